@@ -1,0 +1,59 @@
+"""The network is shut, and what groundplan keeps on a machine goes to a temporary folder."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _network_shut_except_loopback() -> Iterator[None]:
+    """Watches the sockets of Python; an engine written in C is kept in by its own settings."""
+    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        _refuse_unless_loopback(self.family, address)
+        connect(self, address)
+
+    def guarded_connect_ex(self: socket.socket, address: Any) -> int:
+        _refuse_unless_loopback(self.family, address)
+        return connect_ex(self, address)
+
+    def guarded_getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
+        _refuse_unless_loopback(socket.AF_INET, (host,))
+        return getaddrinfo(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded_connect)
+        patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
+        patch.setattr(socket, "getaddrinfo", guarded_getaddrinfo)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """So that a test neither finds nor leaves anything in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUNDPLAN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("GROUNDPLAN_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+def _refuse_unless_loopback(family: int, address: object) -> None:
+    host = address[0] if isinstance(address, tuple) else address
+    if family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(host):
+        raise OSError(f"tests reach only this machine, not {host!r}; record what the test needs, or serve it")
+
+
+def _is_loopback(host: object) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(name)).is_loopback
+    except ValueError:
+        return False
