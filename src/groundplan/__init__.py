@@ -1,0 +1,22 @@
+"""Ask your data in plain words; every number in the answer traces to a fact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundplan.project import Project
+
+__version__ = "0.1.0"
+__all__ = ["open"]
+
+
+def open(where: Any) -> Project:
+    """Open data read-only: a file, a folder, a DuckDB file, an Ibis URL or backend, or frames.
+
+    >>> project = groundplan.open("sales.csv")  # doctest: +SKIP
+    >>> project.run(Path("plan.json").read_text())  # doctest: +SKIP
+    """
+    from groundplan.project import Project
+
+    return Project(where)

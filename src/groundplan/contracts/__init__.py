@@ -1,0 +1,1 @@
+"""What passes between the stages: frozen, closed, and the same for every strategy and source."""

@@ -1,0 +1,78 @@
+"""How a run ends: an answer, a refusal or a question back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from groundplan.contracts.contract import Contract, JsonObject, Scalar
+from groundplan.contracts.facts import Facts
+from groundplan.contracts.issue import Issue, Repair
+from groundplan.contracts.plan import Coverage, Plan
+
+
+class ShownTable(Contract):
+    """The rows a person sees."""
+
+    title: str = ""
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    row_count: int
+
+
+class TraceEntry(Contract):
+    stage: str
+    ms: float
+    tokens: int = 0
+    detail: str = ""
+
+
+class Usage(Contract):
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Citation(Contract):
+    """A number, name or date of the text, and the fact that carries it."""
+
+    text: str
+    fact: str
+    value: Scalar
+
+
+class Answer(Contract):
+    kind: Literal["answer"] = "answer"
+    text: str
+    tables: tuple[ShownTable, ...] = ()
+    charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
+    files: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    plan: Plan
+    coverage: tuple[Coverage, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    facts: Facts
+    trace: tuple[TraceEntry, ...] = ()
+    usage: Usage = Usage()
+
+
+class Refusal(Contract):
+    kind: Literal["refusal"] = "refusal"
+    text: str
+    issues: tuple[Issue, ...]
+    plan: Plan | None = None
+    facts: Facts | None = None
+    trace: tuple[TraceEntry, ...] = ()
+    usage: Usage = Usage()
+
+
+class Clarification(Contract):
+    kind: Literal["clarification"] = "clarification"
+    text: str
+    missing: str
+    candidates: tuple[str, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+    usage: Usage = Usage()
+
+
+Outcome = Answer | Refusal | Clarification

@@ -1,0 +1,29 @@
+"""The kinds of column, and what an aggregate makes of each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ColumnKind = Literal["number", "text", "time", "boolean", "other"]
+Role = Literal["temporal", "measure", "dimension", "id"]
+Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
+Function = Literal["sum", "mean", "median", "min", "max", "count", "count_distinct", "std"]
+
+DUPLICATE_PROOF: frozenset[Function] = frozenset({"min", "max", "count_distinct"})
+"""Functions whose result stays right when a join has repeated rows."""
+
+
+def fits(function: Function, kind: ColumnKind) -> bool:
+    """Whether the function means anything on a column of this kind."""
+    match function:
+        case "sum" | "mean" | "median" | "std":
+            return kind == "number"
+        case "min" | "max":
+            return kind in ("number", "time", "text")
+        case "count" | "count_distinct":
+            return True
+
+
+def kind_after(function: Function, kind: ColumnKind) -> ColumnKind:
+    """The kind of column that the function gives."""
+    return kind if function in ("min", "max") else "number"

@@ -1,0 +1,47 @@
+"""What every contract is: frozen all the way down, closed to unknown keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
+
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+"""A step, tool, table or column name; whether it exists is the gate's business."""
+
+StepId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+Text = Annotated[str, Field(max_length=2_000)]
+Scalar = str | int | float | bool | None
+"""A value in a fact or a filter; dates are ISO 8601 strings."""
+
+
+class Contract(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="null", serialize_by_alias=True
+    )
+
+
+def freeze(value: object) -> object:
+    """The same JSON value, read-only: nobody edits a plan after it was checked."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: object) -> object:
+    """The same JSON value in plain dicts and lists, as `json` and `jsonschema` want it."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+JsonObject = Annotated[
+    Mapping[str, JsonValue], AfterValidator(freeze), PlainSerializer(thaw, return_type=dict[str, JsonValue])
+]
+"""A JSON object that cannot be changed once it is inside a contract."""

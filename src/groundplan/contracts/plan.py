@@ -1,0 +1,135 @@
+"""What a strategy proposes and, once checked, the runner runs."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
+
+from groundplan.contracts.contract import Contract, JsonObject, Name, StepId, Text
+from groundplan.contracts.issue import Repair
+from groundplan.contracts.reading import Reading, Requirement
+from groundplan.contracts.tool import Tool
+
+Strategy = Literal["rules", "adapt", "compose", "lookup", "direct", "hand"]
+RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
+
+
+class Route(Contract):
+    """Where a router goes when the condition, CEL over the facts of earlier steps, holds."""
+
+    when: Annotated[str, Field(min_length=1, max_length=500)]
+    to: StepId
+
+
+class Step(Contract):
+    id: StepId
+    kind: Literal["tool", "llm", "agent", "router"] = "tool"
+    tool: Name | None = None
+    params: JsonObject = {}
+    needs: Annotated[tuple[StepId, ...], Field(max_length=32)] = ()  # earlier steps, in argument order
+    satisfies: Annotated[tuple[str, ...], Field(max_length=64)] = ()  # requirement ids: why this step is here
+    rationale: Text = ""
+    routes: Annotated[tuple[Route, ...], Field(max_length=32)] = ()  # routers only: the first that holds wins
+    default: StepId | None = None  # routers only: where to go when no route holds
+
+
+class Fallback(Contract):
+    """Steps that run only when the others brought too little."""
+
+    when: Annotated[tuple[Literal["NO_RESULTS", "LOW_COVERAGE"], ...], Field(min_length=1)]
+    steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
+
+
+class Limits(Contract):
+    rows: Annotated[int, Field(ge=1, le=100_000)] = 10_000  # shown or drawn by one step
+    items: Annotated[int, Field(ge=1, le=1_000)] = 50
+    groups: Annotated[int, Field(ge=1, le=100)] = 12
+    step_seconds: Annotated[float, Field(gt=0, le=600)] = 60
+    seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
+
+
+class Provenance(Contract):
+    """How the plan came to be."""
+
+    template: str | None = None
+    model: str | None = None
+    attempts: int = 0
+    tokens: int = 0
+    duration_ms: float = 0
+    reasoning: Text = ""
+    log: tuple[str, ...] = ()
+
+
+class Plan(Contract):
+    strategy: Strategy
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=100)]
+    fallback: Fallback | None = None
+    limits: Limits = Limits()
+    render: RenderStyle = "TABLE"
+    answer: Text = ""
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    provenance: Provenance = Provenance()
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two plans exactly when they do the same."""
+        work = self.model_dump_json(include={"steps", "fallback", "limits"})
+        return hashlib.sha256(work.encode()).hexdigest()[:16]
+
+
+class Proposal(Contract):
+    """A plan beside what it answers: what `groundplan check` reads from a file."""
+
+    reading: Reading
+    plan: Plan
+
+
+class Coverage(Contract):
+    requirement: str
+    steps: tuple[str, ...]
+    ok: bool
+
+
+class Binding(Contract):
+    """What fills an input: a table of the source, or whichever of these steps ran."""
+
+    table: Name | None = None
+    steps: tuple[StepId, ...] = ()
+
+
+class CheckedPlan(Plan):
+    """A plan that passed the gate. Only `checking.gate` makes one; nothing can change or copy it.
+
+    It carries everything the runner needs, so that what runs is exactly what was proven. It is never read back
+    from storage: a stored plan goes through the gate again.
+    """
+
+    MADE_BY: ClassVar[str] = "groundplan.checking.gate"
+
+    requirements: tuple[Requirement, ...]
+    coverage: tuple[Coverage, ...]
+    repairs: tuple[Repair, ...] = ()
+    tools: dict[str, Tool]  # by name, those that the steps call
+    inputs: dict[StepId, dict[str, Binding]]  # by step and port
+    ends: tuple[StepId, ...]  # the steps whose output nobody takes: what a person gets to see
+    writes: tuple[StepId, ...] = ()  # steps with an effect: a person approves them first
+    catalog_version: str
+    schema_hash: str | None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _only_from_the_gate(cls, data: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        if isinstance(data, cls):
+            return data
+        if (info.context or {}).get("made_by") != cls.MADE_BY:
+            raise ValueError("only the gate makes a CheckedPlan: call checking.gate.check")
+        return handler(data)
+
+    @classmethod
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:  # type: ignore[override]
+        raise TypeError("only the gate makes a CheckedPlan: call checking.gate.check")
+
+    def model_copy(self, **_: Any) -> Self:
+        raise TypeError("a CheckedPlan cannot be changed: change the Plan and check it again")

@@ -1,0 +1,17 @@
+"""What a run says while it goes on."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from groundplan.contracts.contract import Contract
+
+
+class Progress(Contract):
+    """One event of one step; `ms` once it has ended."""
+
+    run: str
+    step: str
+    status: Literal["started", "retrying", "finished", "failed", "blocked", "skipped"]
+    ms: float | None = None
+    detail: str = ""

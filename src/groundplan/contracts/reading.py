@@ -1,0 +1,177 @@
+"""What was asked: typed requirements, each with the words that ask for it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from groundplan.contracts.columns import Function, Grain
+from groundplan.contracts.contract import Contract, Name, Scalar, Text
+
+Analysis = Literal[
+    "total",
+    "compare",
+    "trend",
+    "distribution",
+    "anomaly",
+    "correlation",
+    "share",
+    "ranking",
+    "summary",
+    "detail",
+]
+OutputLabel = Literal["chart", "table", "text", "file"]
+ChartKind = Literal["line", "bar", "area", "scatter", "histogram", "box", "heatmap"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in", "between", "contains", "is null", "not null"]
+Kind = Literal["metric", "group_by", "time", "analysis", "output", "filter", "rank", "intent", "goal", "constraint"]
+
+
+class Evidence(Contract):
+    """The words of the question that ask for it, and where they stand."""
+
+    text: Annotated[str, Field(min_length=1, max_length=500)]
+    start: Annotated[int, Field(ge=0)] | None = None
+
+
+class Metric(Contract):
+    """A number to compute; without a function the question did not say which."""
+
+    kind: Literal["metric"] = "metric"
+    column: Name | None = None  # None: rows themselves are counted
+    function: Function | None = None
+    usual: Function | None = None  # what one takes of such a column when the question does not say
+
+
+class GroupBy(Contract):
+    kind: Literal["group_by"] = "group_by"
+    column: Name
+    ordered: bool = False  # a year or month as a number: an axis of time that is no date
+
+
+class Time(Contract):
+    """A time axis; without a grain the data's span decides when the plan runs."""
+
+    kind: Literal["time"] = "time"
+    column: Name
+    grain: Grain | None = None
+
+
+class AnalysisAsked(Contract):
+    kind: Literal["analysis"] = "analysis"
+    label: Analysis
+
+
+class OutputAsked(Contract):
+    kind: Literal["output"] = "output"
+    label: OutputLabel
+    chart: ChartKind | None = None
+
+
+class Filter(Contract):
+    """`between` is half-open: from the first value up to, not including, the second."""
+
+    kind: Literal["filter"] = "filter"
+    column: Name
+    operator: Operator
+    values: tuple[Scalar, ...] = ()
+
+
+class Rank(Contract):
+    kind: Literal["rank"] = "rank"
+    direction: Literal["top", "bottom"] = "top"
+    limit: Annotated[int, Field(ge=1, le=10_000)]
+
+
+class IntentAsked(Contract):
+    kind: Literal["intent"] = "intent"
+    intent: Name
+    entity: Name | None = None
+
+
+class Goal(Contract):
+    kind: Literal["goal"] = "goal"
+    text: Text
+
+
+class Constraint(Contract):
+    kind: Literal["constraint"] = "constraint"
+    text: Text
+
+
+Value = Annotated[
+    Metric | GroupBy | Time | AnalysisAsked | OutputAsked | Filter | Rank | IntentAsked | Goal | Constraint,
+    Field(discriminator="kind"),
+]
+
+
+class Requirement(Contract):
+    """One thing the question asks for. What has no evidence in its words is not one."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z_]+:\S.*$", max_length=256)]
+    value: Value
+    evidence: Evidence
+
+    @model_validator(mode="after")
+    def _id_names_its_kind(self) -> Requirement:
+        if not self.id.startswith(f"{self.value.kind}:"):
+            raise ValueError(f"the id {self.id!r} must begin with {self.value.kind!r} and a colon")
+        return self
+
+    @property
+    def kind(self) -> Kind:
+        return self.value.kind
+
+    @property
+    def label(self) -> str:
+        """The key under which the catalog maps it to capabilities: `analysis:trend`, `group_by`."""
+        match self.value:
+            case AnalysisAsked(label=label) | OutputAsked(label=label):
+                return f"{self.kind}:{label}"
+            case _:
+                return self.kind
+
+
+class Intent(Contract):
+    name: Name
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+
+class Entity(Contract):
+    id: Name
+    type: Name
+    name: Text = ""
+    aliases: tuple[Name, ...] = ()
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+
+
+class Period(Contract):
+    """Half-open: `start` is in, `end` is not."""
+
+    start: date
+    end: date
+    timezone: str = "UTC"
+    phrase: str = ""
+
+
+class Reading(Contract):
+    """The question as the planner sees it. Nothing from rows, documents or issues is in here."""
+
+    question: Text
+    language: Literal["en", "ru", "other"] = "en"
+    tables: tuple[Name, ...] = ()  # those it speaks of
+    requirements: Annotated[tuple[Requirement, ...], Field(max_length=64)]
+    intents: tuple[Intent, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    period: Period | None = None
+    follow_up: bool = False
+    unresolved: tuple[Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Reading:
+        ids = [requirement.id for requirement in self.requirements]
+        twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
+        if twice:
+            raise ValueError(f"requirement ids appear twice: {', '.join(twice)}")
+        return self

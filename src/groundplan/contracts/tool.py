@@ -1,0 +1,53 @@
+"""A tool as planners and the gate see it: metadata only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from groundplan.contracts.columns import ColumnKind
+from groundplan.contracts.contract import Contract, JsonObject, Text
+
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,127}$")]
+Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+PortKind = Literal["table", "chart", "facts"]
+Effect = Literal["read", "write"]
+
+
+class Port(Contract):
+    """An input: filled by an earlier step, or by a param of the same name that names a source's table."""
+
+    name: Label
+    kind: PortKind = "table"
+
+
+class Output(Contract):
+    """What comes out, told so that the gate can follow columns without running anything.
+
+    `columns`: `input` passes every column on; `kept` only the columns that a param marked `x-keep` names;
+    `joined` those of both inputs, a clashing name of the right one with `_right` behind it; `dynamic` depends
+    on the data, so that no later step can name a column. `adds` are fixed further columns, `retypes` gives
+    the column that a param names another kind, and `key` lists the params whose columns identify a row.
+    """
+
+    kind: PortKind
+    columns: Literal["input", "kept", "joined", "dynamic"] = "input"
+    adds: dict[str, ColumnKind] = {}
+    retypes: dict[str, ColumnKind] = {}
+    key: tuple[Label, ...] | None = None
+
+
+class Tool(Contract):
+    """`params` is a JSON schema; the keywords `x-column`, `x-keep`, `x-new`, `x-role` are explained in
+    docs/reference/tools.md."""
+
+    name: ToolName
+    description: Annotated[Text, Field(min_length=10)]
+    source: Label
+    capabilities: Annotated[tuple[Label, ...], Field(min_length=1)]
+    inputs: tuple[Port, ...] = ()
+    params: JsonObject
+    output: Output
+    effect: Effect = "write"  # a tool that does not say is not trusted to be harmless
+    cost: Annotated[int, Field(ge=0, le=1_000)] = 1

@@ -1,0 +1,29 @@
+"""What the gate says of a plan."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import CheckedPlan
+
+
+class Passed(Contract):
+    """The plan may run."""
+
+    plan: CheckedPlan
+    issues: tuple[Issue, ...] = ()  # warnings only
+
+
+class Refused(Contract):
+    """The plan may not run; the payload is what a planner gets back."""
+
+    issues: Annotated[tuple[Issue, ...], Field(min_length=1)]
+    missing: tuple[str, ...] = ()  # requirement ids that no step covers
+    remove: tuple[str, ...] = ()  # step ids that serve no requirement
+
+
+Verdict = Passed | Refused
