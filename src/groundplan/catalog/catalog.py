@@ -1,0 +1,110 @@
+"""The tools that exist, what each can do, and what serves which requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from rapidfuzz import fuzz, process
+
+from groundplan.catalog.cache import load_store
+from groundplan.catalog.document import File
+from groundplan.catalog.store import Store, compile_tools
+from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, Vocabulary, load_vocabulary
+from groundplan.contracts.tool import Tool
+
+REMEMBERED = 4096
+NEAR = 65  # of 100: below that a suggestion is noise
+
+
+class Tools(Mapping[str, Tool]):
+    """Every tool by name, in the order of names; one is read only when it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read = lru_cache(maxsize=REMEMBERED)(self._read_one)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.isascii() and self._store.has(name)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def nearest(self, name: str) -> str | None:
+        near = process.extractOne(name[:128].lower(), self._folded, scorer=fuzz.ratio, score_cutoff=NEAR)
+        return self._names[near[2]] if near else None
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self._store.fact("names").split()
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        text = self._store.fact("names")
+        return self._names if text.islower() else text.lower().split()
+
+    @cached_property
+    def _count(self) -> int:
+        return int(self._store.fact("count"))
+
+    def _read_one(self, name: str) -> Tool:
+        definition = self._store.find_definition(name) if name.isascii() else None
+        if definition is None:
+            raise KeyError(name)
+        return Tool.model_validate_json(definition)
+
+
+class Catalog:
+    """Read-only and safe to share between threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tools = Tools(store)
+        self.vocabulary = Vocabulary.model_validate_json(store.fact("vocabulary"))
+        self.version = store.fact("version")  # changes with any tool, capability or map
+
+    @classmethod
+    def load(cls, files: Sequence[Path], cache: Path | None = None) -> Catalog:
+        """From YAML tool files; raises CatalogError with every problem in them."""
+        return cls(load_store(files, cache))
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> Catalog:
+        """From tools that no file describes, such as those of an MCP server."""
+        vocabulary = load_vocabulary(File.read(CAPABILITIES), File.read(REQUIREMENTS))
+        return cls(compile_tools(tools, vocabulary))
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        return self._tools
+
+    @property
+    def map_version(self) -> int:
+        return self.vocabulary.version
+
+    def serving(self, label: str) -> frozenset[str]:
+        """The capabilities any of which serves a requirement with this label; none for an unknown label."""
+        return self.vocabulary.serving.get(label, frozenset())
+
+    def asked_by(self, capability: str) -> frozenset[str]:
+        """The labels of which one must have been asked for; empty when it may serve any question."""
+        return self.vocabulary.asked_by.get(self.capability(capability) or capability, frozenset())
+
+    def capability(self, name: str) -> str | None:
+        """The capability that a name or an alias means."""
+        return self.vocabulary.names.get(name)
+
+    def tools_with(self, capability: str) -> tuple[str, ...]:
+        """Names of tools, in order."""
+        return self._store.tools_with(self.capability(capability) or capability)
+
+    def nearest(self, name: str) -> str | None:
+        """A tool that may have been meant: for a hint to a person or a planner, never to act on."""
+        return self._tools.nearest(name)

@@ -1,0 +1,195 @@
+"""The JSON schema of a tool's params: a closed part of draft 2020-12 that leaves a plan no place for code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from jsonschema import Draft202012Validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    NonNegativeInt,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
+from typing_extensions import TypedDict
+
+from groundplan.catalog.document import Place
+from groundplan.catalog.faults import faults
+from groundplan.contracts.columns import ColumnKind
+
+TypeName = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
+Role = Literal[
+    "axis",
+    "chart",
+    "column",
+    "derive",
+    "filter",
+    "grain",
+    "group_by",
+    "join",
+    "metric",
+    "order",
+    "period",
+    "rank",
+    "series",
+    "time",
+]
+CLOSING = frozenset({"enum", "const", "pattern", "format", "x-column", "x-new", "x-value", "x-text"})
+FREE_TEXT = ("select 1; --", "https://example.org/a?b=c", "../../etc/passwd", "__import__('os')")
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _each_once(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("a name is listed twice")
+    return names
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+    return pattern
+
+
+_Spelt = TypedDict(
+    "_Spelt",  # keywords that are no names in Python, or not in our style
+    {
+        "additionalProperties": Literal[False],
+        "exclusiveMaximum": float,
+        "exclusiveMinimum": float,
+        "maxItems": NonNegativeInt,
+        "maxLength": NonNegativeInt,
+        "minItems": NonNegativeInt,
+        "minLength": NonNegativeInt,
+        "multipleOf": Annotated[float, Field(gt=0)],
+        "uniqueItems": bool,
+        "x-column": Literal["any", "number", "time", "text"],
+        "x-input": str,
+        "x-keep": Literal[True],
+        "x-new": Literal[ColumnKind, "aggregate", "derive", "like"],
+        "x-role": Role,
+        "x-text": Literal[True],
+        "x-value": Literal[True],
+    },
+    total=False,
+)
+
+
+@with_config(ConfigDict(extra="forbid", strict=True))
+class Schema(_Spelt, total=False):
+    """Every keyword that params may use. Others are refused, so that none can hide a free string."""
+
+    type: Annotated[list[TypeName], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_each_once)]
+    description: str
+    default: JsonValue
+    enum: Annotated[list[JsonValue], Field(min_length=1)]
+    const: JsonValue
+    minimum: float
+    maximum: float
+    pattern: Annotated[str, AfterValidator(_compiles)]
+    format: Literal["date", "date-time", "time", "uuid"]
+    items: Schema
+    properties: dict[str, Schema]
+    required: Annotated[list[str], AfterValidator(_each_once)]
+
+
+SCHEMA: TypeAdapter[Schema] = TypeAdapter(Schema)
+
+
+def params_faults(params: JsonValue, subject: str, ports: frozenset[str]) -> Iterator[tuple[Place, str]]:
+    """Where in the params something is wrong, and what; the rules look at params of the right shape only."""
+    try:
+        schema = SCHEMA.validate_python(params)
+    except ValidationError as error:
+        yield from faults(error, f"{subject}: params", Schema.__annotations__)
+        return
+    if schema.get("type") != ["object"]:
+        yield (), f"{subject}: params are no object; say 'type: object'"
+    for at, inner in _walk(schema, ()):
+        name = ".".join(str(part) for part in ("params", *at))
+        for rule in RULES:
+            yield from ((at, f"{subject}: {name} {what}") for what in rule(inner))
+        if inner.get("x-input") not in (None, *ports):
+            yield (
+                at,
+                f"{subject}: {name} looks at the input {inner['x-input']!r}; name one of the tool's inputs",
+            )
+
+
+def _walk(schema: Schema, at: Place) -> Iterator[tuple[Place, Schema]]:
+    yield at, schema
+    for name, inner in schema.get("properties", {}).items():
+        yield from _walk(inner, (*at, "properties", name))
+    if "items" in schema:
+        yield from _walk(schema["items"], (*at, "items"))
+
+
+def open_value(schema: Schema) -> Iterator[str]:
+    """Every value is of a known type, and objects and arrays say what is in them."""
+    types = schema.get("type", [])
+    if not types and not schema.keys() & {"enum", "const"}:
+        yield "takes any value; give it a type or an enum"
+    if "object" in types and "additionalProperties" not in schema:
+        yield "takes any key; add 'additionalProperties: false'"
+    if "array" in types and "items" not in schema:
+        yield "takes any items; describe them with 'items'"
+
+
+def open_string(schema: Schema) -> Iterator[str]:
+    """A plan has no place for SQL, code, URLs or paths."""
+    if "string" in schema.get("type", []) and not CLOSING & schema.keys():
+        yield "is an open string; close it with enum, pattern, format, x-column, x-new, x-value or x-text"
+    pattern = schema.get("pattern")
+    if pattern and any(re.search(pattern, text) for text in FREE_TEXT):
+        yield f"has the pattern {pattern!r}, which lets code, URLs or paths in; anchor and narrow it"
+
+
+def misused_keyword(schema: Schema) -> Iterator[str]:
+    """Our own keywords mean something on strings only."""
+    types = schema.get("type", [])
+    for keyword in ("x-column", "x-new"):
+        if keyword in schema and types != ["string"]:
+            yield f"has {keyword!r} and is no string; say 'type: string' or remove it"
+    for keyword in ("x-value", "x-text"):
+        if keyword in schema and "string" not in types:
+            yield f"has {keyword!r} and can be no string; remove it"
+    for keyword in ("x-keep", "x-input"):
+        if keyword in schema and "x-column" not in schema:
+            yield f"has {keyword!r} without 'x-column'; add the one or remove the other"
+
+
+def unknown_required(schema: Schema) -> Iterator[str]:
+    """What is required can be given."""
+    for name in schema.get("required", []):
+        if name not in schema.get("properties", {}):
+            yield f"requires {name!r}, which is not among its properties; add or remove it"
+
+
+def unfit_default(schema: Schema) -> Iterator[str]:
+    """A default is a value that a plan could have given itself."""
+    if "default" in schema and not _accepts_default(json.dumps(schema)):
+        yield f"has the default {schema['default']!r}, which does not fit its own schema; change one of them"
+
+
+@lru_cache(maxsize=4096)
+def _accepts_default(text: str) -> bool:
+    """By the schema's text, because many tools share the same few params."""
+    schema = json.loads(text)
+    return Draft202012Validator(schema).is_valid(schema["default"])
+
+
+RULES = (open_value, open_string, misused_keyword, unknown_required, unfit_default)

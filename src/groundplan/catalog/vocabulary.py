@@ -1,0 +1,79 @@
+"""The words of the catalog: capabilities, their aliases, and the requirements they serve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from groundplan.catalog.document import File, Place, Problem, whole
+from groundplan.catalog.faults import faults
+from groundplan.contracts.contract import Contract, Text
+from groundplan.contracts.tool import Label
+from groundplan.errors import CatalogError
+
+CAPABILITIES = Path(__file__).with_name("capabilities.yaml")
+REQUIREMENTS = Path(__file__).with_name("requirements.yaml")
+
+
+class Capability(Contract):
+    description: Annotated[Text, Field(min_length=10)]
+    aliases: tuple[Label, ...] = ()
+    asked_by: tuple[str, ...] = ()  # requirement labels; without them it may serve any question
+    reserved: bool = False
+
+
+class Vocabulary(Contract):
+    core: tuple[Label, ...]  # without these no catalog is of use
+    capabilities: dict[Label, Capability]
+    version: Annotated[int, Field(ge=1)]  # of the map below
+    requirements: dict[str, tuple[Label, ...]]
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Every capability and alias, with the capability it means."""
+        aliases = {alias: name for name, item in self.capabilities.items() for alias in item.aliases}
+        return aliases | {name: name for name in self.capabilities}
+
+    @cached_property
+    def serving(self) -> dict[str, frozenset[str]]:
+        """The capabilities that serve each requirement label; aliases in the map are resolved."""
+        return {
+            label: frozenset(self.names.get(name, name) for name in listed)
+            for label, listed in self.requirements.items()
+        }
+
+    @cached_property
+    def asked_by(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset(item.asked_by) for name, item in self.capabilities.items() if item.asked_by}
+
+
+def load_vocabulary(capabilities: File, requirements: File) -> Vocabulary:
+    """Raises CatalogError with every problem of shape; `audit` says what is missing from the map."""
+    problems: list[Problem] = []
+    parts = [entry for file in (capabilities, requirements) if (entry := whole(file, problems))]
+    words = {key: value for part in parts if isinstance(part.value, dict) for key, value in part.value.items()}
+    for at, what in () if problems else _faults(words):
+        part = next((part for part in parts if at[:1] in part.lines), parts[0])
+        problems.append(part.problem(what, at))
+    if problems:
+        raise CatalogError("\n".join(str(problem) for problem in problems))
+    return Vocabulary.model_validate(words)
+
+
+def _faults(words: object) -> Iterator[tuple[Place, str]]:
+    try:
+        vocabulary = Vocabulary.model_validate(words)
+    except ValidationError as error:
+        yield from faults(error, "the vocabulary", (*Vocabulary.model_fields, *Capability.model_fields))
+        return
+    owners = {name: name for name in vocabulary.capabilities}
+    for name, capability in vocabulary.capabilities.items():
+        for index, alias in enumerate(capability.aliases):
+            if alias in owners:
+                at = ("capabilities", name, "aliases", index)
+                yield at, f"the alias {alias!r} of {name!r} already means {owners[alias]!r}; remove one"
+            owners.setdefault(alias, name)
