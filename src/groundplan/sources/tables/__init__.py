@@ -1,0 +1,1 @@
+"""Files, frames, DuckDB, Postgres and any other Ibis backend, as lazy tables."""

@@ -1,0 +1,96 @@
+"""What a chart fetches: binned and summarised by the engine, so that only what is drawn leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ibis
+from ibis import _
+from pydantic import JsonValue
+
+from groundplan.errors import ToolError
+
+FEW_COLUMNS = 8
+BIN_COLUMNS = ("bin_start", "bin_end", "count")
+BOX_COLUMNS = ("count", "least", "low", "q1", "median", "q3", "high", "greatest")
+
+
+def narrowed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """The table itself when it is narrow, so that a chart and a table of it are one query."""
+    return table if len(table.columns) <= FEW_COLUMNS else needed(table, params)
+
+
+def needed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """The columns that the chart's axes name, once each."""
+    named = {params.get(role) for role in ("x", "y", "color", "size", "facet")}
+    return table.select([column for column in table.columns if column in named])
+
+
+def binned(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """Counts in equal bins whose edges are multiples of 1, 2 or 5 times a power of ten."""
+    x, color = str(params["x"]), params.get("color")
+    values = _finite(table, x, color, BIN_COLUMNS)
+    width = _nice_width(values, int(str(params.get("bins", 20))), whole=table[x].type().is_integer())
+    placed = values.cross_join(width).mutate(place=(_.value / _.width).floor().cast("float64"))
+    counted = placed.aggregate(by=_groups(color, "place", "width"), size=_.count())
+    edges = {"bin_start": _.place * _.width, "bin_end": (_.place + 1) * _.width, "count": _.size}
+    return counted.select(**edges, **_named(color))
+
+
+def boxed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """Quartiles by category; whiskers reach 1.5 times the box's height, but never past the data."""
+    x = params.get("x")
+    values = _finite(table, str(params["y"]), x, BOX_COLUMNS)
+    quartiles = values.aggregate(
+        by=_groups(x),
+        count=_.count(),
+        least=_.value.min(),
+        q1=_.value.quantile(0.25),
+        median=_.value.quantile(0.5),
+        q3=_.value.quantile(0.75),
+        greatest=_.value.max(),
+    )
+    reach = 1.5 * (quartiles.q3 - quartiles.q1)
+    fenced = quartiles.mutate(
+        low=ibis.greatest(quartiles.least, quartiles.q1 - reach),
+        high=ibis.least(quartiles.greatest, quartiles.q3 + reach),
+    )
+    return fenced.select(**_named(x), **{name: fenced[name] for name in BOX_COLUMNS})
+
+
+def _finite(table: ibis.Table, column: str, by: JsonValue, made: tuple[str, ...]) -> ibis.Table:
+    """The column as `value`, without what cannot be placed on an axis, beside its `group`."""
+    if by in made:
+        raise ToolError(
+            f"a chart cannot be drawn by {by!r}, the name of a column it makes itself: "
+            "choose another column, or rename this one in the source"
+        )
+    group: dict[str, Any] = {"group": table[by]} if isinstance(by, str) else {}
+    values = table.select(value=table[column].cast("float64"), **group)
+    kept = values.filter(values.value.notnull())
+    if table[column].type().is_floating():
+        kept = kept.filter(~kept.value.isnan(), ~kept.value.isinf())
+    return kept
+
+
+def _nice_width(values: ibis.Table, bins: int, whole: bool) -> ibis.Table:
+    span = values.aggregate(exact=(values.value.max() - values.value.min()) / bins)
+    exact = ibis.ifelse(span.exact > 0, span.exact, 1.0)
+    sized = span.select(exact=exact, power=ibis.literal(10.0) ** exact.log10().floor())
+    times = ibis.cases(
+        (sized.exact <= sized.power, 1.0),
+        (sized.exact <= 2 * sized.power, 2.0),
+        (sized.exact <= 5 * sized.power, 5.0),
+        else_=10.0,
+    )
+    width = (times * sized.power).cast("float64")
+    return sized.select(width=ibis.greatest(width, 1.0) if whole else width)
+
+
+def _groups(by: JsonValue, *others: str) -> list[str]:
+    return [*(["group"] if isinstance(by, str) else []), *others]
+
+
+def _named(by: JsonValue) -> dict[str, Any]:
+    return {by: _.group} if isinstance(by, str) else {}

@@ -1,0 +1,100 @@
+"""CSV as people have it: other separators, decimal commas, ragged rows, encodings of the past."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+
+SEPARATORS = ",;\t|"
+UTF8 = "utf-8-sig"
+OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such runs are words in Cyrillic and rare in Latin text
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
+
+
+def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+    """Creates the table; what DuckDB cannot read strictly is first made UTF-8 and rectangular."""
+    try:
+        _create(connection, path, name)
+    except duckdb.InvalidInputException:
+        with TemporaryDirectory(prefix="groundplan-") as folder:
+            tidy = Path(folder) / "rows.csv"
+            _tidy(path, tidy)
+            _create(connection, tidy, name)
+
+
+def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+    options = _options(connection, path)
+    try:
+        _read(connection, path, name, options)
+    except duckdb.ConversionException:  # the first rows misled it about a type
+        _read(connection, path, name, {**options, "sample_size": -1})
+
+
+def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:
+    given = ", ".join(f"{key} = ?" for key in options)
+    table = '"' + name.replace('"', '""') + '"'
+    connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM read_csv(?, {given})", [str(path), *options.values()])
+
+
+def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
+    """Said outright: left to itself the sniffer may skip ragged lines, or drop rows as comments, in silence."""
+    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": ""}
+    separator = _separator(path)
+    if separator is None:
+        return options
+    options["delim"] = separator
+    if separator == ",":
+        return options
+    with_comma = {**options, "decimal_separator": ","}
+    more = _numbers(connection, path, with_comma) > _numbers(connection, path, options)
+    return with_comma if more else options
+
+
+def _separator(path: Path) -> str | None:
+    """The one that the header has most of, outside quotes."""
+    with path.open("rb") as file:
+        header = file.readline(100_000)
+    text = re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))
+    best = max(SEPARATORS, key=text.count)
+    return best if best in text else None
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> int:
+    given = ", ".join(f"{key} = ?" for key in options)
+    found = connection.execute(
+        f"SELECT list_transform(Columns, lambda c: c.type) FROM sniff_csv(?, {given})",  # noqa: S608 - our own keys
+        [str(path), *options.values()],
+    ).fetchone()
+    return sum(type_.startswith(NUMBERS) for type_ in found[0]) if found else 0
+
+
+def _tidy(path: Path, target: Path) -> None:
+    width = max((len(row) for row in _rows(path)), default=0)
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_MINIMAL)
+        for row in _rows(path):
+            writer.writerow([*row, *[""] * (width - len(row))])
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    with path.open("rb") as raw:
+        telling = next((line for line in raw if _encoding(line) != UTF8), b"")
+    encoding, separator = _encoding(telling), _separator(path) or ","
+    with path.open(encoding=encoding, newline="") as file:
+        yield from (row for row in csv.reader(file, delimiter=separator) if row)
+
+
+def _encoding(sample: bytes) -> str:
+    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        sample.decode(UTF8)
+    except UnicodeDecodeError:
+        return "cp1251" if OLD_CYRILLIC.search(sample) else "latin-1"
+    return UTF8

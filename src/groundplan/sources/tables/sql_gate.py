@@ -1,0 +1,127 @@
+"""The second gate: a compiled query is one plain SELECT over the source's own tables, or it does not run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+
+from groundplan.errors import QueryRefused
+
+LONGEST = 400_000  # characters: a filter with a thousand long values fits
+
+QUERY = (
+    exp.Select, exp.Union, exp.Subquery, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias,
+    exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Distinct,
+    exp.Identifier, exp.Column, exp.Alias, exp.Star, exp.Paren, exp.Tuple,
+    exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Filter,
+    exp.Exists,
+)  # fmt: skip
+OPERATORS = (
+    exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Is, exp.Between,
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.DPipe, exp.Case, exp.If, exp.Kwarg,
+    exp.Cast, exp.DataTypeParam, exp.Interval, exp.RegexpLike,
+)  # fmt: skip
+FUNCTIONS = (
+    exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.Stddev, exp.StddevSamp, exp.VariancePop, exp.CovarPop,
+    exp.Corr, exp.PercentileCont, exp.Quantile, exp.ApproxDistinct, exp.LogicalOr, exp.LogicalAnd,
+    exp.RowNumber, exp.Rank, exp.Lag, exp.Coalesce, exp.Nullif, exp.Least, exp.Greatest,
+    exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Ln, exp.Log, exp.Pow, exp.IsInf, exp.IsNan,
+    exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim,
+    exp.Contains, exp.StrPosition, exp.Concat, exp.Extract, exp.DayOfWeek, exp.DateDiff, exp.DateTrunc,
+    exp.TimestampTrunc, exp.DateFromParts, exp.TimestampFromParts,
+)  # fmt: skip
+ALLOWED = frozenset(QUERY + OPERATORS + FUNCTIONS)
+UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS"})
+"""Functions of an engine that the parser has no node for."""
+
+TYPES = frozenset(
+    {
+        exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR, exp.DataType.Type.BOOLEAN,
+        exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
+        exp.DataType.Type.BIGINT,
+        exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE, exp.DataType.Type.DECIMAL,
+        exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ,
+        exp.DataType.Type.TIMESTAMPTZ,
+    }
+)  # fmt: skip
+
+
+def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
+    """Refuses by default: what is not listed above has no way to an engine.
+
+    >>> approve('SELECT "t0"."v" FROM "sales" AS "t0"', "duckdb", ["sales"])
+    """
+    try:
+        query = _parse(sql, dialect)
+        for node in query.walk():
+            _approve_node(node)
+        own = {_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables}
+        for table in query.find_all(exp.Table):
+            _approve_table(table, own, dialect)
+    except RecursionError as error:
+        raise QueryRefused("the compiled query is nested too deeply to be checked") from error
+
+
+def _parse(sql: str, dialect: str) -> exp.Expression:
+    if len(sql) > LONGEST:
+        raise QueryRefused(f"the compiled query has {len(sql):,} characters; at most {LONGEST:,} are checked")
+    try:
+        statements = sqlglot.parse(sql, read=dialect)
+    except SqlglotError as error:
+        raise QueryRefused(f"the compiled query cannot be read as {dialect}: {error}") from error
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select | exp.Union):
+        raise QueryRefused("the compiled query is not exactly one SELECT")
+    return statements[0]
+
+
+def _approve_node(node: exp.Expr) -> None:
+    match node:
+        case exp.Anonymous():
+            known = node.name.upper() in UNTYPED
+        case exp.DataType():
+            known = node.this in TYPES
+        case exp.With():
+            known = not node.recursive
+        case _:
+            known = type(node) in ALLOWED
+    if not known:
+        what = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
+        raise QueryRefused(f"the compiled query has {what!r}, which no table tool makes")
+
+
+def _approve_table(table: exp.Table, own: Collection[str], dialect: str) -> None:
+    if not isinstance(table.this, exp.Identifier):
+        raise QueryRefused("the compiled query reads from a function instead of a table")
+    name = _folded(table.this, dialect)
+    if table.args.get("db") or table.args.get("catalog"):
+        raise QueryRefused(f"the compiled query reaches into another schema for {name!r}")
+    if name not in own and not any(name == _folded(cte, dialect) for cte in _visible(table)):
+        raise QueryRefused(f"the compiled query reads {name!r}, which is no table of this source")
+
+
+def _visible(table: exp.Table) -> Iterator[exp.Identifier]:
+    """Names given by WITH that this very place can see: none of its own, later or inner ones."""
+    child: exp.Expr | None = table
+    node = table.parent
+    while node is not None:
+        if isinstance(node, exp.With):
+            for cte in node.expressions:
+                if cte is child:
+                    break
+                yield cte.args["alias"].this
+            child = node.parent  # the query these names belong to: its later ones are not seen from here
+            node = child.parent if child is not None else None
+            continue
+        given = node.args.get("with_")
+        if given is not None:
+            yield from (cte.args["alias"].this for cte in given.expressions)
+        child, node = node, node.parent
+
+
+def _folded(identifier: exp.Identifier, dialect: str) -> str:
+    """The name as the engine compares it."""
+    return str(Dialect.get_or_raise(dialect).normalize_identifier(identifier.copy()).name)
