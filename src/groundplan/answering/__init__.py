@@ -1,0 +1,1 @@
+"""Facts to something a person can read, see and check."""

@@ -1,0 +1,149 @@
+"""A finished chart as PNG, SVG and characters."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from groundplan.answering.chart import png, svg, terminal, with_data
+from groundplan.answering.terminal_text import cells, compact, fitted
+from groundplan.contracts.facts import Chart, TableRef
+from tests.answering.drawings import KINDS, drawn, of_kind
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.mark.requirement("R53")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_a_png_and_an_svg(kind: str) -> None:
+    picture = png(of_kind(kind))
+    assert picture.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", picture[16:24])
+    assert width > 800
+    assert height > 200
+    assert len(picture) > 8_000  # an empty frame of this size has less
+    drawing = ElementTree.fromstring(svg(of_kind(kind)))
+    assert len(drawing.findall(".//*[@aria-roledescription]")) > 3
+
+
+def test_the_scale_makes_a_larger_picture() -> None:
+    small, large = png(of_kind("bar"), scale=1), png(of_kind("bar"), scale=2)
+    assert struct.unpack(">I", large[16:20])[0] == 2 * struct.unpack(">I", small[16:20])[0]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/rows.csv", "/etc/hostname", "data:text/csv,a%0A1"])
+@pytest.mark.parametrize("render", [png, svg])
+def test_nothing_is_fetched_while_drawing(render: Callable[[dict[str, Any]], object], url: str) -> None:
+    with pytest.raises(ValueError, match="not allowed"):
+        render({"data": {"url": url}, "mark": "bar", "encoding": {"x": {"field": "a"}}})
+
+
+def test_a_file_of_the_machine_is_not_read_while_drawing(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a\nkestrel\n", encoding="utf-8")
+    spec = {"mark": "bar", "encoding": {"x": {"field": "a", "type": "nominal"}}}
+    assert "kestrel" in svg({**spec, "data": {"values": [{"a": "kestrel"}]}})
+    assert "kestrel" not in svg({**spec, "data": {"url": (tmp_path / "rows.csv").as_uri()}})
+
+
+def test_rows_go_into_the_frozen_spec_of_a_contract() -> None:
+    table = TableRef(source="s", engine="duckdb", query="SELECT 1", columns=())
+    spec = {key: value for key, value in of_kind("bar").items() if key != "data"}
+    frozen = Chart(title="t", spec={**spec, "data": {"name": "table"}}, table=table).spec
+    finished = with_data(frozen, ["region", "revenue"], [("North", 1.5)])
+    assert finished["data"] == {"name": "table", "values": [{"region": "North", "revenue": 1.5}]}
+    assert png(finished).startswith(b"\x89PNG")
+    assert frozen["data"] == {"name": "table"}
+
+
+def test_a_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        with_data({}, ["a", "b"], [(1,)])
+
+
+def test_drawing_libraries_are_loaded_only_to_draw() -> None:
+    code = (
+        "import sys, groundplan.answering.chart\n"
+        "print([name for name in ('vl_convert', 'plotext', 'ibis', 'groundplan.sources') if name in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "[]"
+
+
+@pytest.mark.requirement("R53")
+@pytest.mark.parametrize("width", [40, 80, 132])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_terminal_is_never_overrun(kind: str, width: int) -> None:
+    for colour in (True, False):
+        text = terminal(of_kind(kind), width, 20, colour=colour)
+        assert max(cells(line) for line in COLOURS.sub("", text).splitlines()) <= width
+        assert len(text.splitlines()) <= 20 + 6  # title and subtitle, wrapped
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_colour_and_unicode_can_be_left_out(kind: str) -> None:
+    assert "\x1b" not in terminal(of_kind(kind), 80, 20, colour=False)
+    assert terminal(of_kind(kind), 80, 20, colour=False, ascii_only=True).isascii()
+
+
+def test_lines_are_coloured_when_asked() -> None:
+    assert "\x1b[" in terminal(of_kind("line of many series"), 80, 20)
+
+
+def test_bars_in_a_terminal_are_in_proportion_and_in_order() -> None:
+    rows = [{"city": "Rome", "people": 20}, {"city": "Oslo", "people": 40}]
+    spec = drawn("plot_bar", {"x": "city", "y": "people"}, rows, {"city": "text", "people": "number"})
+    lines = terminal(spec, 60, 10, colour=False).splitlines()[-2:]
+    assert [line.split()[0] for line in lines] == ["Oslo", "Rome"]
+    assert abs(lines[0].count("█") - 2 * lines[1].count("█")) <= 1
+
+
+def test_small_series_are_summed_in_a_terminal_too() -> None:
+    rows = [{"year": 2024, "name": f"s{place:02}", "value": place} for place in range(1, 21)]
+    params = {"x": "year", "y": "value", "color": "name"}
+    kinds = {"year": "number", "name": "text", "value": "number"}
+    text = terminal(drawn("plot_bar", params, rows, kinds), 60, 20, colour=False)
+    assert next(line for line in text.splitlines() if "Other (11)" in line).endswith(f" {sum(range(1, 12))}")
+
+
+def test_what_a_terminal_leaves_out_is_said() -> None:
+    assert terminal(of_kind("bar of many"), 80, 12, colour=False).splitlines()[-1] == "… 29 more"
+
+
+def test_control_characters_in_data_do_not_reach_the_terminal() -> None:
+    rows = [{"name": "a\x1b[2Jb\rc\x07\u202e", "value": 1}, {"name": "plain", "value": 2}]
+    spec = drawn("plot_bar", {"x": "name", "y": "value"}, rows, {"name": "text", "value": "number"})
+    text = terminal(spec, 60, 10, colour=False)
+    assert not set("\x1b\r\x07\u202e") & set(text)
+    assert "a [2Jb c" in text
+
+
+def test_a_chart_without_rows_says_so() -> None:
+    spec = drawn("plot_line", {"x": "day", "y": "value"}, [], {"day": "time", "value": "number"})
+    assert "(no rows)" in terminal(spec, 60, 10)
+    assert png(spec).startswith(b"\x89PNG")
+
+
+def test_a_chart_from_elsewhere_is_not_guessed_at() -> None:
+    assert "save it as a picture" in terminal({"mark": "bar", "data": {"values": []}}, 60, 10)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (999.9, "1k"), (-1234567, "-1.23M"), (999_700, "1M"), (0.25, "0.25"), (2e9, "2B")]
+)
+def test_numbers_are_kept_short(value: float, text: str) -> None:
+    assert compact(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "result"), [("Москва", 4, "Мос…"), ("日本語", 5, "日本…"), ("ab", 4, "ab  ")]
+)
+def test_text_is_cut_to_columns_of_the_screen(text: str, width: int, result: str) -> None:
+    assert fitted(text, width) == result
