@@ -1,0 +1,69 @@
+"""Router conditions: CEL, compiled and tried on typed samples before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from groundplan.checking.draft import Draft
+from groundplan.checking.lineage import OUT
+from groundplan.contracts.columns import ColumnKind
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Step
+
+SAMPLES: tuple[Mapping[ColumnKind, object], ...] = (
+    {"number": 0, "text": "", "time": "1970-01-01", "boolean": False, "other": ""},
+    {"number": 1e9, "text": "a", "time": "2999-12-31", "boolean": True, "other": "a"},
+)
+
+
+def unfit_condition(draft: Draft) -> Iterator[Issue]:
+    """A router's condition is CEL that compiles, looks only at facts of the steps it needs, and gives yes or no.
+
+    Of each needed step it sees `found` (yes or no), `rows` (a number) and `first`, the first row of its table.
+
+    Fails: `total.rows > "many"`; `other.found` where the router does not need `other`.
+    """
+    for index, step in enumerate(draft.plan.steps):
+        for place, route in enumerate(step.routes):
+            problem = _problem(draft, step, route.when)
+            if problem:
+                yield Issue(
+                    code="types/unfit-condition",
+                    step=step.id,
+                    path=f"steps.{index}.routes.{place}.when",
+                    problem=f"the condition {route.when[:80]!r} {problem}",
+                    hint="write for example: total.rows > 0 && total.first.revenue > 1000.0",
+                )
+
+
+def _problem(draft: Draft, step: Step, when: str) -> str | None:
+    import cel  # loaded only for plans that have a router
+
+    try:
+        program = cel.compile(when)
+    except ValueError as error:
+        return f"does not compile: {str(error).splitlines()[0][:120]}"
+    strange = sorted(set(program.variables()) - set(step.needs))
+    if strange:
+        return f"looks at {strange[0]!r}, which the router does not need"
+    for samples in SAMPLES:
+        try:
+            answer = program.execute({need: _sample(draft, need, samples) for need in step.needs})
+        except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            return f"does not fit the facts: {str(error)[:120]}"
+        if not isinstance(answer, bool):
+            return f"gives {type(answer).__name__}, not yes or no"
+    return None
+
+
+def _sample(draft: Draft, need: str, samples: Mapping[ColumnKind, object]) -> dict[str, object]:
+    shape = draft.shapes.get(need, {}).get(OUT)
+    columns = (shape.columns if shape else None) or {}
+    return {
+        "found": samples["boolean"],
+        "rows": 0 if samples is SAMPLES[0] else 1_000_000,
+        "first": {name: samples[column.kind] for name, column in columns.items()},
+    }
+
+
+RULES = (unfit_condition,)

@@ -1,0 +1,351 @@
+"""The plan does what was asked, all of it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from groundplan.checking.draft import Draft, names
+from groundplan.checking.lineage import Condition
+from groundplan.checking.params import column_uses, filter_uses, metric_uses, with_role
+from groundplan.contracts.contract import Scalar
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Step
+from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Requirement, Time
+from groundplan.contracts.tool import Tool
+
+
+def missing(draft: Draft) -> Iterator[Issue]:
+    """Every requirement is cited by a step whose tool has a capability that serves it.
+
+    The catalog's map says which capabilities serve which requirement.
+
+    Fails: a trend was asked for, and no step draws a line or computes changes over time.
+    """
+    for requirement in draft.reading.requirements:
+        if any(draft.serves(tool, requirement.label) for _, tool in draft.citing(requirement.id)):
+            continue
+        wanted = sorted(draft.catalog.serving(requirement.label))
+        yield Issue(
+            code="coverage/missing",
+            requirement=requirement.id,
+            problem=f"no step serves {requirement.id!r} ({requirement.evidence.text!r})",
+            hint=f"add a step with one of the capabilities {', '.join(wanted)}, and cite it in satisfies",
+        )
+
+
+def unjustified(draft: Draft) -> Iterator[Issue]:
+    """Every step cites a requirement that it serves, or that a later step serves with its data.
+
+    Fails: a step that finds anomalies cites nothing; a step cites `group_by:region` and nothing it feeds groups.
+    """
+    serving = {
+        (step.id, id_)
+        for _, step, tool in draft.tool_steps()
+        for id_ in step.satisfies
+        if id_ in draft.requirements and draft.serves(tool, draft.requirements[id_].label)
+    }
+    for index, step in enumerate(draft.plan.steps):
+        if draft.wiring.by_id[step.id] is not step:
+            continue
+        reach = {step.id} | draft.wiring.feeds(step.id)
+        if step.kind == "router":
+            reach |= {route.to for route in step.routes} | ({step.default} if step.default else set())
+        if any((user, id_) in serving for user in reach for id_ in step.satisfies):
+            continue
+        yield Issue(
+            code="coverage/unjustified",
+            step=step.id,
+            path=f"steps.{index}.satisfies",
+            problem=f"step {step.id!r} serves no requirement",
+            hint="remove it, or cite the requirement it serves",
+        )
+
+
+def unasked(draft: Draft) -> Iterator[Issue]:
+    """A tool made for one kind of question is used only when that was asked.
+
+    The catalog says of such capabilities what must have been asked for (`asked_by`).
+
+    Fails: a plan for totals by region finds anomalies too, citing `metric:revenue`.
+    """
+    for index, step, tool in draft.tool_steps():
+        for capability in tool.capabilities:
+            asked_by = draft.catalog.asked_by(capability)
+            if asked_by and not asked_by & draft.labels:
+                yield Issue(
+                    code="coverage/unasked",
+                    step=step.id,
+                    path=f"steps.{index}.tool",
+                    problem=f"step {step.id!r} uses {tool.name!r}, which answers {', '.join(sorted(asked_by))}; "
+                    "that was not asked",
+                    hint="remove the step",
+                )
+                break
+
+
+def repeated_step(draft: Draft) -> Iterator[Issue]:
+    """No two steps do the same thing to the same input.
+
+    Fails: the same chart is drawn twice.
+    """
+    seen: dict[str, str] = {}
+    for index, step in enumerate(draft.plan.steps):
+        if step.kind != "tool":
+            continue
+        work = step.model_dump_json(include={"tool", "params", "needs"})
+        if work in seen and seen[work] != step.id:
+            yield Issue(
+                code="coverage/repeated-step",
+                step=step.id,
+                path=f"steps.{index}",
+                problem=f"step {step.id!r} does the same as {seen[work]!r}",
+                hint="remove one of them",
+            )
+        seen.setdefault(work, step.id)
+
+
+def ungrouped(draft: Draft) -> Iterator[Issue]:
+    """A grouping that was asked for is done by a step that cites it, on that very column.
+
+    A chart of single rows groups by drawing them apart, in colours or panels.
+
+    Fails: `group_by:region` is cited by an aggregate that groups by `channel`.
+    """
+    for requirement in draft.reading.requirements:
+        if not isinstance(requirement.value, GroupBy):
+            continue
+        column = requirement.value.column
+        if not any(
+            use.role in ("group_by", "series") and draft.comes_from(step, tool, use.name, column)
+            for step, tool in draft.citing(requirement.id)
+            for use in column_uses(step, tool)
+        ):
+            yield _unmet(requirement, "coverage/ungrouped", f"no step that cites it groups by {column!r}")
+
+
+def unmeasured(draft: Draft) -> Iterator[Issue]:
+    """A measure that was asked for is computed by a step that cites it, with the function that was asked for.
+
+    Fails: the average of `revenue` was asked for, and the step that cites it sums.
+    """
+    for requirement in draft.reading.requirements:
+        if isinstance(requirement.value, Metric) and not any(
+            _measures(draft, step, tool, requirement.value) for step, tool in draft.citing(requirement.id)
+        ):
+            wanted = requirement.value
+            what = f"{wanted.function or 'use'} of {wanted.column or 'rows'}"
+            yield _unmet(requirement, "coverage/unmeasured", f"no step that cites it computes the {what}")
+
+
+def _measures(draft: Draft, step: Step, tool: Tool, wanted: Metric) -> bool:
+    metrics = [*metric_uses(step, tool)]
+    for metric in metrics:
+        if wanted.function not in (None, metric.function):
+            continue
+        if metric.column is None and wanted.column is None:
+            return True
+        if wanted.column and draft.comes_from(step, tool, metric.column, wanted.column):
+            return True
+    if wanted.column is None or metrics:
+        return False
+    # tools without an aggregate (a correlation, a histogram) measure the columns they name
+    return any(
+        _made_by(draft, step, tool, use.name, wanted)
+        for use in column_uses(step, tool)
+        if use.role in ("column", "axis", "order", None)
+    )
+
+
+def _made_by(draft: Draft, step: Step, tool: Tool, name: str, wanted: Metric) -> bool:
+    column = draft.input_column(step, tool, name)
+    return bool(
+        column
+        and wanted.column in names(column.origins)
+        and (wanted.function is None or column.function in (None, wanted.function))
+    )
+
+
+def untimed(draft: Draft) -> Iterator[Issue]:
+    """A time axis that was asked for is used by a time-aware step that cites it, at the grain that was named.
+
+    Without a named grain any will do: `auto` lets the data's span decide.
+
+    Fails: "by month" was asked, and the aggregate that cites it cuts dates to weeks.
+    """
+    for requirement in draft.reading.requirements:
+        if not isinstance(requirement.value, Time):
+            continue
+        column, grain = requirement.value.column, requirement.value.grain
+        users = [
+            (step, tool)
+            for step, tool in draft.citing(requirement.id)
+            if draft.serves(tool, "time")
+            and any(draft.comes_from(step, tool, use.name, column) for use in column_uses(step, tool))
+        ]
+        if not users:
+            yield _unmet(requirement, "coverage/untimed", f"no time-aware step that cites it uses {column!r}")
+            continue
+        cuts = {cut for step, tool in users if (cut := _cut(draft, step, tool))}
+        if grain and cuts and cuts != {grain}:
+            yield _unmet(requirement, "coverage/untimed", f"{grain!r} was asked, the plan cuts to {sorted(cuts)[0]!r}")
+        elif grain and not cuts:
+            yield _unmet(requirement, "coverage/untimed", f"no step that cites it cuts {column!r} to {grain!r}")
+
+
+def _cut(draft: Draft, step: Step, tool: Tool) -> str | None:
+    own = [node.value for node in with_role(step, tool, "grain") if isinstance(node.value, str)]
+    shape = draft.input_shape(step, tool)
+    return next((cut for cut in own if cut != "none"), shape.grain if shape else None)
+
+
+def unfiltered(draft: Draft) -> Iterator[Issue]:
+    """A filter that was asked for is applied, as asked, on the way to every result that a person gets to see.
+
+    Fails: "only the West" was asked, and the table is filtered but the chart is not.
+    """
+    for requirement in draft.reading.requirements:
+        if not isinstance(requirement.value, Filter):
+            continue
+        if not any(True for _ in draft.citing(requirement.id)):
+            continue  # coverage/missing says so
+        for step in draft.wiring.ends:
+            if not _passes(draft, step, requirement.value):
+                yield _unmet(
+                    requirement,
+                    "coverage/unfiltered",
+                    f"the result of step {step.id!r} has not passed this filter",
+                    step=step.id,
+                )
+
+
+def _passes(draft: Draft, step: Step, wanted: Filter) -> bool:
+    tool = draft.tools[step.id]
+    if tool is None:
+        return True  # names/unknown-tool says so
+    shapes = draft.shapes[step.id].values()
+    if any(_matches(condition, wanted) for shape in shapes for condition in shape.passed):
+        return True
+    periods = [node.value for node in with_role(step, tool, "period")]
+    return wanted.operator == "between" and any(tuple(p) == wanted.values for p in periods if isinstance(p, tuple))
+
+
+def _matches(condition: Condition, wanted: Filter) -> bool:
+    return wanted.column in names(condition.origins) and _plain(condition.operator, condition.values) == _plain(
+        wanted.operator, wanted.values
+    )
+
+
+def _plain(operator: str, values: tuple[Scalar, ...]) -> tuple[str, frozenset[Scalar] | tuple[Scalar, ...]]:
+    """One of a single value is that value; the order of a list does not matter."""
+    if operator in ("in", "=", "not in", "!="):
+        return ("in" if operator in ("in", "=") else "not in", frozenset(values))
+    return (operator, values)
+
+
+def unasked_filter(draft: Draft) -> Iterator[Issue]:
+    """Rows are left out only by filters that were asked for.
+
+    Fails: nobody spoke of a region, and a step keeps only the West.
+    """
+    asked = [r.value for r in draft.reading.requirements if isinstance(r.value, Filter)]
+    for index, step, tool in draft.tool_steps():
+        for use in filter_uses(step, tool):
+            column = draft.input_column(step, tool, use.column)
+            if column is None:
+                continue  # names/unknown-column says so
+            condition = Condition(column.origins, use.operator or "", use.values)
+            if not any(_matches(condition, wanted) for wanted in asked):
+                yield Issue(
+                    code="coverage/unasked-filter",
+                    step=step.id,
+                    path=f"steps.{index}.{use.path}",
+                    problem=f"step {step.id!r} filters {use.column!r}, and nobody asked for that filter",
+                    hint="remove the condition, or make it exactly the one that was asked for",
+                )
+
+
+def unasked_column(draft: Draft) -> Iterator[Issue]:
+    """Groupings and measures use only columns that were asked for.
+
+    Fails: revenue by region was asked, and the aggregate groups by `channel` too.
+    """
+    for index, step, tool in draft.tool_steps():
+        groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role == "group_by"]
+        metrics = [(use.path, use.column, "measures") for use in metric_uses(step, tool)]
+        for path, name, does in (*groups, *metrics):
+            column = draft.input_column(step, tool, name)
+            strange = sorted(names(column.origins) - draft.asked_columns) if column else []
+            if strange:
+                yield Issue(
+                    code="coverage/unasked-column",
+                    step=step.id,
+                    path=f"steps.{index}.{path}",
+                    problem=f"step {step.id!r} {does} {name!r}, and nobody asked for {strange[0]!r}",
+                    hint="remove it",
+                )
+
+
+def unranked(draft: Draft) -> Iterator[Issue]:
+    """A ranking keeps as many rows, from the end, that was asked for.
+
+    Fails: the top 5 were asked for, and the step keeps 10.
+    """
+    for requirement in draft.reading.requirements:
+        if not isinstance(requirement.value, Rank):
+            continue
+        wanted = requirement.value
+        for step, tool in draft.citing(requirement.id):
+            for node in with_role(step, tool, "rank"):
+                if isinstance(node.value, Mapping) and (
+                    node.value.get("limit") != wanted.limit or node.value.get("direction", "top") != wanted.direction
+                ):
+                    yield _unmet(
+                        requirement,
+                        "coverage/unranked",
+                        f"step {step.id!r} keeps the {node.value.get('direction', 'top')} {node.value.get('limit')}",
+                        step=step.id,
+                    )
+
+
+def other_chart(draft: Draft) -> Iterator[Issue]:
+    """A chart kind that was named is the one that is drawn.
+
+    Fails: a bar chart was asked for, and the step that cites it draws lines.
+    """
+    for requirement in draft.reading.requirements:
+        if not isinstance(requirement.value, OutputAsked) or requirement.value.chart is None:
+            continue
+        wanted = f"{requirement.value.chart}_chart"
+        citing = [tool for _, tool in draft.citing(requirement.id) if draft.serves(tool, requirement.label)]
+        if citing and not any(wanted in tool.capabilities for tool in citing):
+            yield _unmet(
+                requirement,
+                "coverage/other-chart",
+                f"{citing[0].name!r} does not draw a {requirement.value.chart} chart",
+            )
+
+
+def _unmet(requirement: Requirement, code: str, why: str, step: str | None = None) -> Issue:
+    return Issue(
+        code=code,
+        step=step,
+        requirement=requirement.id,
+        problem=f"{requirement.id!r} ({requirement.evidence.text!r}) is not met: {why}",
+        hint="let a step that cites it do exactly what was asked",
+    )
+
+
+RULES = (
+    missing,
+    unjustified,
+    unasked,
+    repeated_step,
+    ungrouped,
+    unmeasured,
+    untimed,
+    unfiltered,
+    unasked_filter,
+    unasked_column,
+    unranked,
+    other_chart,
+)

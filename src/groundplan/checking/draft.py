@@ -1,0 +1,92 @@
+"""Everything a rule may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.checking.lineage import OUT, Column, Origin, Shape, follow
+from groundplan.checking.wiring import Wiring
+from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Reading, Requirement, Time
+from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.tool import Tool
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan beside what it is checked against. Derived views are computed once and shared by all rules."""
+
+    plan: Plan
+    reading: Reading
+    catalog: Catalog
+    schemas: Mapping[str, SourceSchema]
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        return Wiring(self.plan)
+
+    @cached_property
+    def tools(self) -> Mapping[str, Tool | None]:
+        """The tool of each step, None where it has none or names an unknown one."""
+        known = self.catalog.tools
+        return {s.id: known[s.tool] if s.tool and s.tool in known else None for s in self.wiring.steps}
+
+    @cached_property
+    def shapes(self) -> Mapping[str, Mapping[str, Shape]]:
+        return follow(self.wiring, self.tools, self.schemas)
+
+    @cached_property
+    def requirements(self) -> Mapping[str, Requirement]:
+        return {requirement.id: requirement for requirement in self.reading.requirements}
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """What was asked, as the catalog's map names it; a chart kind that was named counts too."""
+        kinds = {
+            f"output:chart:{r.value.chart}"
+            for r in self.reading.requirements
+            if isinstance(r.value, OutputAsked) and r.value.chart
+        }
+        return frozenset(r.label for r in self.reading.requirements) | kinds
+
+    @cached_property
+    def asked_columns(self) -> frozenset[str]:
+        columns = (
+            r.value.column for r in self.reading.requirements if isinstance(r.value, Metric | GroupBy | Time | Filter)
+        )
+        return frozenset(column for column in columns if column)
+
+    def tool_steps(self) -> Iterator[tuple[int, Step, Tool]]:
+        """Position, step and tool, for the steps whose tool is known."""
+        for index, step in enumerate(self.plan.steps):
+            if self.wiring.by_id[step.id] is step and (tool := self.tools[step.id]):
+                yield index, step, tool
+
+    def citing(self, requirement: str) -> Iterator[tuple[Step, Tool]]:
+        return ((step, tool) for _, step, tool in self.tool_steps() if requirement in step.satisfies)
+
+    def serves(self, tool: Tool, label: str) -> bool:
+        """Whether a capability of the tool serves a requirement with this label."""
+        wanted = self.catalog.serving(label)
+        return any((self.catalog.capability(name) or name) in wanted for name in tool.capabilities)
+
+    def input_shape(self, step: Step, tool: Tool, port: str | None = None) -> Shape | None:
+        """The shape of a step's input; the first unless named."""
+        name = port or (tool.inputs[0].name if tool.inputs else OUT)
+        return self.shapes[step.id].get(name)
+
+    def input_column(self, step: Step, tool: Tool, name: object, port: str | None = None) -> Column | None:
+        shape = self.input_shape(step, tool, port)
+        return (shape.columns or {}).get(name) if shape and isinstance(name, str) else None
+
+    def comes_from(self, step: Step, tool: Tool, name: object, column: str) -> bool:
+        """Whether the input column `name` is, or is made from, the source's `column`."""
+        found = self.input_column(step, tool, name)
+        return bool(found) and column in names(found.origins if found else frozenset())
+
+
+def names(origins: frozenset[Origin]) -> frozenset[str]:
+    return frozenset(column for _, column in origins)

@@ -1,0 +1,83 @@
+"""Numbers stay right on their way: no row counted twice, no average of averages, no lines drawn over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.checking.draft import Draft
+from groundplan.checking.params import column_uses, metric_uses
+from groundplan.contracts.columns import DUPLICATE_PROOF
+from groundplan.contracts.issue import Issue
+
+NOT_ADDITIVE = frozenset({"mean", "median", "std", "count_distinct"})
+ONE_VALUE_PER_MARK = frozenset({"line_chart", "bar_chart", "area_chart", "heatmap_chart"})
+
+
+def double_counting(draft: Draft) -> Iterator[Issue]:
+    """A measure is not summed over rows that a join has repeated.
+
+    A join repeats the rows of one side when the other side's columns are not a key. Minimum, maximum and
+    distinct counts do not mind.
+
+    Fails: orders joined with their items, then the sum of the orders' `freight`.
+    """
+    for index, step, tool in draft.tool_steps():
+        for metric in metric_uses(step, tool):
+            column = draft.input_column(step, tool, metric.column)
+            if column and column.repeated and metric.function not in DUPLICATE_PROOF:
+                yield Issue(
+                    code="flow/double-counting",
+                    step=step.id,
+                    path=f"steps.{index}.{metric.path}",
+                    problem=f"step {step.id!r} takes the {metric.function} of {metric.column!r}, "
+                    "whose rows a join has repeated",
+                    hint="aggregate before the join, or join on a key of the other table",
+                )
+
+
+def average_of_averages(draft: Draft) -> Iterator[Issue]:
+    """Sums and averages are not taken of averages, medians, deviations or distinct counts.
+
+    Fails: the mean by day, and then the mean of those means by month.
+    """
+    for index, step, tool in draft.tool_steps():
+        for metric in metric_uses(step, tool):
+            column = draft.input_column(step, tool, metric.column)
+            if column and column.function in NOT_ADDITIVE and metric.function in ("sum", "mean"):
+                yield Issue(
+                    code="flow/average-of-averages",
+                    step=step.id,
+                    path=f"steps.{index}.{metric.path}",
+                    problem=f"step {step.id!r} takes the {metric.function} of {metric.column!r}, "
+                    f"which is itself a {column.function}",
+                    hint="aggregate once, from the rows",
+                )
+
+
+def overplotted(draft: Draft) -> Iterator[Issue]:
+    """Lines, bars, areas and heat maps draw one value per mark: their axes tell every two rows apart.
+
+    Fails: revenue by month and region, drawn with only the month on its axes.
+    """
+    for index, step, tool in draft.tool_steps():
+        if not ONE_VALUE_PER_MARK & set(tool.capabilities):
+            continue
+        shape = draft.input_shape(step, tool)
+        measure = "params.color" if "heatmap_chart" in tool.capabilities else "params.y"
+        axes = frozenset(u.name for u in column_uses(step, tool) if u.role == "axis" and u.path != measure)
+        if shape is None or shape.columns is None or shape.is_unique_on(axes):
+            continue
+        key = min(shape.keys, key=lambda k: (len(k - axes), sorted(k)), default=frozenset[str]())
+        unseen = ", ".join(sorted(key - axes))
+        yield Issue(
+            code="flow/overplotted",
+            step=step.id,
+            path=f"steps.{index}.params",
+            problem=f"the chart of step {step.id!r} would draw several rows at one mark",
+            hint=f"put {unseen} on color or facet, or aggregate without it"
+            if unseen
+            else f"aggregate by {', '.join(sorted(axes))} first",
+        )
+
+
+RULES = (double_counting, average_of_averages, overplotted)

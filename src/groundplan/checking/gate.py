@@ -1,0 +1,107 @@
+"""The gate: every rule looks, and only a plan without fault becomes a CheckedPlan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.checking import access, conditions, coverage, flow, limits, names, shape, types
+from groundplan.checking.draft import Draft
+from groundplan.checking.parsing import parse
+from groundplan.checking.repair import repair
+from groundplan.contracts.issue import Issue, Repair
+from groundplan.contracts.plan import Binding, CheckedPlan, Coverage, Plan, Step
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.tool import Tool
+from groundplan.contracts.verdict import Passed, Refused, Verdict
+
+Rule = Callable[[Draft], Iterator[Issue]]
+
+RULES: tuple[Rule, ...] = (
+    *shape.RULES,
+    *names.RULES,
+    *types.RULES,
+    *conditions.RULES,
+    *coverage.RULES,
+    *flow.RULES,
+    *access.RULES,
+    *limits.RULES,
+)
+
+CODES: dict[str, Rule] = {
+    f"{rule.__module__.rsplit('.', 1)[1].replace('conditions', 'types')}/{rule.__name__.replace('_', '-')}": rule
+    for rule in RULES
+}
+"""The code of an issue is its rule's family and name."""
+
+MOST_ISSUES = 100
+
+
+def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
+    """Repair what is safe to repair, let every rule look, and pass or refuse the plan."""
+    known = schemas or {}
+    repaired, repairs = repair(plan, catalog, known)
+    draft = Draft(repaired, reading, catalog, known)
+    issues = tuple(_first(MOST_ISSUES, (issue for rule in RULES for issue in rule(draft))))
+    errors = [issue for issue in issues if issue.severity == "error"]
+    if errors:
+        return _refused(issues)
+    return Passed(plan=_checked(draft, repairs), issues=issues)
+
+
+def check_text(text: str | bytes, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
+    """The same for a proposal written as JSON, wherever it comes from."""
+    proposal = parse(text)
+    if isinstance(proposal, Refused):
+        return proposal
+    return check(proposal.plan, proposal.reading, catalog, schemas)
+
+
+def _first(most: int, issues: Iterator[Issue]) -> Iterator[Issue]:
+    return (issue for issue, _ in zip(issues, range(most), strict=False))
+
+
+def _refused(issues: tuple[Issue, ...]) -> Refused:
+    return Refused(
+        issues=issues,
+        missing=tuple(dict.fromkeys(i.requirement for i in issues if i.requirement and i.code.startswith("coverage/"))),
+        remove=tuple(
+            dict.fromkeys(
+                i.step
+                for i in issues
+                if i.step and i.code in ("coverage/unjustified", "coverage/unasked", "access/unasked-write")
+            )
+        ),
+    )
+
+
+def _checked(draft: Draft, repairs: tuple[Repair, ...]) -> CheckedPlan:
+    coverage_found = tuple(
+        Coverage(
+            requirement=requirement.id,
+            steps=tuple(step.id for step, _ in draft.citing(requirement.id)),
+            ok=True,
+        )
+        for requirement in draft.reading.requirements
+    )
+    return CheckedPlan.model_validate(
+        {
+            **{name: getattr(draft.plan, name) for name in Plan.model_fields},
+            "requirements": draft.reading.requirements,
+            "coverage": coverage_found,
+            "repairs": repairs,
+            "tools": {tool.name: tool for _, _, tool in draft.tool_steps()},
+            "inputs": {step.id: dict(_bindings(draft, step, tool)) for _, step, tool in draft.tool_steps()},
+            "ends": tuple(step.id for step in draft.wiring.ends),
+            "writes": tuple(step.id for _, step, tool in draft.tool_steps() if tool.effect == "write"),
+            "catalog_version": draft.catalog.version,
+            "schema_hash": "-".join(draft.schemas[name].hash for name in sorted(draft.schemas)) or None,
+        },
+        context={"made_by": CheckedPlan.MADE_BY},
+    )
+
+
+def _bindings(draft: Draft, step: Step, tool: Tool) -> Iterator[tuple[str, Binding]]:
+    for port, origin in draft.wiring.inputs(step, tool).items():
+        yield port, Binding(table=origin) if isinstance(origin, str) else Binding(steps=origin)

@@ -1,0 +1,42 @@
+"""A plan stays within what a run may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.checking.draft import Draft
+from groundplan.contracts.issue import Issue
+
+MOST_COST = 2_000
+
+
+def too_costly(draft: Draft) -> Iterator[Issue]:
+    """The costs that the catalog gives a plan's tools add up to at most 2,000.
+
+    Fails: thirty steps that each cost 100.
+    """
+    cost = sum(tool.cost for _, _, tool in draft.tool_steps())
+    if cost > MOST_COST:
+        yield Issue(
+            code="limits/too-costly",
+            problem=f"the plan's tools cost {cost:,}; at most {MOST_COST:,} are allowed",
+            hint="use fewer or cheaper steps",
+        )
+
+
+def step_outlives_run(draft: Draft) -> Iterator[Issue]:
+    """One step may not take longer than the whole run.
+
+    Fails: `step_seconds` is 120 and `seconds` is 60.
+    """
+    limits = draft.plan.limits
+    if limits.step_seconds > limits.seconds:
+        yield Issue(
+            code="limits/step-outlives-run",
+            path="limits.step_seconds",
+            problem=f"a step may take {limits.step_seconds:g} s, the whole run only {limits.seconds:g} s",
+            hint="lower step_seconds or raise seconds",
+        )
+
+
+RULES = (too_costly, step_outlives_run)

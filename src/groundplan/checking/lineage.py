@@ -1,0 +1,233 @@
+"""What each step's table looks like, followed from the source's schema without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast, get_args
+
+from groundplan.checking.params import FUNCTIONS, Node, column_uses, filter_uses, walk, with_role
+from groundplan.checking.wiring import Wiring
+from groundplan.contracts.columns import ColumnKind, Function, kind_after
+from groundplan.contracts.contract import Scalar
+from groundplan.contracts.plan import Step
+from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.contracts.tool import Tool
+
+OUT = ""
+"""The name under which a step's own shape stands beside those of its inputs."""
+
+Origin = tuple[str, str]
+"""A source's table and column."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a step's table, and where it comes from."""
+
+    kind: ColumnKind
+    origins: frozenset[Origin] = frozenset()
+    repeated: bool = False  # a join has repeated its values: a sum would count them twice
+    function: Function | None = None  # the aggregate that made it
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A filter that every row of a table has passed."""
+
+    origins: frozenset[Origin]
+    operator: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Columns, what identifies a row, and the filters passed on the way; `columns` is None when data decides."""
+
+    columns: Mapping[str, Column] | None
+    keys: frozenset[frozenset[str]] = frozenset()
+    passed: tuple[Condition, ...] = ()
+    grain: str | None = None
+
+    def is_unique_on(self, columns: frozenset[str]) -> bool:
+        return any(key <= columns for key in self.keys)
+
+
+def follow(
+    wiring: Wiring, tools: Mapping[str, Tool | None], schemas: Mapping[str, SourceSchema]
+) -> dict[str, dict[str, Shape]]:
+    """For each step, the shapes of its inputs by port, and its own under `OUT`; what cannot be known is absent."""
+    found: dict[str, dict[str, Shape]] = {}
+    for step in wiring.steps:
+        tool = tools[step.id]
+        found[step.id] = follow_step(step, tool, wiring, found, schemas) if tool else {}
+    return found
+
+
+def follow_step(
+    step: Step,
+    tool: Tool,
+    wiring: Wiring,
+    found: Mapping[str, Mapping[str, Shape]],
+    schemas: Mapping[str, SourceSchema],
+) -> dict[str, Shape]:
+    """The shapes of one step, given those of the steps before it."""
+    inputs = dict(_inputs(step, tool, wiring, found, schemas))
+    return {**inputs, **dict(_output(step, tool, inputs))}
+
+
+def _inputs(
+    step: Step,
+    tool: Tool,
+    wiring: Wiring,
+    found: Mapping[str, Mapping[str, Shape]],
+    schemas: Mapping[str, SourceSchema],
+) -> Iterator[tuple[str, Shape]]:
+    schema = schemas.get(tool.source)
+    for port, origin in wiring.inputs(step, tool).items():
+        if isinstance(origin, str):
+            table = schema.find(origin) if schema else None
+            if table:
+                yield port, _of_table(table)
+        else:
+            shapes = [found[need][OUT] for need in origin if OUT in found.get(need, {})]
+            if shapes and len(shapes) == len(origin):
+                yield port, _common(shapes)
+
+
+def _of_table(table: Table) -> Shape:
+    return Shape(
+        columns={c.name: Column(c.kind, frozenset({(table.name, c.name)})) for c in table.columns},
+        keys=frozenset(frozenset(key) for key in table.keys),
+    )
+
+
+def _common(shapes: list[Shape]) -> Shape:
+    """What holds whichever of a router's branches is taken."""
+    first, *others = shapes
+    if not others:
+        return first
+    if any(shape.columns is None for shape in shapes):
+        return Shape(columns=None)
+    columns = {
+        name: column
+        for name, column in (first.columns or {}).items()
+        if all((other.columns or {}).get(name) == column for other in others)
+    }
+    return Shape(
+        columns=columns,
+        keys=frozenset.intersection(*(shape.keys for shape in shapes)),
+        passed=tuple(c for c in first.passed if all(c in other.passed for other in others)),
+    )
+
+
+def _output(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[tuple[str, Shape]]:
+    if tool.output.kind != "table" or len(inputs) != len(tool.inputs):
+        return
+    if tool.output.columns == "dynamic" or any(shape.columns is None for shape in inputs.values()):
+        yield OUT, Shape(columns=None, passed=_passed(step, tool, inputs))
+        return
+    if tool.output.columns == "joined":
+        yield OUT, _joined(step, tool, inputs)
+        return
+    first = next(iter(inputs.values()), Shape(columns={}))
+    source = first.columns or {}
+    uses = [use for use in column_uses(step, tool) if use.name in source]
+    columns = dict(source) if tool.output.columns == "input" else {u.name: source[u.name] for u in uses if u.keep}
+    for param, kind in tool.output.retypes.items():
+        for use in uses:
+            if use.path == f"params.{param}" and use.name in columns:
+                columns[use.name] = replace(columns[use.name], kind=kind)
+    columns |= dict(_new_columns(step, tool, source))
+    columns |= {name: Column(kind) for name, kind in tool.output.adds.items()}
+    yield (
+        OUT,
+        Shape(
+            columns=columns,
+            keys=_keys(step, tool, first, columns),
+            passed=_passed(step, tool, inputs),
+            grain=_grain(step, tool) or first.grain,
+        ),
+    )
+
+
+def _new_columns(step: Step, tool: Tool, source: Mapping[str, Column]) -> Iterator[tuple[str, Column]]:
+    for node in walk(step, tool):
+        properties = node.schema.get("properties")
+        if not isinstance(node.value, Mapping) or not isinstance(properties, Mapping):
+            continue
+        for name, inner in properties.items():
+            value = node.value.get(name)
+            if isinstance(inner, Mapping) and "x-new" in inner and isinstance(value, str):
+                yield value, _made(str(inner["x-new"]), node, source)
+
+
+def _made(how: str, node: Node, source: Mapping[str, Column]) -> Column:
+    """The new column that the object at `node` describes."""
+    params = cast(Mapping[str, object], node.value)
+    named = [name for name in _strings(params.get("column"), params.get("columns")) if name in source]
+    origins = frozenset[Origin]().union(*(source[name].origins for name in named))
+    repeated = any(source[name].repeated for name in named)
+    if how == "aggregate":
+        function = params.get("function")
+        if isinstance(function, str) and function in FUNCTIONS:
+            known = cast(Function, function)
+            kind = kind_after(known, source[named[0]].kind) if named else "number"
+            return Column(kind, origins, function=known)
+    if how == "derive":
+        texts = params.get("operation") in ("lower", "upper")
+        return Column("text" if texts else "number", origins, repeated)
+    return Column(cast(ColumnKind, how) if how in get_args(ColumnKind) else "number", origins, repeated)
+
+
+def _strings(*values: object) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (item for item in value if isinstance(item, str))
+
+
+def _keys(step: Step, tool: Tool, first: Shape, columns: Mapping[str, Column]) -> frozenset[frozenset[str]]:
+    if tool.output.key is None:
+        return frozenset(key for key in first.keys if key <= columns.keys())
+    named = frozenset(_strings(*(step.params.get(param) for param in tool.output.key)))
+    return frozenset({named}) if named <= columns.keys() else frozenset()
+
+
+def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
+    (left, right) = inputs.values()
+    pairs = [node.value for node in with_role(step, tool, "join") if isinstance(node.value, Mapping)]
+    on_left = frozenset(name for pair in pairs for name in _strings(pair.get("left")))
+    on_right = frozenset(name for pair in pairs for name in _strings(pair.get("right")))
+    one_right, one_left = right.is_unique_on(on_right), left.is_unique_on(on_left)
+    columns = {n: replace(c, repeated=c.repeated or not one_right) for n, c in (left.columns or {}).items()}
+    for name, column in (right.columns or {}).items():
+        if name in on_right and name in on_left:
+            continue
+        clashes = name in columns
+        columns[f"{name}_right" if clashes else name] = replace(column, repeated=column.repeated or not one_left)
+    return Shape(
+        columns=columns,
+        keys=left.keys if one_right else frozenset(),
+        passed=(*left.passed, *right.passed),
+        grain=left.grain,
+    )
+
+
+def _passed(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> tuple[Condition, ...]:
+    before = tuple(condition for shape in inputs.values() for condition in shape.passed)
+    columns = next((shape.columns for shape in inputs.values()), None) or {}
+    return before + tuple(conditions(step, tool, columns))
+
+
+def conditions(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterator[Condition]:
+    """The filters that a step applies, by where their columns come from."""
+    for use in filter_uses(step, tool):
+        if use.column is not None and use.column in columns:
+            yield Condition(columns[use.column].origins, use.operator or "", use.values)
+
+
+def _grain(step: Step, tool: Tool) -> str | None:
+    grains = [node.value for node in with_role(step, tool, "grain") if isinstance(node.value, str)]
+    return grains[0] if grains and grains[0] != "none" else None

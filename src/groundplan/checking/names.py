@@ -1,0 +1,142 @@
+"""Every name a plan uses must exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rapidfuzz import process
+
+from groundplan.checking.draft import Draft
+from groundplan.checking.params import column_uses, walk
+from groundplan.contracts.issue import Issue
+
+
+def unknown_tool(draft: Draft) -> Iterator[Issue]:
+    """A step calls only tools the catalog lists.
+
+    Fails: a step calls `agregate`; the catalog lists `aggregate`.
+    """
+    for index, step in enumerate(draft.plan.steps):
+        if not step.tool or step.tool in draft.catalog.tools:
+            continue
+        near = draft.catalog.nearest(step.tool)
+        yield Issue(
+            code="names/unknown-tool",
+            step=step.id,
+            path=f"steps.{index}.tool",
+            problem=f"step {step.id!r} calls {step.tool!r}, which the catalog does not list",
+            hint=f"did you mean {near!r}?" if near else "see `groundplan catalog list`",
+        )
+
+
+def no_source(draft: Draft) -> Iterator[Issue]:
+    """A step's tool belongs to a source that is open, so that its tables and columns can be proven to exist.
+
+    Fails: a plan that aggregates a table is checked without `--source`.
+    """
+    wanted = {tool.source: step.id for _, step, tool in reversed([*draft.tool_steps()]) if tool.inputs}
+    for source, step in sorted(wanted.items()):
+        if source not in draft.schemas:
+            yield Issue(
+                code="names/no-source",
+                step=step,
+                problem=f"the plan reads the source {source!r}, and no such source is open",
+                hint="name one: groundplan check plan.json --source FILE",
+            )
+
+
+def unknown_table(draft: Draft) -> Iterator[Issue]:
+    """A param that fills an input names a table of the source.
+
+    Fails: `table: sale`; the source has `sales`.
+    """
+    for index, step, tool in draft.tool_steps():
+        schema = draft.schemas.get(tool.source)
+        for port, origin in draft.wiring.inputs(step, tool).items():
+            if schema is None or not isinstance(origin, str) or schema.find(origin):
+                continue
+            tables = [table.name for table in schema.tables]
+            yield Issue(
+                code="names/unknown-table",
+                step=step.id,
+                path=f"steps.{index}.params.{port}",
+                problem=f"step {step.id!r} reads {origin!r}, which is not a table of the source",
+                hint=suggest(origin, tables),
+            )
+
+
+def unknown_column(draft: Draft) -> Iterator[Issue]:
+    """A param that names a column names one that the step's input has at that point of the plan.
+
+    Columns are followed from the source through every step: what an aggregate drops, nobody can use after it,
+    and what a pivot makes depends on the data, so nobody can name it.
+
+    Fails: a chart draws `revenue` after an aggregate that calls its total `total_revenue`.
+    """
+    for index, step, tool in draft.tool_steps():
+        for use in column_uses(step, tool):
+            shape = draft.input_shape(step, tool, use.port)
+            if shape is None or use.name in (shape.columns or {}):
+                continue
+            known = [*(shape.columns or {})]
+            yield Issue(
+                code="names/unknown-column",
+                step=step.id,
+                path=f"steps.{index}.{use.path}",
+                problem=f"step {step.id!r} names the column {use.name!r}, which its input does not have",
+                hint=suggest(use.name, known) if known else "its input's columns depend on the data; use it before",
+            )
+
+
+def column_taken(draft: Draft) -> Iterator[Issue]:
+    """A new column has a name that is still free.
+
+    Fails: `derive_column` makes `revenue` in a table that has `revenue`; an aggregate names two totals alike.
+    """
+    for index, step, tool in draft.tool_steps():
+        shape = draft.input_shape(step, tool)
+        keeps = {use.name for use in column_uses(step, tool) if use.keep}
+        taken = set((shape.columns if shape else None) or {}) if tool.output.columns == "input" else keeps
+        taken |= set(tool.output.adds)
+        for node in walk(step, tool):
+            if "x-new" not in node.schema or not isinstance(node.value, str):
+                continue
+            if node.value in taken:
+                yield Issue(
+                    code="names/column-taken",
+                    step=step.id,
+                    path=f"steps.{index}.{node.path}",
+                    problem=f"step {step.id!r} makes the column {node.value!r}, and that name is taken",
+                    hint="choose another name",
+                )
+            taken.add(node.value)
+
+
+def unknown_requirement(draft: Draft) -> Iterator[Issue]:
+    """A step cites only requirements that were read from the question.
+
+    Fails: a step satisfies `analysis:anomaly`, and nobody asked for anomalies.
+    """
+    for index, step in enumerate(draft.plan.steps):
+        for place, cited in enumerate(step.satisfies):
+            if cited not in draft.requirements:
+                yield Issue(
+                    code="names/unknown-requirement",
+                    step=step.id,
+                    path=f"steps.{index}.satisfies.{place}",
+                    problem=f"step {step.id!r} cites {cited[:80]!r}, which was not asked for",
+                    hint=suggest(cited, draft.requirements),
+                )
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """A hint towards the nearest known name, or towards all of them when they are few."""
+    names = list(known)
+    near = process.extractOne(name[:128], names, score_cutoff=75)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    shown = ", ".join(repr(item) for item in names[:12])
+    return f"there are: {shown}{' …' if len(names) > 12 else ''}" if names else "there are none"
+
+
+RULES = (unknown_tool, no_source, unknown_table, unknown_column, column_taken, unknown_requirement)

@@ -1,0 +1,122 @@
+"""Readings, schemas and drafts for the cases, written short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.checking.draft import Draft
+from groundplan.contracts.plan import Fallback, Limits, Plan, Step
+from groundplan.contracts.reading import Evidence, Reading, Requirement
+from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.contracts.tool import Tool
+
+TOOLS = Path(__file__).parents[2] / "src/groundplan/sources/tables/tools.yaml"
+
+SEND_MAIL = Tool.model_validate(
+    {
+        "name": "send_mail",
+        "description": "Send an e-mail to a customer.",
+        "source": "mail",
+        "capabilities": ["act"],
+        "params": {
+            "type": "object",
+            "properties": {"to": {"enum": ["customer"]}},
+            "additionalProperties": False,
+        },
+        "output": {"kind": "facts"},
+        "effect": "write",
+        "cost": 900,
+    }
+)
+
+
+def _column(name: str, kind: str, role: str) -> Column:
+    return Column.model_validate({"name": name, "type": kind, "kind": kind, "role": role})
+
+
+SCHEMA = SourceSchema(
+    source="tables",
+    engine="duckdb",
+    tables=(
+        Table(
+            name="sales",
+            columns=(
+                _column("date", "time", "temporal"),
+                _column("region", "text", "dimension"),
+                _column("product_category", "text", "dimension"),
+                _column("channel", "text", "dimension"),
+                _column("units", "number", "measure"),
+                _column("revenue", "number", "measure"),
+            ),
+        ),
+        Table(
+            name="orders",
+            columns=(
+                _column("order_id", "number", "id"),
+                _column("ordered", "text", "temporal"),
+                _column("freight", "number", "measure"),
+            ),
+            keys=(("order_id",),),
+        ),
+        Table(
+            name="items",
+            columns=(
+                _column("order_id", "number", "id"),
+                _column("product", "text", "dimension"),
+                _column("amount", "number", "measure"),
+            ),
+        ),
+    ),
+)
+
+
+def catalog() -> Catalog:
+    built_in = Catalog.load([TOOLS])
+    return Catalog.of([*built_in.tools.values(), SEND_MAIL])
+
+
+def asked(*short: str) -> Reading:
+    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `output:chart:bar`, …"""
+    return Reading(question="a question", requirements=tuple(_requirement(item) for item in short))
+
+
+def _requirement(short: str) -> Requirement:
+    kind, *rest = short.split(":")
+    first, second = rest[0], rest[1] if len(rest) > 1 else None
+    values = {
+        "metric": lambda: {"column": None if first == "rows" else first, "function": second},
+        "group_by": lambda: {"column": first},
+        "time": lambda: {"column": first, "grain": second},
+        "analysis": lambda: {"label": first},
+        "output": lambda: {"label": first, "chart": second},
+        "filter": lambda: {"column": first, "operator": second, "values": [_value(v) for v in rest[2:]]},
+        "rank": lambda: {"direction": first, "limit": int(second or 1)},
+        "goal": lambda: {"text": first},
+    }
+    name = f"{first}{second}" if kind == "rank" else first
+    return Requirement.model_validate(
+        {"id": f"{kind}:{name}", "value": {"kind": kind, **values[kind]()}, "evidence": Evidence(text=short)}
+    )
+
+
+def _value(text: str) -> str | int:
+    return int(text) if text.isdigit() else text
+
+
+def draft(
+    steps: Sequence[dict[str, object]],
+    asks: Sequence[str],
+    using: Catalog,
+    source: bool = True,
+    fallback: dict[str, object] | None = None,
+    limits: dict[str, object] | None = None,
+) -> Draft:
+    plan = Plan(
+        strategy="hand",
+        steps=tuple(Step.model_validate(step) for step in steps),
+        fallback=Fallback.model_validate(fallback) if fallback else None,
+        limits=Limits.model_validate(limits or {}),
+    )
+    return Draft(plan, asked(*asks), using, {"tables": SCHEMA} if source else {})
