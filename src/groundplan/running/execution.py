@@ -1,0 +1,84 @@
+"""One step on its source: deadline, retries, and every failure turned into an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import stamina
+
+from groundplan.contracts.plan import CheckedPlan, Step
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
+from groundplan.running.outcome import Outcome, failed
+from groundplan.sources.interface import Call, Result, Source
+
+TRIES = 3
+
+
+class Handles:
+    """Live tables of the finished steps; what an earlier process left is restored from its reference."""
+
+    def __init__(self, plan: CheckedPlan, sources: Mapping[str, Source]) -> None:
+        self._plan, self._sources = plan, sources
+        self._live: dict[str, object] = {}
+
+    def keep(self, step: str, handle: object) -> None:
+        self._live[step] = handle
+
+    def inputs(self, step: Step, outcomes: Mapping[str, Outcome]) -> dict[str, object]:
+        source = self._sources[self._plan.tools[step.tool or ""].source]
+        found: dict[str, object] = {}
+        for port, binding in self._plan.inputs[step.id].items():
+            if binding.table is not None:
+                found[port] = source.table(binding.table)
+                continue
+            need = next(need for need in binding.steps if outcomes[need].status == "finished")
+            if need not in self._live:
+                facts = outcomes[need].facts
+                self._live[need] = source.restore(facts.table) if facts and facts.table else facts
+            found[port] = self._live[need]
+        return found
+
+
+async def execute(
+    source: Source, call: Call, seconds: float, on_retry: Callable[[str], None]
+) -> tuple[Outcome, object]:
+    """The step's outcome and its live handle. Only reading steps are tried again; effects never by themselves."""
+    tries = TRIES if call.tool.effect == "read" else 1
+    try:
+        async with asyncio.timeout(seconds):
+            result = await _with_retries(source, call, tries, seconds, on_retry)
+    except (TimeoutError, DeadlineExceeded):
+        return failed("deadline", call.step, f"step {call.step!r} took longer than {seconds:.3g} s", _SLOW), None
+    except TransientError as error:
+        return failed("unavailable", call.step, f"{error} (tried {tries} times)", "try again later"), None
+    except GroundplanError as error:
+        return failed("tool", call.step, str(error)), None
+    return Outcome(status="finished", facts=result.facts), result.handle
+
+
+_SLOW = "filter or aggregate earlier, or raise limits.step_seconds"
+
+
+async def _with_retries(
+    source: Source, call: Call, tries: int, seconds: float, on_retry: Callable[[str], None]
+) -> Result:
+    async for attempt in stamina.retry_context(
+        on=_worth_another_try,
+        attempts=tries,
+        timeout=seconds,
+        wait_initial=0.1,
+        wait_max=5.0,
+        wait_jitter=0.1,
+    ):
+        with attempt:
+            if attempt.num > 1:
+                on_retry(f"try {attempt.num} of {tries}")
+            return await source.call(call)
+    raise AssertionError("stamina re-raises the last error")
+
+
+def _worth_another_try(error: Exception) -> bool | float:
+    if not isinstance(error, TransientError):
+        return False
+    return True if error.retry_after is None else error.retry_after

@@ -1,0 +1,36 @@
+"""How one step ended: plain JSON, so that it can be checkpointed and read back by another process."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.facts import StepFacts
+from groundplan.contracts.issue import Issue
+
+
+class Outcome(Contract):
+    """`blocked`: a step it needs failed. `skipped`: a router went elsewhere, or a fallback was not called for."""
+
+    status: Literal["finished", "failed", "blocked", "skipped"]
+    facts: StepFacts | None = None  # of a finished step
+    to: str | None = None  # of a finished router: where it went
+    issue: Issue | None = None  # of a failed or blocked step
+
+    @property
+    def found(self) -> bool:
+        return self.status == "finished" and self.facts is not None and self.facts.found
+
+
+SKIPPED = Outcome(status="skipped")
+
+
+def failed(code: str, step: str, problem: str, hint: str = "") -> Outcome:
+    return Outcome(status="failed", issue=Issue(code=f"running/{code}", step=step, problem=problem, hint=hint))
+
+
+def blocked(step: str, by: str) -> Outcome:
+    return Outcome(
+        status="blocked",
+        issue=Issue(code="running/blocked", step=step, problem=f"step {step!r} needs {by!r}, which failed"),
+    )

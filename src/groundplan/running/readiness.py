@@ -1,0 +1,48 @@
+"""Whether a step runs, is skipped or is blocked, once the steps it needs have ended. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from groundplan.contracts.plan import CheckedPlan, Coverage, Step
+from groundplan.running.outcome import SKIPPED, Outcome, blocked
+
+
+def hindrance(step: Step, plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> Outcome | None:
+    """What keeps the step from running, or None.
+
+    A join runs when one of the branches that fill its input did, whatever a router skipped.
+    """
+    bound = [binding.steps for binding in plan.inputs.get(step.id, {}).values() if binding.steps]
+    others = [(need,) for need in step.needs if not any(need in steps for steps in bound)]
+    for steps in (*bound, *others):
+        ended = [outcomes[need] for need in steps]
+        went_here = [
+            o.to in (None, step.id) if _is_router(plan, n) else True for n, o in zip(steps, ended, strict=True)
+        ]
+        if any(o.status == "finished" and here for o, here in zip(ended, went_here, strict=True)):
+            continue
+        broken = [need for need in steps if outcomes[need].status in ("failed", "blocked")]
+        return blocked(step.id, broken[0]) if broken else SKIPPED
+    return None
+
+
+def _is_router(plan: CheckedPlan, step_id: str) -> bool:
+    return any(step.id == step_id and step.kind == "router" for step in plan.steps)
+
+
+def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether the ordinary steps brought so little that the fallback's steps run."""
+    if plan.fallback is None:
+        return False
+    nothing = not any(outcomes[end].found for end in plan.ends if end in outcomes)
+    partly = any(not item.ok for item in covered(plan, outcomes))
+    return ("NO_RESULTS" in plan.fallback.when and nothing) or ("LOW_COVERAGE" in plan.fallback.when and partly)
+
+
+def covered(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> tuple[Coverage, ...]:
+    """The gate's coverage, as the run left it: a requirement is met when a step that cites it brought facts."""
+    return tuple(
+        item.model_copy(update={"ok": any(outcomes[step].found for step in item.steps if step in outcomes)})
+        for item in plan.coverage
+    )

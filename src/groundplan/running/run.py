@@ -1,0 +1,195 @@
+"""A checked plan, run on LangGraph by dependency.
+
+All steps are called up front in plan order and each waits for the steps it needs: so no step waits for an
+unrelated sibling, and on resume LangGraph matches finished steps by their place in the plan
+(docs/decisions/0007).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.config import get_stream_writer
+from langgraph.func import entrypoint, task
+from langgraph.pregel import Pregel
+
+from groundplan.contracts.facts import Facts
+from groundplan.contracts.plan import CheckedPlan, Step
+from groundplan.contracts.progress import Progress
+from groundplan.errors import StateInvalid, UsageError
+from groundplan.running.collecting import collect
+from groundplan.running.execution import Handles, execute
+from groundplan.running.outcome import SKIPPED, Outcome, failed
+from groundplan.running.readiness import fallback_is_due, hindrance
+from groundplan.running.routing import route
+from groundplan.sources.interface import Call, Source
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+State = dict[str, Any]
+OnProgress = Callable[[Progress], None]
+
+
+async def run(
+    plan: CheckedPlan,
+    sources: Mapping[str, Source],
+    *,
+    run_id: str | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    resume: bool = False,
+    approved: Collection[str] = (),
+    output: Path | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> Facts:
+    """Run a checked plan to its facts; whatever a step meets ends in them, typed, within the plan's seconds.
+
+    With a checkpointer, `resume` goes on where an earlier process was stopped: finished steps do not run again.
+    """
+    unapproved = [step for step in plan.writes if step not in approved]
+    if unapproved:
+        raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
+    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output)
+    graph = _graph(this, checkpointer)
+    config: RunnableConfig = {"configurable": {"thread_id": this.id}}
+    start = None if resume else {"plan": plan.fingerprint}
+    if resume and (done := await _finished_before(graph, config)) is not None:
+        return collect(this.id, plan, _outcomes(done))
+    outcomes: State = {}
+    async for mode, event in graph.astream(
+        start, config, stream_mode=["custom", "values"], durability="sync" if checkpointer else None
+    ):
+        if mode == "custom":
+            on_progress(Progress.model_validate(event))
+        else:
+            outcomes = cast(State, event)
+    return collect(this.id, plan, _outcomes(outcomes))
+
+
+async def _finished_before(graph: Pregel[Any, Any, Any, Any], config: RunnableConfig) -> State | None:
+    snapshot = await graph.aget_state(config)
+    if not snapshot.created_at:
+        raise StateInvalid(f"there is no run {config['configurable']['thread_id']!r} to resume")
+    return None if snapshot.next else snapshot.values
+
+
+def _outcomes(state: State) -> dict[str, Outcome]:
+    return {step: Outcome.model_validate(outcome) for step, outcome in state.items()}
+
+
+@dataclass
+class _Run:
+    """What the steps of one run share."""
+
+    plan: CheckedPlan
+    sources: Mapping[str, Source]
+    id: str
+    output: Path | None
+    began: float = field(default_factory=time.monotonic)
+    handles: Handles = field(init=False)
+    ended: dict[str, Future[Outcome]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.handles = Handles(self.plan, self.sources)
+
+    @property
+    def seconds_left(self) -> float:
+        return self.plan.limits.seconds - (time.monotonic() - self.began)
+
+    async def outcomes_of(self, steps: Collection[str]) -> dict[str, Outcome]:
+        return {step: await asyncio.shield(self.ended[step]) for step in steps}
+
+
+def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[Any, Any, Any, Any]:
+    steps = {step.id: step for step in this.plan.steps}
+
+    @task
+    async def take(step_id: str) -> State:
+        return (await _take(this, steps[step_id])).model_dump(mode="json")
+
+    @entrypoint(checkpointer=checkpointer)
+    async def walk(start: State) -> State:
+        if start["plan"] != this.plan.fingerprint:
+            raise StateInvalid(f"run {this.id!r} belongs to another plan; resume it with the plan it began with")
+        loop = asyncio.get_running_loop()
+        this.ended = {step: loop.create_future() for step in steps}
+
+        async def settle(step: str, result: Any) -> None:
+            this.ended[step].set_result(Outcome.model_validate(await result))
+
+        calls = [(step, take(step)) for step in steps]
+        await asyncio.gather(*(settle(step, result) for step, result in calls))
+        return {step: future.result().model_dump(mode="json") for step, future in this.ended.items()}
+
+    return walk
+
+
+async def _take(this: _Run, step: Step) -> Outcome:
+    """One step from waiting to its outcome, with its progress told on the way."""
+    waited = await this.outcomes_of(step.needs)
+    if this.plan.fallback and step.id in this.plan.fallback.steps:
+        others = await this.outcomes_of([s.id for s in this.plan.steps if s.id not in this.plan.fallback.steps])
+        if not fallback_is_due(this.plan, others):
+            return _told(this, step, SKIPPED)
+    hindered = hindrance(step, this.plan, waited)
+    if hindered:
+        return _told(this, step, hindered)
+    if step.kind == "router":
+        return _told(this, step, route(step, waited))
+    return await _call(this, step, waited)
+
+
+async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcome:
+    began = time.monotonic()
+    seconds = min(this.plan.limits.step_seconds, this.seconds_left)
+    if seconds <= 0:
+        return _told(this, step, failed("deadline", step.id, f"the run's {this.plan.limits.seconds:g} s were used up"))
+    _tell(this, step, "started", detail=step.tool or "")
+    tool = this.plan.tools[step.tool or ""]
+    ports = {port.name for port in tool.inputs}
+    call = Call(
+        run=this.id,
+        step=step.id,
+        tool=tool,
+        params={name: value for name, value in step.params.items() if name not in ports},
+        inputs=this.handles.inputs(step, waited),
+        limits=this.plan.limits,
+        seconds=seconds,
+        output=this.output,
+    )
+    outcome, handle = await execute(
+        this.sources[tool.source], call, seconds, lambda detail: _tell(this, step, "retrying", detail=detail)
+    )
+    this.handles.keep(step.id, handle)
+    return _told(this, step, outcome, ms=(time.monotonic() - began) * 1000)
+
+
+def _told(this: _Run, step: Step, outcome: Outcome, ms: float | None = None) -> Outcome:
+    detail = outcome.issue.problem if outcome.issue else (outcome.to or "")
+    _tell(this, step, outcome.status, ms, detail)
+    return outcome
+
+
+def _tell(this: _Run, step: Step, status: str, ms: float | None = None, detail: str = "") -> None:
+    event = Progress.model_validate({"run": this.id, "step": step.id, "status": status, "ms": ms, "detail": detail})
+    get_stream_writer()(event.model_dump(mode="json"))
+
+
+@asynccontextmanager
+async def sqlite_checkpoints(path: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Checkpoints in a file, in plain types only: nothing that is read back can name a class to build."""
+    import aiosqlite
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with aiosqlite.connect(path) as connection:
+        yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
