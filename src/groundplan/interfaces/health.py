@@ -1,0 +1,80 @@
+"""`groundplan doctor`: what works on this machine, and what to do about what does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from groundplan.settings import cache_folder, state_folder
+
+Check = tuple[str, bool | None, str]
+"""What was looked at, whether it works (None: an extra that is not installed), and a word about it."""
+
+
+def report() -> None:
+    """Prints every check; exits 4 when something that must work does not."""
+    console = Console(highlight=False, soft_wrap=True)
+    signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
+    bad = False
+    for name, works, word in checks():
+        console.print(f"{signs[works]} {name}: {word}")
+        bad |= works is False
+    if bad:
+        raise typer.Exit(4)
+
+
+def checks() -> Iterator[Check]:
+    yield "python", sys.version_info >= (3, 11), sys.version.split()[0]
+    yield "groundplan", True, importlib.metadata.version("groundplan")
+    for name, works in {"engine": _engine, "catalog": _catalog, "charts": _charts}.items():
+        yield name, *_tried(works)
+    for name, folder in {"cache": cache_folder(), "state": state_folder()}.items():
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        yield name, True, f"{folder} ({size / 1e6:,.1f} MB)"
+    installed = importlib.util.find_spec("psycopg") is not None
+    yield (
+        "postgres",
+        installed or None,
+        "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
+    )
+
+
+def _tried(work: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, work()
+    except Exception as error:  # noqa: BLE001  whatever is broken, the doctor names it and goes on
+        return False, f"{type(error).__name__}: {error}"
+
+
+def _engine() -> str:
+    import duckdb
+
+    from groundplan.sources.tables.source import Tables
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ok.csv"
+        path.write_text("a,b\n1,x\n2,y\n")
+        Tables.open(path)
+    return f"DuckDB {duckdb.__version__} opens a file read-only"
+
+
+def _catalog() -> str:
+    from groundplan.project import load_catalog
+
+    catalog = load_catalog()
+    return f"{len(catalog.tools)} tools, version {catalog.version}"
+
+
+def _charts() -> str:
+    from groundplan.answering.chart import png
+
+    values = [{"x": 1, "y": 2}]
+    spec = {"mark": "bar", "data": {"values": values}, "encoding": {"x": {"field": "x"}, "y": {"field": "y"}}}
+    return f"drawn without a browser ({len(png(spec)):,} bytes)"

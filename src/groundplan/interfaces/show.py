@@ -1,0 +1,199 @@
+"""What a person sees in the terminal: verdicts, progress, tables, charts."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
+from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.progress import Progress
+from groundplan.contracts.tool import Tool
+from groundplan.contracts.verdict import Passed, Refused, Verdict
+
+ROWS_IN_THE_TERMINAL = 20
+SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def verdict(verdict: Verdict, file: str, json: bool) -> None:
+    """Issues like a linter's, one a line with what to do below; exits 1 when the plan is refused."""
+    match verdict:
+        case Passed(plan=plan):
+            issues = verdict.issues
+            document = {"ok": True, "coverage": [c.model_dump() for c in plan.coverage]}
+            document |= {"repairs": [r.model_dump() for r in plan.repairs], "writes": list(plan.writes)}
+        case Refused():
+            issues = verdict.issues
+            document = {"ok": False, **verdict.model_dump(mode="json", exclude={"issues"})}
+    if json:
+        print_json({**document, "issues": [issue.model_dump(mode="json") for issue in issues]})
+    else:
+        for issue in issues:
+            _issue(issue, file)
+        _summary(verdict, file)
+    if isinstance(verdict, Refused):
+        raise typer.Exit(1)
+
+
+def _issue(issue: Issue, file: str) -> None:
+    place = f"{file}:{issue.path}" if issue.path else file
+    out.print(f"[bold]{escape(place)}[/] [red]{issue.code}[/] {escape(issue.problem)}")
+    if issue.hint:
+        out.print(f"    [dim]{escape(issue.hint)}[/]")
+
+
+def _summary(verdict: Verdict, file: str) -> None:
+    if isinstance(verdict, Refused):
+        count = len(verdict.issues)
+        out.print(f"[red]{count} issue{'s' if count != 1 else ''}[/]: the plan may not run.")
+        return
+    plan = verdict.plan
+    out.print(f"[green]ok[/] {escape(file)}: {len(plan.steps)} steps cover {len(plan.coverage)} requirements.")
+    for item in plan.coverage:
+        out.print(f"    {escape(item.requirement)} [dim]<-[/] {', '.join(item.steps)}")
+    for repair in plan.repairs:
+        if repair.kind != "default":
+            was = f"{repair.before!r} -> " if repair.before is not None else ""
+            out.print(f"    [yellow]repaired[/] {repair.step}.{repair.path}: {escape(was)}{escape(repr(repair.after))}")
+    if plan.writes:
+        out.print(f"    [yellow]needs approval[/]: {', '.join(plan.writes)}")
+
+
+@contextmanager
+def progress(quiet: bool, run_id: str, again: str) -> Iterator[Callable[[Progress], None]]:
+    """A live line a step on standard error; a stopped run says how to go on."""
+    if not quiet:
+        err.print(f"[dim]run {run_id}[/]")
+
+    def tell(event: Progress) -> None:
+        if quiet or event.status == "started":
+            return
+        sign = SIGNS.get(event.status, "[yellow]…[/]")
+        took = f"[dim]{event.ms:,.0f} ms[/]" if event.ms is not None else ""
+        err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
+
+    try:
+        with err.status("working", spinner="dots") if err.is_terminal and not quiet else _nothing():
+            yield tell
+    except KeyboardInterrupt:
+        err.print(f"stopped; go on with: {escape(again)}")
+        raise
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
+    """The answer for a person, or as one JSON document; exits 1 for a refusal, 3 for a question back."""
+    if json:
+        print_json(outcome.model_dump(mode="json"))
+    elif isinstance(outcome, Answer):
+        for spec in outcome.charts:
+            _chart(thaw(spec))
+        for table in outcome.tables:
+            _table(table)
+        out.print(escape(outcome.text))
+    else:
+        out.print(escape(outcome.text))
+    match outcome:
+        case Refusal():
+            raise typer.Exit(1)
+        case Clarification():
+            raise typer.Exit(3)
+        case Answer():
+            return
+
+
+def _chart(spec: Any) -> None:
+    from groundplan.answering.chart import terminal
+
+    sys.stdout.write(terminal(spec, min(out.width, 110), 24) + "\n")
+
+
+def _table(shown: ShownTable) -> None:
+    table = Table(title=escape(shown.title) if shown.title else None, title_justify="left", header_style="bold")
+    numeric = [all(isinstance(row[i], int | float | None) for row in shown.rows) for i in range(len(shown.columns))]
+    for name, number in zip(shown.columns, numeric, strict=True):
+        table.add_column(escape(name), justify="right" if number else "left")
+    for row in shown.rows[:ROWS_IN_THE_TERMINAL]:
+        table.add_row(*(escape(cell(value)) for value in row))
+    out.print(table)
+    more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
+    if more > 0:
+        out.print(f"[dim]… {more:,} more rows (--output DIR saves them, --json prints them)[/]")
+
+
+def cell(value: Scalar) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
+        case str():
+            return value
+
+
+def tools(catalog: Catalog, json: bool) -> None:
+    if json:
+        print_json([tool.model_dump(mode="json") for tool in catalog.tools.values()])
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("tool", "source", "what it does"):
+        table.add_column(heading)
+    for tool in catalog.tools.values():
+        mark = "" if tool.effect == "read" else " [yellow](changes something)[/]"
+        table.add_row(escape(tool.name), escape(tool.source), escape(tool.description) + mark)
+    out.print(table)
+
+
+def tool(tool: Tool, json: bool) -> None:
+    if json:
+        print_json(tool.model_dump(mode="json"))
+        return
+    out.print(f"[bold]{escape(tool.name)}[/] ({escape(tool.source)}, {tool.effect})\n{escape(tool.description)}\n")
+    inputs = ", ".join(f"{port.name} ({port.kind})" for port in tool.inputs) or "none"
+    out.print(f"inputs: {inputs}\noutput: {tool.output.kind}\ncapabilities: {', '.join(tool.capabilities)}\n")
+    table = Table(header_style="bold", box=None)
+    for heading in ("param", "type", "default", ""):
+        table.add_column(heading)
+    schema: Any = thaw(tool.params)
+    for name, param in schema.get("properties", {}).items():
+        required = "required" if name in schema.get("required", []) else ""
+        default = json_format.dumps(param["default"]) if "default" in param else required
+        table.add_row(escape(name), escape(_type(param)), escape(default), escape(param.get("description", "")))
+    out.print(table)
+
+
+def _type(param: dict[str, Any]) -> str:
+    if "enum" in param:
+        return " | ".join(str(choice) for choice in param["enum"])
+    if "x-column" in param:
+        return "column" if param["x-column"] == "any" else f"{param['x-column']} column"
+    if param.get("type") == "array":
+        return f"list of {_type(param.get('items', {}))}"
+    if param.get("type") == "object":
+        return "{" + ", ".join(f"{name}: {_type(inner)}" for name, inner in param.get("properties", {}).items()) + "}"
+    return str(param.get("type", "any"))
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json_format.dumps(document, ensure_ascii=False, indent=2) + "\n")

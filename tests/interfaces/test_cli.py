@@ -1,0 +1,112 @@
+"""The command line as a person uses it: real processes, real files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SALES, PLAN = ROOT / "examples/sales.csv", ROOT / "examples/sales_plan.json"
+
+
+def groundplan(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "groundplan.interfaces.cli", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
+    return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=120, env=environment)
+
+
+def broken(**changes: Any) -> str:
+    proposal = json.loads(PLAN.read_text())
+    proposal["plan"]["steps"][1]["params"] |= changes
+    return json.dumps(proposal)
+
+
+@pytest.mark.requirement("R34")
+def test_check_reports_like_a_linter() -> None:
+    done = groundplan("check", "-", "--source", SALES, stdin=broken(group_by=["date", "regoin"]))
+    assert done.returncode == 1
+    assert "names/unknown-column" in done.stdout
+    assert "steps.1.params.group_by.1" in done.stdout
+    assert "did you mean 'region'?" in done.stdout
+
+
+@pytest.mark.requirement("R34")
+def test_check_passes_a_sound_plan_and_shows_its_coverage() -> None:
+    done = groundplan("check", PLAN, "--source", SALES)
+    assert done.returncode == 0, done.stderr
+    assert "analysis:trend <- chart" in done.stdout
+
+
+def test_check_as_json() -> None:
+    done = groundplan("check", PLAN, "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert document["ok"] is False
+    assert "names/no-source" in {issue["code"] for issue in document["issues"]}
+
+
+@pytest.mark.requirement("R53")
+def test_run_writes_pictures_tables_and_the_whole_answer(tmp_path: Path) -> None:
+    done = groundplan("run", PLAN, "--source", SALES, "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "✓ totals" in done.stderr
+    assert "700 more rows" in done.stdout
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "chart.svg").read_text().startswith("<svg")
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 721
+    assert json.loads((tmp_path / "answer.json").read_text())["kind"] == "answer"
+
+
+def test_run_as_json_prints_one_document_and_nothing_else() -> None:
+    done = groundplan("run", PLAN, "--source", SALES, "--json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["kind"] == "answer"
+    assert document["tables"][0]["row_count"] == 720
+    assert {"text", "charts", "plan", "coverage", "repairs", "issues", "facts", "trace", "usage"} <= set(document)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["run", PLAN], 2, "--source"),
+        (["run", "no_such.json", "--source", SALES], 2, "cannot read the plan no_such.json"),
+        (["run", PLAN, "--source", "no_such.csv"], 2, "no_such.csv"),
+        (["run", PLAN, "--source", SALES, "--resume", "nobody"], 4, "no run 'nobody'"),
+        (["catalog", "show", "agregate"], 2, "did you mean 'aggregate'?"),
+    ],
+)
+def test_a_wrong_call_says_what_to_do(arguments: list[object], code: int, says: str) -> None:
+    done = groundplan(*arguments)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_refused_run_exits_1() -> None:
+    done = groundplan("run", "-", "--source", SALES, stdin=broken(group_by=["regoin"]))
+    assert done.returncode == 1
+    assert "regoin" in done.stdout
+
+
+@pytest.mark.requirement("R11")
+def test_catalog_lists_and_shows_tools() -> None:
+    listed = groundplan("catalog", "list")
+    assert listed.returncode == 0
+    assert all(name in listed.stdout for name in ("parse_datetime", "aggregate", "plot_heatmap", "save_table"))
+    shown = groundplan("catalog", "show", "aggregate")
+    assert "group_by" in shown.stdout
+    assert "list of column" in shown.stdout
+    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 25
+
+
+def test_doctor_finds_everything_it_needs() -> None:
+    done = groundplan("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "DuckDB" in done.stdout
