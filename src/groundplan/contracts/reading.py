@@ -112,6 +112,7 @@ class Requirement(Contract):
     id: Annotated[str, Field(pattern=r"^[a-z_]+:\S.*$", max_length=256)]
     value: Value
     evidence: Evidence
+    implied: bool = False  # it follows from what those words ask for; nobody named it
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:

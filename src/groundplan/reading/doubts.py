@@ -1,0 +1,321 @@
+"""What ends a reading early: names that could mean two things, and what the data or a plan cannot give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.schema import Table
+from groundplan.reading.columns import EXACT, is_discrete
+from groundplan.reading.facets import Facets, time_columns
+from groundplan.reading.lexicon import Cue
+from groundplan.reading.numbers import Comparison, find_comparisons
+from groundplan.reading.scan import Scan
+from groundplan.reading.words import stem
+
+Doubt = Clarification | Refusal
+EACH = frozenset(map(stem, ("each", "every", "per", "каждый")))
+NO_AXES = frozenset({"anomaly", "correlation", "distribution", "summary"})  # charts and tables of single rows
+PLACED = frozenset({"in", "for", "from", "at", "within", "only", "where", "в", "во", "для", "из", "у", "только", "где"})
+
+
+def refused(code: str, problem: str, hint: str) -> Refusal:
+    return Refusal(
+        text=f"{problem[:1].upper()}{problem[1:]}; {hint}.", issues=(Issue(code=code, problem=problem, hint=hint),)
+    )
+
+
+def find_doubt(facets: Facets) -> Doubt | None:
+    """The first thing that must be asked or refused before anything is planned."""
+    checks = (
+        _changes,
+        _undrawn,
+        _unclear_column,
+        _unclear_value,
+        _unclear_period,
+        _unclear_time,
+        _no_time,
+        _unclear_number,
+        _unclear_share,
+        _condition_on_total,
+        _ratio,
+        _rank_within,
+        _rank_size,
+        _unclear_rank,
+        _file,
+    )
+    return next((doubt for check in checks if (doubt := check(facets))), None)
+
+
+def _changes(facets: Facets) -> Doubt | None:
+    for cue in facets.scan.cues(facets.scan.lexicon.changes):
+        words = facets.scan.spoken(cue.first, cue.last)[0]
+        return refused(
+            "reading/change", f"{words!r} asks for a change, and data is only read here", "ask what it holds"
+        )
+    return None
+
+
+def _undrawn(facets: Facets) -> Doubt | None:
+    for cue in facets.scan.cues(facets.scan.lexicon.undrawn):
+        words, kinds = (
+            facets.scan.spoken(cue.first, cue.last)[0],
+            "bar, line, area, scatter, histogram, box or heat map",
+        )
+        return refused("reading/chart", f"a {words} is not drawn here", f"ask for a {kinds}; bars show shares well")
+    return None
+
+
+def _unclear_column(facets: Facets) -> Doubt | None:
+    roles = facets.roles
+    used = [*(m.mention for m in roles.measures), *roles.groups, *filter(None, (roles.time,))]
+    for mention in used:
+        if mention.others and mention.score < EXACT:
+            names = tuple(column.name for column in (mention.column, *mention.others))
+            return _either_of(facets.scan.spoken(mention.first, mention.last)[0], names)
+    return None
+
+
+def _unclear_value(facets: Facets) -> Doubt | None:
+    """A value that two columns hold, and the question names neither of them."""
+    named = {mention.column.name for mention in facets.scan.mentions}
+    for value in facets.scan.value_mentions:
+        columns = (value.column, *value.others)
+        if value.others and not named & set(columns):
+            return _either_of(facets.scan.spoken(value.first, value.last)[0], columns)
+    return None
+
+
+def _unclear_period(facets: Facets) -> Doubt | None:
+    for period in facets.scan.periods:
+        words = facets.scan.text[period.start : period.end]
+        if period.period is None and not period.candidates:
+            return Clarification(text=f"There is no such day as {words!r}. Which one do you mean?", missing=words)
+        if period.candidates and time_columns(facets.scan.table):
+            spans = tuple(f"{c.start.isoformat()} up to {c.end.isoformat()}" for c in period.candidates)
+            if len(spans) > 1:
+                return _either_of(words, spans)
+            text = f"{words!r} is not exact; {spans[0]} is one reading. Which one do you mean?"
+            return Clarification(text=text, missing=words, candidates=spans)
+    return None
+
+
+def _unclear_time(facets: Facets) -> Doubt | None:
+    """A period or a time axis, where the table has two columns of dates and none was named."""
+    scan = facets.scan
+    columns = time_columns(scan.table)
+    named = any(mention.column in columns for mention in scan.mentions)
+    asked = facets.time_said or any(found.period for found in scan.periods)
+    if len(columns) < 2 or named or not asked:
+        return None
+    said = facets.time_said
+    words = scan.spoken(*said)[0] if said else next(scan.text[f.start : f.end] for f in scan.periods if f.period)
+    return _either_of(words, tuple(column.name for column in columns))
+
+
+def _no_time(facets: Facets) -> Doubt | None:
+    """A period or a trend, where the table has no dates."""
+    scan = facets.scan
+    cue = facets.analyses.get("trend") or next(iter(facets.grains.values()), None)
+    if time_columns(scan.table) or not (cue or scan.periods):
+        return None
+    words = scan.spoken(cue.first, cue.last)[0] if cue else scan.text[scan.periods[0].start : scan.periods[0].end]
+    return refused("reading/no-time", f"the data has no dates, so {words!r} cannot be told", _has(scan.table))
+
+
+def _unclear_number(facets: Facets) -> Doubt | None:
+    for comparison in find_comparisons(facets.scan):
+        words = _said(facets.scan, comparison)
+        if comparison.value is None:
+            text = f"The number in {words!r} cannot be read for sure. Please write it in digits, such as 20000."
+            return Clarification(text=text, missing=words)
+        if comparison.mention is None:
+            numbers = tuple(column.name for column in facets.scan.table.columns if column.kind == "number")
+            return Clarification(text=f"What should be {words}?", missing=words, candidates=numbers)
+    return None
+
+
+def _unclear_share(facets: Facets) -> Doubt | None:
+    """A share needs one thing to be shared between."""
+    cue = facets.analyses.get("share")
+    if cue is None or facets.rank or facets.time_said or (facets.groups and len(facets.whole) < 2):
+        return None
+    words = facets.scan.spoken(cue.first, cue.last)[0]
+    return _of_which(words, tuple(sorted(facets.whole)) or _dimensions(facets), "by")
+
+
+def _condition_on_total(facets: Facets) -> Doubt | None:
+    """`regions with total revenue over 1000`: rows are filtered before they are added up, totals are not."""
+    for comparison in find_comparisons(facets.scan):
+        measure = next((m for m in facets.roles.measures if m.mention == comparison.mention), None)
+        if measure is None or (measure.function is None and not facets.groups):
+            continue
+        words, column = _said(facets.scan, comparison), measure.mention.column.name
+        problem = f"{column} {words} is a condition on what rows add up to, and only rows can be filtered"
+        hint = f"ask for {column} by group and compare there, or for the number of rows with {column} {words}"
+        return refused("reading/condition-on-total", problem, hint)
+    return None
+
+
+def _ratio(facets: Facets) -> Doubt | None:
+    """`cost per unit` divides one column by another."""
+    if len(facets.roles.measures) < 2:
+        return None
+    measured = {m.mention.first: m.mention.column for m in facets.roles.measures if m.function is None}
+    rows = facets.scan.table.row_count or 0
+    for cue in facets.scan.groupings:
+        column = measured.get(cue.last)
+        if facets.scan.words[cue.last - 1].lower == "per" and column and not is_discrete(column, rows):
+            problem = f"one column divided by another ('per {column.name}') is not read yet"
+            return refused("reading/ratio", problem, "ask for each of the two and divide")
+    return None
+
+
+def _rank_within(facets: Facets) -> Doubt | None:
+    """`the top 3 in each region` ranks many times, and a plan of rules ranks once."""
+    several = len(facets.groups) + bool(facets.time_said) > 1
+    if facets.rank is None or facets.rank[1] is None or not several:
+        return None
+    for cue in facets.scan.groupings:
+        words = facets.scan.words[cue.first : cue.last]
+        if any(word.stem in EACH for word in words):
+            problem = f"a ranking within groups ({' '.join(word.text for word in words)!r}) is not read yet"
+            return refused("reading/rank-within", problem, "ask about one group at a time")
+    return None
+
+
+def _rank_size(facets: Facets) -> Doubt | None:
+    limit = facets.rank[1] if facets.rank else None
+    if limit is None or 1 <= limit <= 10_000:
+        return None
+    return refused("reading/rank-size", f"the top {limit} cannot be shown", "ask for 1 to 10000")
+
+
+def _unclear_rank(facets: Facets) -> Doubt | None:
+    """`top 5 by revenue`: five of what?"""
+    cue = facets.rank_cue
+    if cue is None or facets.groups or facets.time_said or "anomaly" in facets.analyses:
+        return None
+    words = facets.scan.spoken(cue.first, cue.last)[0]
+    return _of_which(words, _dimensions(facets))
+
+
+def _file(facets: Facets) -> Doubt | None:
+    cue = facets.outputs.get("file")
+    if cue is None:
+        return None
+    problem = f"files ({facets.scan.spoken(cue.first, cue.last)[0]!r}) are not part of an answer"
+    return refused("reading/file", problem, "leave it out and name a folder with --output: tables and charts go there")
+
+
+def find_missing(facets: Facets, intent: str, asked: frozenset[str]) -> Doubt | None:
+    """Words that must name something of the data and do not; or nothing to show. `asked` are the kinds found."""
+    scan = facets.scan
+    unknown = list(_unknown_names(scan))
+    if intent not in ("summary", "detail"):
+        implied = not facets.roles.measures and not facets.counted
+        alone = intent == "distribution" and not (facets.spread_said or facets.counted)
+        unknown += _unknown_nouns(scan)
+        unknown += scan.unexplained[:1] if implied or alone or _is_half_related(facets) else ()
+    if unknown:
+        words = " ".join(scan.words[i].text for i in _run(min(unknown), scan.unexplained))
+        return refused("reading/unknown", f"the data has nothing called {words!r}", _has(scan.table))
+    if intent in ("summary", "detail") or asked & {"metric", "group_by", "time"}:
+        return _half_asked(facets, intent)
+    if asked:
+        text = f"What do you want to know of these rows? {_has(scan.table)}."
+        return Clarification(text=text, missing="what to show", candidates=_measures(facets))
+    return _half_asked(facets, intent) or refused(
+        "reading/nothing", "the question names nothing that the data has", _has(scan.table)
+    )
+
+
+def _half_asked(facets: Facets, intent: str) -> Doubt | None:
+    """An analysis that lacks what it is of, or a chart that lacks an axis."""
+    said = facets.chart_said
+    axes = len(facets.groups) + bool(facets.time_said)
+    if said and intent not in NO_AXES and axes < (2 if facets.chart_kind(intent) == "heatmap" else 1):
+        return _of_which(facets.scan.spoken(*said)[0], _dimensions(facets), "by")
+    lacks = intent == "anomaly" and not facets.roles.measures
+    cue = facets.analyses.get("correlation" if _is_half_related(facets) else "anomaly")
+    if cue is None or not (lacks or _is_half_related(facets)):
+        return None
+    return _of_which(facets.scan.spoken(cue.first, cue.last)[0], _measures(facets))
+
+
+def _is_half_related(facets: Facets) -> bool:
+    sides = len(facets.roles.measures) + len(facets.groups) + len(facets.scan.periods)
+    return "correlation" in facets.analyses and sides + bool(facets.time_said) + bool(facets.counted) < 2
+
+
+def _measures(facets: Facets) -> tuple[str, ...]:
+    return tuple(column.name for column in facets.scan.table.columns if column.role == "measure")
+
+
+def _dimensions(facets: Facets) -> tuple[str, ...]:
+    return tuple(column.name for column in facets.scan.table.columns if column.role == "dimension")
+
+
+def _of_which(words: str, candidates: tuple[str, ...], link: str = "of") -> Clarification:
+    names = f" It could be {_either(candidates[:8])}." if candidates else ""
+    return Clarification(text=f"{words!r} {link} what?{names}", missing=words, candidates=candidates)
+
+
+def _unknown_nouns(scan: Scan) -> Iterator[int]:
+    """Unknown words right behind `by`, `average` and the like, where something of the data must stand."""
+    for cue in (*scan.groupings, *scan.functions):
+        place = _noun_after(scan, cue)
+        if place is not None:
+            yield place
+
+
+def _noun_after(scan: Scan, cue: Cue) -> int | None:
+    place = cue.last
+    named = {m.first for m in scan.mentions}
+    while place < len(scan.words) and scan.words[place].stem in scan.lexicon.fillers and place not in named:
+        place += 1
+    behind = range(place + 1, min(place + 3, len(scan.words)))
+    if place not in scan.unexplained or any(i in named for i in behind):
+        return None  # nothing unknown, or an unknown adjective before a known name
+    return place
+
+
+def _unknown_names(scan: Scan) -> Iterator[int]:
+    """Names that would narrow the question, were they in the data: `in france`, `of Acme`."""
+    titled = sum(word.text[0].isupper() for word in scan.words) > len(scan.words) / 2
+    for place in scan.unexplained:
+        before = scan.words[place - 1].lower if place else ""
+        if before in PLACED or (_is_name(scan, place) and not titled):
+            yield place
+
+
+def _is_name(scan: Scan, place: int) -> bool:
+    """A capital letter, though no sentence begins there."""
+    word = scan.words[place]
+    before = scan.text[: word.start].rstrip(" \"'«“(")
+    return word.text[0].isupper() and bool(before) and before[-1] not in ".!?:"
+
+
+def _said(scan: Scan, comparison: Comparison) -> str:
+    return scan.spoken(comparison.first, comparison.last)[0]
+
+
+def _run(place: int, unexplained: tuple[int, ...]) -> Iterator[int]:
+    while place in unexplained:
+        yield place
+        place += 1
+
+
+def _either_of(words: str, candidates: tuple[str, ...]) -> Clarification:
+    text = f"{words!r} could mean {_either(candidates)}. Which one do you mean?"
+    return Clarification(text=text, missing=words, candidates=candidates)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:-1]) + f" or {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _has(table: Table) -> str:
+    names = ", ".join(column.name for column in table.columns[:20])
+    return f"{table.name} has {names}{' …' if len(table.columns) > 20 else ''}"
