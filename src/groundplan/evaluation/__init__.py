@@ -1,0 +1,1 @@
+"""How well it works, measured: suites of questions with known answers."""

@@ -1,0 +1,32 @@
+"""What a suite says when it has run: the same for every suite."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from groundplan.contracts.answer import Usage
+from groundplan.contracts.contract import Contract
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Miss(Contract):
+    """One item that was not all right."""
+
+    id: str
+    question: str
+    expected: JsonValue
+    got: JsonValue
+    why: str
+
+
+class Report(Contract):
+    suite: str
+    n: int  # items that were scored
+    scores: dict[str, Share]
+    misses: tuple[Miss, ...] = ()
+    usage: Usage = Usage()
+    seconds: float
+    extra: dict[str, float] = {}  # measures that are no share, such as milliseconds

@@ -1,0 +1,103 @@
+"""Embeddings of tools in a FAISS index. Needs the extra `semantic`, which is imported only when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundplan.errors import UsageError, WorldError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
+NEAREST = 200  # documents that a text is compared with in earnest; beyond them all count alike
+
+Matrix = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    model: str
+
+    def documents(self, texts: Sequence[str]) -> Matrix: ...
+
+    def queries(self, texts: Sequence[str]) -> Matrix: ...
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model, by its name on a hub or by its folder; loaded when first used."""
+
+    def __init__(self, model: str | None = None) -> None:
+        if not installed():
+            raise UsageError("vector search is not installed; run `pip install 'groundplan[semantic]'`")
+        self.model = model or DEFAULT_MODEL
+
+    def documents(self, texts: Sequence[str]) -> Matrix:
+        vectors = _load_model(self.model).encode_document(list(texts), normalize_embeddings=True)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def queries(self, texts: Sequence[str]) -> Matrix:
+        vectors = _load_model(self.model).encode_query(list(texts), normalize_embeddings=True)
+        return np.asarray(vectors, dtype=np.float32)
+
+
+class Vectors:
+    """Exact search by cosine."""
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    @classmethod
+    def build(cls, vectors: Matrix) -> Self:
+        import faiss
+
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(np.ascontiguousarray(vectors))
+        return cls(index)
+
+    @classmethod
+    def load(cls, file: Path) -> Self:
+        import faiss
+
+        return cls(faiss.read_index(str(file)))
+
+    def save(self, file: Path) -> None:
+        import faiss
+
+        faiss.write_index(self._index, str(file))
+
+    def matrix(self) -> Matrix:
+        return np.asarray(self._index.reconstruct_n(0, self._index.ntotal), dtype=np.float32)
+
+    def scores(self, queries: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+        """For each query a score of every document, and which were among its nearest; the others get the least."""
+        near, rows = self._index.search(queries, min(NEAREST, self._index.ntotal))
+        near = np.maximum(near, 0)
+        scores = np.repeat(near[:, -1:], self._index.ntotal, axis=1)
+        np.put_along_axis(scores, rows, near, axis=1)
+        found = np.zeros(scores.shape, dtype=bool)
+        np.put_along_axis(found, rows, True, axis=1)
+        return scores, found
+
+
+def installed() -> bool:
+    return all(find_spec(name) for name in ("faiss", "sentence_transformers"))
+
+
+@lru_cache(maxsize=2)
+def _load_model(name: str) -> SentenceTransformer:
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        return SentenceTransformer(name, device="cpu")
+    except OSError as error:
+        raise WorldError(
+            f"the embedding model {name!r} cannot be loaded; download it, or name a folder as "
+            "`embeddings` in groundplan.toml or in GROUNDPLAN_EMBEDDINGS"
+        ) from error
