@@ -1,0 +1,45 @@
+"""What never belongs in an answer: ids, confidences, bracket references, advice to ask others, unasked negatives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+INNER: Mapping[str, re.Pattern[str]] = {
+    "a confidence": re.compile(
+        r"\s*[(\[]?\b(?:confidence|уверенность|достоверность|конфиденциальность)\s*[:=]\s*[\w.,]+\s*%?[)\]]?", re.I
+    ),
+    "a bracket reference": re.compile(r"^\s*\[\d+\]\s*[–-]\s*|\s*\[\d+(?:\s*[,;–-]\s*\d+)*\]"),
+    "an internal id": re.compile(r"\s*\(?\b(?!https?:|mailto:)[a-z][a-z_]+:[a-z0-9_][\w./-]*\)?"),
+}
+"""What can stand inside a good sentence, and is taken out of it."""
+
+SENTENCES: Mapping[str, re.Pattern[str]] = {
+    "a confidence": re.compile(r"\bconfiden(?:ce|t)\b|\bуверенност|\bдостоверност|\bконфиденциальност", re.I),
+    "advice to ask somebody else": re.compile(
+        r"\b(?:ask|contact|consult|check with|reach out to|clarify with)\b"
+        r"|\b(?:рекоменду|совету|следует|лучше|стоит)\w*\s+(?:\w+\s+)?(?:уточни|спроси|обрати|связа)"
+        r"|\b(?:уточните|спросите|обратитесь|свяжитесь)\b",
+        re.I,
+    ),
+    "a negative nobody asked for": re.compile(
+        r"\bno (?:other|further|additional|specific|explicit)\b|\b(?:was|were) not (?:found|mentioned|specified)\b"
+        r"|\b(?:других|иных|конкретных|дополнительных|прямых)\s+(?:\w+\s+)?не\s"
+        r"|\bне\s+(?:найден|упомин|обнаруж)\w*\s+(?:других|иных|конкретных|дополнительных)",
+        re.I,
+    ),
+}
+
+
+def find_artefacts(text: str) -> Iterator[tuple[str, str]]:
+    """What was found, and the words."""
+    for what, pattern in (*INNER.items(), *SENTENCES.items()):
+        for match in pattern.finditer(text):
+            yield what, match[0].strip()
+
+
+def without_artefacts(text: str) -> str:
+    """The text of a fact with its ids, confidences and references taken out."""
+    for pattern in INNER.values():
+        text = pattern.sub("", text)
+    return " ".join(text.split())

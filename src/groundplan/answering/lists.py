@@ -1,0 +1,47 @@
+"""Whether a list in a text is whole: every row once, in order, up to the plan's limit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from groundplan.answering.citing import is_number
+from groundplan.answering.parsing import Fit
+from groundplan.answering.record import Record
+from groundplan.answering.subjects import Subject
+from groundplan.answering.tracing import Cell, find_trace
+
+LINES = frozenset({"place", "share", "anomaly", "summary", "summary_of_text"})
+
+
+def broken_lists(sentences: Sequence[Sequence[Fit]], record: Record) -> Iterator[str]:
+    """The steps whose rows are left out, said twice or out of order."""
+    listed: defaultdict[str, list[int]] = defaultdict(list)
+    for fits in sentences:
+        cell = _cell(fits[0])
+        if cell is not None:
+            listed[cell.step].append(cell.row)
+    for step, rows in listed.items():
+        weights = _weights(record.subjects[step]) if step in record.subjects else {}
+        expected = sorted(weights.values(), reverse=True)[: record.plan.limits.items]
+        if len(set(rows)) < len(rows) or [weights.get(row) for row in rows] != expected:
+            yield step
+
+
+def _cell(line: Fit) -> Cell | None:
+    traces = (find_trace(cited.fact) for cites in line.slots.values() for cited in cites)
+    found = next(traces, None) if line.form.name in LINES else None
+    return found if isinstance(found, Cell) else None
+
+
+def _weights(subject: Subject) -> dict[int, float]:
+    """The rows that a list of this kind has, the heaviest first."""
+    match subject.kind:
+        case "shares":
+            shares = ((place, row[subject.params["as"]]) for place, row in enumerate(subject.rows))
+            return {place: share for place, share in shares if is_number(share)}
+        case "anomalies":
+            marked = ((place, row["score"]) for place, row in enumerate(subject.rows) if row["anomaly"] is True)
+            return {place: abs(score) for place, score in marked if is_number(score)}
+        case _:
+            return {place: -place for place in range(len(subject.rows))}

@@ -1,0 +1,153 @@
+"""The words of both languages: months, grains, labels of measures, conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Language = Literal["en", "ru"]
+
+MONTHS: Mapping[Language, tuple[str, ...]] = {
+    "en": tuple(
+        re.findall(r"\w+", "January February March April May June July August September October November December")
+    ),
+    "ru": tuple(re.findall(r"\w+", "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь")),
+}
+MONTHS_OF_DAYS: Mapping[Language, tuple[str, ...]] = {
+    "en": MONTHS["en"],
+    "ru": tuple(
+        re.findall(r"\w+", "января февраля марта апреля мая июня июля августа сентября октября ноября декабря")
+    ),
+}
+QUARTER: Mapping[Language, str] = {"en": "Q{} {}", "ru": "{}-й квартал {}"}
+WEEK: Mapping[Language, str] = {"en": "the week of ", "ru": "неделя с "}
+PERIOD: Mapping[Language, str] = {"en": "{} to {}", "ru": "{} – {}"}
+
+SCALES: Mapping[Language, Mapping[float, str]] = {
+    "en": {1e12: "trillion", 1e9: "billion", 1e6: "million"},
+    "ru": {1e12: "трлн", 1e9: "млрд", 1e6: "млн"},
+}
+NOTHING: Mapping[Language, str] = {"en": "(none)", "ru": "(не указано)"}
+EMPTY: Mapping[Language, str] = {"en": "(empty)", "ru": "(пусто)"}
+BOOLEANS: Mapping[Language, tuple[str, str]] = {"en": ("no", "yes"), "ru": ("нет", "да")}
+JOINED: Mapping[Language, str] = {"en": " and ", "ru": " и "}
+AGES: Mapping[Language, Mapping[float, str]] = {
+    "en": {86_400: "days", 3_600: "hours", 60: "minutes", 1: "seconds"},
+    "ru": {86_400: "дн.", 3_600: "ч", 60: "мин", 1: "с"},
+}
+
+GRAINS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "minute": "by minute",
+        "hour": "by hour",
+        "day": "by day",
+        "week": "by week",
+        "month": "by month",
+        "quarter": "by quarter",
+        "year": "by year",
+    },
+    "ru": {
+        "minute": "по минутам",
+        "hour": "по часам",
+        "day": "по дням",
+        "week": "по неделям",
+        "month": "по месяцам",
+        "quarter": "по кварталам",
+        "year": "по годам",
+    },
+}
+RHYTHMS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "minute": "minute-by-minute",
+        "hour": "hourly",
+        "day": "daily",
+        "week": "weekly",
+        "month": "monthly",
+        "quarter": "quarterly",
+        "year": "yearly",
+    },
+    "ru": GRAINS["ru"],
+}
+METHODS: Mapping[Language, Mapping[str, str]] = {
+    "en": {"pearson": "r", "spearman": "Spearman's rank correlation"},
+    "ru": {"pearson": "r", "spearman": "ранговая корреляция Спирмена"},
+}
+
+RELATED = 0.3
+"""From this correlation on, two columns are said to move together."""
+
+LABELS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "sum": "{}",
+        "mean": "average {}",
+        "median": "median {}",
+        "min": "minimum {}",
+        "max": "maximum {}",
+        "count": "count of {}",
+        "count_distinct": "count of different {}",
+        "std": "standard deviation of {}",
+        "rows": "row count",
+    },
+    "ru": {
+        "sum": "{}",
+        "mean": "среднее «{}»",
+        "median": "медиана «{}»",
+        "min": "минимум «{}»",
+        "max": "максимум «{}»",
+        "count": "число значений «{}»",
+        "count_distinct": "число разных значений «{}»",
+        "std": "стандартное отклонение «{}»",
+        "rows": "число строк",
+    },
+}
+OPERATORS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "=": "{} is {}",
+        "!=": "{} is not {}",
+        "<": "{} is below {}",
+        "<=": "{} is at most {}",
+        ">": "{} is above {}",
+        ">=": "{} is at least {}",
+        "in": "{} is one of {}",
+        "not in": "{} is none of {}",
+        "between": "{} is from {} up to, not including, {}",
+        "days": "{} is from {} to {}",
+        "contains": "{} contains {}",
+        "is null": "{} is missing",
+        "not null": "{} is present",
+    },
+    "ru": {
+        "=": "«{}» = {}",
+        "!=": "«{}» ≠ {}",
+        "<": "«{}» < {}",
+        "<=": "«{}» ≤ {}",
+        ">": "«{}» > {}",
+        ">=": "«{}» ≥ {}",
+        "in": "«{}» — одно из: {}",
+        "not in": "«{}» — ни одно из: {}",
+        "between": "«{}» от {} до {}, не включая",
+        "days": "«{}» с {} по {}",
+        "contains": "«{}» содержит {}",
+        "is null": "«{}» не указано",
+        "not null": "«{}» указано",
+    },
+}
+
+
+def worded(name: str) -> str:
+    """`product_category` as a person writes it inside a sentence; short abbreviations keep their capitals."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
+    return " ".join(word if word.isupper() and len(word) <= 4 else word.lower() for word in spaced.split()) or name
+
+
+def label(function: str | None, column: str | None, language: Language) -> str:
+    """What a measure is called: `average revenue`, `row count`; without a known function, the column's own name."""
+    if column is None:
+        return LABELS[language]["rows"]
+    return LABELS[language][function or "sum"].format(worded(column))
+
+
+def is_plural(noun: str) -> bool:
+    """`units` and `sales` take another verb than `revenue`."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))

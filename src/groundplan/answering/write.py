@@ -1,0 +1,100 @@
+"""An analyst's short text about the facts, in which every value comes with its citation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+from groundplan.answering.citing import Citing, placed
+from groundplan.answering.described import described
+from groundplan.answering.display import age, condition
+from groundplan.answering.forms import Sentence
+from groundplan.answering.phrases import GRAINS, Language
+from groundplan.answering.render import rendered
+from groundplan.answering.subjects import Subject, subjects
+from groundplan.answering.text import text_of
+from groundplan.answering.tracing import flat
+from groundplan.contracts.answer import Citation, ShownTable
+from groundplan.contracts.facts import Facts, Stale, Truncated
+from groundplan.contracts.plan import CheckedPlan
+
+
+def write(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> tuple[str, tuple[Citation, ...]]:
+    return text_of(list(sentences(plan, facts, shown, language)), language)
+
+
+def sentences(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> Iterator[Sentence]:
+    """What was found, which rows that covers, and what is missing."""
+    about = subjects(plan, facts, shown)
+    told = _once(_findings(plan, facts, about, language), language)
+    if not facts.found and not about:
+        yield Sentence("nothing", {})
+    yield from told
+    if not told:
+        yield from _charts(about, language)
+    yield from _remarks(facts, about, language)
+
+
+def _once(findings: Iterator[Sentence], language: Language) -> list[Sentence]:
+    """A chart and a table of the same facts are told about once."""
+    return list({text_of([sentence], language)[0]: sentence for sentence in findings}.values())
+
+
+def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> str:
+    """What must be said even when the findings are not: scope and shortcomings."""
+    return text_of(list(_remarks(facts, subjects(plan, facts, shown), language)), language)[0]
+
+
+def _findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    for subject in about:
+        if not (subject.is_chart and (subject.kind == "listing" or not subject.complete)):
+            yield from described(Citing(subject, language), plan.limits.items)
+    yield from rendered(facts, plan.render, plan.limits, language)
+
+
+def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """By their columns: a title is the planner's text, not a fact."""
+    for subject in about:
+        yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
+
+
+def _remarks(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    yield from _scope(facts, about, language)
+    yield from _shortcomings(facts, about, language)
+
+
+def _scope(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """Which rows were counted, and how time was cut."""
+    for place, item in enumerate(facts.items):
+        if item.kind == "grain" and isinstance(item.value, str):
+            grain = placed(GRAINS[language][item.value], f"facts.items.{place}.value", item.value)
+            yield Sentence("grain", {"grain": grain})
+            break
+    filters = {path: told for subject in about for path, told in subject.filters.items()}
+    if filters:
+        cites = [cite for path, told in filters.items() for cite in placed(condition(told, language), path, flat(told))]
+        yield Sentence("filters", {"conditions": tuple(cites)})
+
+
+def _shortcomings(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    cut = [subject for subject in about if not subject.complete]
+    for subject in cut:
+        cite = Citing(subject, language)
+        form = "drawn" if subject.is_chart else "cut"
+        yield Sentence(form, {"shown": cite.shown(), "rows": cite.rows()})
+    match facts.state:
+        case Truncated(reason=reason) if not cut:
+            yield Sentence("truncated", {"reason": placed(reason, "facts.state.reason", reason)})
+        case Stale(age_seconds=seconds):
+            yield Sentence("stale", {"age": placed(age(seconds, language), "facts.state.age_seconds", seconds)})
+    for place, failure in enumerate(facts.failures):
+        if failure.issue:
+            path, problem = f"facts.failures.{place}.issue.problem", failure.issue.problem
+            yield Sentence("failed", {"problem": placed(problem.rstrip("."), path, problem)})
+    if facts.files:
+        saved = [(PurePath(file).name, f"facts.files.{place}", file) for place, file in enumerate(facts.files)]
+        yield Sentence("saved", {"files": tuple(cite for file in saved for cite in placed(*file))})
