@@ -223,10 +223,7 @@ def _passes(draft: Draft, step: Step, wanted: Filter) -> bool:
     if tool is None:
         return True  # names/unknown-tool says so
     shapes = draft.shapes[step.id].values()
-    if any(_matches(condition, wanted) for shape in shapes for condition in shape.passed):
-        return True
-    periods = [node.value for node in with_role(step, tool, "period")]
-    return wanted.operator == "between" and any(tuple(p) == wanted.values for p in periods if isinstance(p, tuple))
+    return any(_matches(condition, wanted) for shape in shapes for condition in shape.passed)
 
 
 def _matches(condition: Condition, wanted: Filter) -> bool:

@@ -226,6 +226,15 @@ def conditions(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterato
     for use in filter_uses(step, tool):
         if use.column is not None and use.column in columns:
             yield Condition(columns[use.column].origins, use.operator or "", use.values)
+    yield from _periods(step, tool, columns)
+
+
+def _periods(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterator[Condition]:
+    """A comparison of periods keeps each of them, on its own time column."""
+    times = [use.name for use in column_uses(step, tool) if use.role == "time" and use.name in columns]
+    for node in with_role(step, tool, "period"):
+        if times and isinstance(node.value, list | tuple):
+            yield Condition(columns[times[0]].origins, "between", tuple(v for v in node.value if isinstance(v, Scalar)))
 
 
 def _grain(step: Step, tool: Tool) -> str | None:

@@ -77,7 +77,8 @@ def test_small_parts_are_folded_and_the_whole_stays_whole() -> None:
 
 def test_the_largest_parts_keep_their_own_name() -> None:
     largest = sales().execute(f"SELECT {STORE} AS store FROM sales GROUP BY ALL ORDER BY sum(revenue) DESC LIMIT 9")
-    assert _domain(of_kind("bar with many parts"))[:9] == [name for (name,) in largest.fetchall()]
+    wanted = [name for (name,) in largest.fetchall()]  # before the chart asks the same connection
+    assert _domain(of_kind("bar with many parts"))[:9] == wanted
 
 
 def test_of_many_lines_only_the_largest_are_drawn_and_it_is_said() -> None:
@@ -303,7 +304,7 @@ def test_a_column_named_like_one_the_chart_makes_is_refused() -> None:
 @pytest.fixture(params=["duckdb", "postgres"])
 def engine(request: pytest.FixtureRequest) -> ibis.BaseBackend:
     if request.param == "duckdb":
-        return ibis.duckdb.connect(request.getfixturevalue("duckdb_file"), read_only=True)
+        return ibis.duckdb.from_connection(request.getfixturevalue("plain"))
     return ibis.connect(request.getfixturevalue("postgres_url"))
 
 

@@ -33,13 +33,41 @@ def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Non
     try:
         _read(connection, path, name, options)
     except duckdb.ConversionException:  # the first rows misled it about a type
-        _read(connection, path, name, {**options, "sample_size": -1})
+        options = {**options, "sample_size": -1}
+        _read(connection, path, name, options)
+    unsure = _unsure_dates(connection, path, name, options)
+    if unsure:
+        _read(connection, path, name, {**options, "types": dict.fromkeys(unsure, "VARCHAR")})
+
+
+def _unsure_dates(
+    connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]
+) -> list[str]:
+    """Columns like 03/04/2025 in which no day is above 12 stay text: which comes first is anyone's guess."""
+    given = ", ".join(f"{key} = ?" for key in options)
+    sql = f"SELECT DateFormat FROM sniff_csv(?, {given})"  # noqa: S608 - our own keys
+    (form,) = connection.execute(sql, [str(path), *options.values()]).fetchone() or (None,)
+    if not form or not form.startswith(("%d", "%m")) or "%b" in form.lower():
+        return []
+    described = connection.execute(f"DESCRIBE {_quoted(name)}").fetchall()
+    dates = [column for column, type_, *_ in described if type_.startswith(("DATE", "TIMESTAMP"))]
+    return [column for column in dates if _latest_day(connection, name, column) <= 12]
+
+
+def _latest_day(connection: duckdb.DuckDBPyConnection, name: str, column: str) -> int:
+    found = connection.execute(f"SELECT max(day({_quoted(column)})) FROM {_quoted(name)}").fetchone()  # noqa: S608 - quoted
+    return found[0] if found and found[0] is not None else 31
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:
     given = ", ".join(f"{key} = ?" for key in options)
-    table = '"' + name.replace('"', '""') + '"'
-    connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM read_csv(?, {given})", [str(path), *options.values()])
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {_quoted(name)} AS FROM read_csv(?, {given})", [str(path), *options.values()]
+    )
 
 
 def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def draw(call: Call, handle: Handle, params: Params, work: Work, source: str) ->
 
 def save_table(call: Call, handle: Handle, params: Params, work: Work, source: str) -> Result:
     if call.output is None:
-        raise ToolError("there is no folder to save to; run with an output folder")
+        raise ToolError("there is no folder to save to; name one with --output DIR")
     table = arranged(handle.table, handle.order)
     fetched = work.executor.run(table, MOST_SAVED, work.until)
     total = work.total(handle.table, fetched)

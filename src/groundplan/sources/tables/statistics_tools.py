@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -118,18 +119,25 @@ def _bins(handle: Handle, name: str, bins: int, ask: Ask) -> dict[str, ir.Value]
     least, greatest = cell(span["least"]), cell(span["greatest"])
     if not isinstance(least, float) or not isinstance(greatest, float):
         raise ToolError(f"column {name!r} has no finite values to bin")
-    whole = column.type().is_integer() and greatest - least < bins
-    width = 1.0 if whole or greatest == least else (greatest - least) / bins
-    last = round(greatest - least) if whole else (0 if greatest == least else bins - 1)
-    place = ibis.least(((values - least) / width).floor().cast("int64"), ibis.literal(last))
-    start = place.cast("float64") * width + least
-    labels = [(place == spot, _span(least, width, spot, whole)) for spot in range(last + 1)]
+    whole = column.type().is_integer()
+    width = nice_width(least, greatest, bins, whole)
+    first, last = math.floor(least / width), math.floor(greatest / width)
+    place = (values / width).floor().cast("int64")
+    start = place.cast("float64") * width
+    labels = [(place == spot, _span(spot * width, width, whole)) for spot in range(first, last + 1)]
     return {"bin": ibis.cases(*labels), "bin_start": start, "bin_end": start + width}
 
 
-def _span(least: float, width: float, place: int, whole: bool) -> str:
-    start = least + place * width
-    return f"{start:g}" if whole else f"{start:g} to {start + width:g}"
+def nice_width(least: float, greatest: float, bins: int, whole: bool) -> float:
+    """1, 2 or 5 times a power of ten, so that about as many bins are filled: the edges that a histogram draws."""
+    exact = (greatest - least) / bins if greatest > least else 1.0
+    power = 10.0 ** math.floor(math.log10(exact))
+    width = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if exact <= times * power)
+    return max(width, 1.0) if whole else width
+
+
+def _span(start: float, width: float, whole: bool) -> str:
+    return f"{start:g}" if whole and width == 1 else f"{start:g} to {start + width:g}"
 
 
 def _frequencies(handle: Handle, name: str, ask: Ask) -> dict[str, ir.Value]:
