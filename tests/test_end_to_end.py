@@ -28,7 +28,7 @@ def project() -> Any:
 
 @pytest.fixture(scope="module")
 def answer(project: Project) -> Answer:
-    outcome = project.run(PLAN.read_text())
+    outcome = project.run(PLAN.read_text()).outcome
     assert isinstance(outcome, Answer), outcome
     return outcome
 
@@ -91,7 +91,7 @@ def test_rows_stay_out_of_the_state(answer: Answer) -> None:
 def test_a_refused_plan_says_why_and_runs_nothing(project: Project) -> None:
     proposal = json.loads(PLAN.read_text())
     proposal["plan"]["steps"][1]["params"]["group_by"] = ["date", "regoin"]
-    outcome = project.run(json.dumps(proposal))
+    outcome = project.run(json.dumps(proposal)).outcome
     assert isinstance(outcome, Refusal)
     assert "names/unknown-column" in {issue.code for issue in outcome.issues}
     assert outcome.facts is None
@@ -100,7 +100,7 @@ def test_a_refused_plan_says_why_and_runs_nothing(project: Project) -> None:
 def test_checking_and_running_agree(project: Project) -> None:
     assert isinstance(project.check(PLAN.read_text()), Passed)
     assert isinstance(project.check("{}"), Refused)
-    assert isinstance(project.run("{}"), Refusal)
+    assert isinstance(project.run("{}").outcome, Refusal)
 
 
 def test_the_sync_project_works_inside_a_running_loop() -> None:
@@ -113,7 +113,7 @@ def test_the_sync_project_works_inside_a_running_loop() -> None:
 
 @pytest.mark.requirement("R38")
 def test_the_same_input_gives_the_same_answer(project: Project, answer: Answer) -> None:
-    again = project.run(PLAN.read_text())
+    again = project.run(PLAN.read_text()).outcome
     assert isinstance(again, Answer)
     volatile = {"trace": True, "facts": {"run"}}
     assert again.model_dump_json(exclude=volatile) == answer.model_dump_json(exclude=volatile)

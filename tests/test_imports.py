@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "groundplan"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 
-FACTS_ONLY = {"planning", "narrowing", "answering"}
+FACTS_ONLY = {"planning", "narrowing", "answering", "reading"}
 PURE = {"checking", "contracts"}
 KNOW_LANGGRAPH = {"pipeline", "running", "service"}
 

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 __all__ = ["open"]
 
 
-def open(where: Any) -> Project:
+def open(where: Any, embeddings: str | None = None) -> Project:
     """Open data read-only: a file, a folder, a DuckDB file, an Ibis URL or backend, or frames.
 
     >>> project = groundplan.open("sales.csv")  # doctest: +SKIP
@@ -19,4 +19,4 @@ def open(where: Any) -> Project:
     """
     from groundplan.project import Project
 
-    return Project(where)
+    return Project(where, embeddings)

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Collection, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import date, datetime
+from functools import cached_property
 from importlib.metadata import entry_points
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
+from groundplan.answering.view import Asked
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.contracts.answer import Answer, Refusal
-from groundplan.contracts.plan import Proposal
+from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.plan import Plan, Proposal
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
+from groundplan.errors import UsageError
+from groundplan.pipeline import Planned, Trace, World, ask, carry_out, plan_for
 from groundplan.settings import cache_folder, state_folder
 from groundplan.sources.interface import Source
+
+__all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 T = TypeVar("T")
 Proposed = Proposal | str | bytes
@@ -32,19 +40,71 @@ def load_catalog() -> Catalog:
     return Catalog.load([file for point in found for file in point.load().tools()], cache=cache_folder())
 
 
+def _today(timezone: str) -> date:
+    try:
+        return datetime.now(ZoneInfo(timezone)).date()
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise UsageError(f"there is no time zone {timezone!r}; write one as Europe/Berlin or UTC") from error
+
+
 class AsyncProject:
     """Everything that does I/O is awaited; `check` is pure and is not."""
 
-    def __init__(self, sources: dict[str, Source], schemas: dict[str, SourceSchema], catalog: Catalog) -> None:
-        self.sources, self.schemas, self.catalog = sources, schemas, catalog
+    def __init__(
+        self,
+        sources: dict[str, Source],
+        schemas: dict[str, SourceSchema],
+        catalog: Catalog,
+        embeddings: str | None = None,
+    ) -> None:
+        self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
 
     @classmethod
-    async def open(cls, where: Any) -> Self:
-        """A file, a folder, a DuckDB file, an Ibis URL or backend, or frames from Python."""
+    async def open(cls, where: Any, embeddings: str | None = None) -> Self:
+        """A file, a folder, a DuckDB file, an Ibis URL or backend, or frames from Python.
+
+        `embeddings` names a sentence-transformers model for tools and columns that words alone do not find.
+        """
         from groundplan.sources.tables.source import Tables  # Ibis is heavy: only when data is opened
 
         tables = await asyncio.to_thread(Tables.open, where)
-        return cls({tables.name: tables}, {tables.name: await tables.describe()}, load_catalog())
+        return cls({tables.name: tables}, {tables.name: await tables.describe()}, load_catalog(), embeddings)
+
+    @cached_property
+    def world(self) -> World:
+        from groundplan.narrowing.index import open_index
+        from groundplan.narrowing.search import Search
+        from groundplan.narrowing.vectors import SentenceEmbedder
+
+        if self.embeddings is None:
+            retriever = Search(open_index(self.catalog, cache_folder()))
+            return World(self.catalog, self.sources, self.schemas, retriever)
+        embedder = SentenceEmbedder(self.embeddings)
+        retriever = Search(open_index(self.catalog, cache_folder(), embedder), embedder)
+
+        def meaning(phrase: str, names: Sequence[str]) -> Sequence[float]:
+            near = embedder.queries([phrase]) @ embedder.documents(names).T
+            return [float(cosine) for cosine in near[0]]
+
+        return World(self.catalog, self.sources, self.schemas, retriever, meaning)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        today: date | None = None,
+        timezone: str = "UTC",
+        on_stage: Callable[[str], None] = lambda _: None,
+        **running: Any,
+    ) -> Outcome:
+        """A question in plain words to an answer, a refusal or a question back."""
+        when = today or _today(timezone)
+        return await ask(question, self.world, Trace(on_stage), today=when, timezone=timezone, **running)
+
+    async def plan(self, question: str, *, today: date | None = None, timezone: str = "UTC") -> Planned:
+        """A question to its checked plan; nothing is run."""
+        when = today or _today(timezone)
+        return await plan_for(question, self.world, Trace(), today=when, timezone=timezone)
 
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
@@ -57,26 +117,27 @@ class AsyncProject:
         *,
         run_id: str | None = None,
         resume: bool = False,
-        approved: Collection[str] = (),
-        output: Path | None = None,
-        **more: Any,
+        **running: Any,
     ) -> Answer | Refusal:
-        """Check and run a proposal. With a `run_id` it leaves checkpoints, and `resume` goes on from them."""
+        """Check and run a proposal. With a `run_id` it leaves checkpoints, and `resume` goes on from them.
+
+        `approve` lets steps with an effect run; `output` is the folder that files may be written to.
+        """
         read = proposed if isinstance(proposed, Proposal) else parse(proposed)
         if isinstance(read, Refused):
             return refuse(None, read.issues, ())
-        from groundplan.pipeline import carry_out  # LangGraph is heavy: only when something runs
+        if run_id is None:
+            return await self.carry_out(read.plan, read.reading, **running)
         from groundplan.running.run import sqlite_checkpoints
 
-        given = (read.plan, read.reading, self.catalog, self.sources, self.schemas)
-        running = {"approved": approved, "output": output, **more}
-        if run_id is None:
-            return await carry_out(*given, **running)
         async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
             running |= {"run_id": run_id, "resume": resume, "checkpointer": saved}
-            done = await carry_out(*given, **running)
+            done = await self.carry_out(read.plan, read.reading, **running)
             await saved.adelete_thread(run_id)  # a run that has ended needs no checkpoints
             return done
+
+    async def carry_out(self, plan: Plan, reading: Reading, **running: Any) -> Answer | Refusal:
+        return await carry_out(plan, reading, self.world, Trace(), **running)
 
     async def close(self) -> None:
         for source in self.sources.values():
@@ -86,10 +147,10 @@ class AsyncProject:
 class Project:
     """The same for code that does not await; works inside a notebook's running loop too. `aio` is the async one."""
 
-    def __init__(self, where: Any) -> None:
+    def __init__(self, where: Any, embeddings: str | None = None) -> None:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="groundplan", daemon=True).start()
-        self.aio = self._wait(AsyncProject.open(where))
+        self.aio = self._wait(AsyncProject.open(where, embeddings))
 
     @property
     def catalog(self) -> Catalog:
@@ -99,13 +160,21 @@ class Project:
     def schemas(self) -> dict[str, SourceSchema]:
         return self.aio.schemas
 
+    def ask(self, question: str, **options: Any) -> Asked:
+        """Ask in plain words; the options are those of `AsyncProject.ask`."""
+        return Asked(self._wait(self.aio.ask(question, **options)))
+
+    def plan(self, question: str, **options: Any) -> Planned:
+        """The checked plan for a question, without running it."""
+        return self._wait(self.aio.plan(question, **options))
+
     def check(self, proposed: Proposed) -> Verdict:
         """Whether a plan may run, and if not, every reason why."""
         return self.aio.check(proposed)
 
-    def run(self, proposed: Proposed, **options: Any) -> Answer | Refusal:
+    def run(self, proposed: Proposed, **options: Any) -> Asked:
         """Check a plan and run it; the options are those of `AsyncProject.run`."""
-        return self._wait(self.aio.run(proposed, **options))
+        return Asked(self._wait(self.aio.run(proposed, **options)))
 
     def close(self) -> None:
         self._wait(self.aio.close())

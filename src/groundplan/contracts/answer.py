@@ -8,6 +8,7 @@ from groundplan.contracts.contract import Contract, JsonObject, Scalar
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Plan
+from groundplan.contracts.reading import Reading
 
 
 class ShownTable(Contract):
@@ -47,6 +48,7 @@ class Answer(Contract):
     charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
     files: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    reading: Reading | None = None
     plan: Plan
     coverage: tuple[Coverage, ...] = ()
     repairs: tuple[Repair, ...] = ()
@@ -60,6 +62,7 @@ class Refusal(Contract):
     kind: Literal["refusal"] = "refusal"
     text: str
     issues: tuple[Issue, ...]
+    reading: Reading | None = None
     plan: Plan | None = None
     facts: Facts | None = None
     trace: tuple[TraceEntry, ...] = ()

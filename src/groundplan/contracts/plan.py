@@ -43,7 +43,7 @@ class Fallback(Contract):
 
 
 class Limits(Contract):
-    rows: Annotated[int, Field(ge=1, le=100_000)] = 10_000  # shown or drawn by one step
+    rows: Annotated[int, Field(ge=1, le=100_000)] = 30_000  # shown or drawn by one step
     items: Annotated[int, Field(ge=1, le=1_000)] = 50
     groups: Annotated[int, Field(ge=1, le=100)] = 12
     step_seconds: Annotated[float, Field(gt=0, le=600)] = 60

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from groundplan.errors import GroundplanError, UsageError
 
+if TYPE_CHECKING:
+    from datetime import date
+
 app = typer.Typer(
-    help="Ask your data in plain words: a plan that code has checked, an answer that traces to facts.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -20,12 +23,26 @@ app = typer.Typer(
 catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
 app.add_typer(catalog_app, name="catalog")
 
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[SOURCE] QUESTION",
+        help="The data (a file, a folder, a DuckDB file or a postgres:// URL) and the question; "
+        "the data may be left out in a folder with a groundplan.toml.",
+    ),
+]
 PlanFile = Annotated[Path, typer.Argument(help="A JSON file with a reading and a plan; - reads standard input.")]
 SourceOption = Annotated[
     str | None,
     typer.Option("--source", "-s", help="The data: a file, a folder, a DuckDB file or a postgres:// URL."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
+]
+ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
+TodayOption = Annotated[str | None, typer.Option("--today", help="The date that relative periods start from.")]
+ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone that today is in.")]
 
 
 def main() -> None:
@@ -39,14 +56,73 @@ def main() -> None:
         sys.exit(130)
 
 
+@app.callback()
+def groundplan(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Ask your data in plain words: a plan that code has checked, an answer that traces to facts."""
+    if version:
+        from groundplan import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def ask(
+    words: Words,
+    json: JsonOption = False,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Show the checked plan; run nothing.")] = False,
+    strategy: Annotated[str, typer.Option("--strategy", help="How plans are made: rules.")] = "rules",
+    approve: ApproveOption = False,
+    output: OutputOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask in plain words: exit 0 with an answer, 1 refused, 3 when a question comes back, 4 when the world failed."""
+    from groundplan.interfaces import report, show
+
+    if strategy != "rules":
+        raise UsageError(f"there is no strategy {strategy!r} yet; this release plans with rules")
+    if plan_only:
+        _plan(words, json, today, timezone)
+        return
+    source, question, clock = _asked(words, today, timezone)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    with show.live(quiet=json) as live, _open(source) as project:
+        running: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": output}
+        outcome = project.ask(question, **clock, **running, approve=approve).outcome
+    if output:
+        report.write(outcome, output, question)
+    show.outcome(outcome, json)
+
+
+@app.command()
+def plan(words: Words, json: JsonOption = False, today: TodayOption = None, timezone: ZoneOption = None) -> None:
+    """Show the checked plan for a question, without running it; --json prints what `check` and `run` read."""
+    _plan(words, json, today, timezone)
+
+
+@app.command()
+def explain(words: Words, json: JsonOption = False, today: TodayOption = None, timezone: ZoneOption = None) -> None:
+    """Say why these steps: requirement by requirement, with the words that ask for it."""
+    from groundplan.interfaces import show
+
+    source, question, clock = _asked(words, today, timezone)
+    with _open(source) as project:
+        show.explained(project.plan(question, **clock), json)
+
+
 @app.command()
 def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False) -> None:
     """Check a plan like a linter: exit 0 when it may run, 1 when not."""
     from groundplan.checking.gate import check_text
     from groundplan.interfaces import show
     from groundplan.project import load_catalog
+    from groundplan.settings import load_settings
 
-    text = _read(plan)
+    text, source = _read(plan), source or load_settings(Path.cwd()).source
     if source is None:
         verdict = check_text(text, load_catalog())
     else:
@@ -60,31 +136,62 @@ def run(
     plan: PlanFile,
     source: SourceOption = None,
     json: JsonOption = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A folder for the charts, the tables and the whole answer."),
-    ] = None,
-    approve: Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")] = False,
+    output: OutputOption = None,
+    approve: ApproveOption = False,
     resume: Annotated[str | None, typer.Option("--resume", help="Go on with an earlier run that was stopped.")] = None,
 ) -> None:
     """Check a plan, run it and show the answer: exit 0 with one, 1 when refused, 4 when the world failed."""
     import uuid
 
     from groundplan.interfaces import report, show
+    from groundplan.settings import load_settings
 
-    text = _read(plan)
+    text, source = _read(plan), source or load_settings(Path.cwd()).source
     if source is None:
         raise UsageError("run needs data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
     if output:
         output.mkdir(parents=True, exist_ok=True)
     run_id = resume or uuid.uuid4().hex[:12]
     again = f"groundplan run {plan} --source {source} --resume {run_id}"
-    with show.progress(json, run_id, again) as on_progress, _open(source) as project:
+    with show.live(json, run_id, again) as live, _open(source) as project:
         options: dict[str, Any] = {"run_id": run_id, "resume": resume is not None, "output": output}
-        outcome = project.run(text, on_progress=on_progress, approved=_writes(project, text, approve), **options)
+        outcome = project.run(text, on_progress=live.step, approve=approve, **options).outcome
     if output:
         report.write(outcome, output)
     show.outcome(outcome, json)
+
+
+@app.command()
+def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
+    """Write a groundplan.toml here, so that `groundplan ask QUESTION` knows its data."""
+    from groundplan.settings import FILE
+
+    file = Path(FILE)
+    if file.exists():
+        raise UsageError(f"{file} is already here; edit it, or remove it first")
+    with _open(source) as project:
+        tables = [table.name for schema in project.schemas.values() for table in schema.tables]
+    file.write_text(f'source = "{source}"\ntimezone = "UTC"\n', encoding="utf-8")
+    typer.echo(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+
+
+@app.command("eval")
+def evaluate(
+    suite: Annotated[str, typer.Argument(help="nlv or tools.")],
+    folder: Annotated[Path, typer.Argument(help="A folder of that suite's shape.")],
+    json: JsonOption = False,
+    sample: Annotated[int | None, typer.Option("--sample", help="Only so many items, always the same.")] = None,
+    strategy: Annotated[str, typer.Option("--strategy", help="How plans are made: rules.")] = "rules",
+) -> None:
+    """Score a folder of questions with known answers; misses are listed with their class."""
+    from groundplan.evaluation.suites import evaluate as run_suite
+    from groundplan.interfaces import show
+
+    if strategy != "rules":
+        raise UsageError(f"there is no strategy {strategy!r} yet; this release plans with rules")
+    with show.counting(quiet=json) as on_progress:
+        found = run_suite(suite, folder, sample, on_progress)
+    show.report(found, json)
 
 
 @app.command()
@@ -117,6 +224,41 @@ def catalog_show(name: str, json: JsonOption = False) -> None:
     show.tool(catalog.tools[name], json)
 
 
+def _plan(words: list[str], json: bool, today: str | None, timezone: str | None) -> None:
+    from groundplan.interfaces import show
+
+    source, question, clock = _asked(words, today, timezone)
+    with _open(source) as project:
+        show.planned(project.plan(question, **clock), json)
+
+
+def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[str, str, dict[str, Any]]:
+    """The data, the question and the clock."""
+    from groundplan.settings import FILE, load_settings
+
+    settings = load_settings(Path.cwd())
+    if len(words) > 2:
+        raise UsageError('put the question into quotes: groundplan ask sales.csv "total revenue by region"')
+    source = words[0] if len(words) == 2 else settings.source
+    if source is None:
+        raise UsageError(
+            f"name the data first, groundplan ask FILE QUESTION, or write a {FILE} with groundplan init FILE"
+        )
+    clock: dict[str, Any] = {"timezone": timezone or settings.timezone}
+    if today:
+        clock["today"] = _date(today)
+    return source, words[-1], clock
+
+
+def _date(text: str) -> date:
+    from datetime import date
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--today {text}: write a date as 2025-01-31") from error
+
+
 def _read(plan: Path) -> bytes:
     from groundplan.checking.parsing import MAX_BYTES
 
@@ -129,17 +271,9 @@ def _read(plan: Path) -> bytes:
 
 def _open(source: str) -> Any:
     from groundplan.project import Project
+    from groundplan.settings import load_settings
 
-    return Project(source)
-
-
-def _writes(project: Any, text: bytes, approve: bool) -> tuple[str, ...]:
-    from groundplan.contracts.verdict import Passed
-
-    if not approve:
-        return ()
-    verdict = project.check(text)
-    return verdict.plan.writes if isinstance(verdict, Passed) else ()
+    return Project(source, load_settings(Path.cwd()).embeddings)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from groundplan.settings import cache_folder, state_folder
 
@@ -24,7 +25,7 @@ def report() -> None:
     signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
     bad = False
     for name, works, word in checks():
-        console.print(f"{signs[works]} {name}: {word}")
+        console.print(f"{signs[works]} {name}: {escape(word)}")
         bad |= works is False
     if bad:
         raise typer.Exit(4)

@@ -1,27 +1,85 @@
-"""An answer as a folder: charts as PNG and SVG, tables as CSV, and the whole as JSON."""
+"""An answer as a folder: a report to read, charts as PNG and SVG, tables as CSV, plan and trace as JSON."""
 
 from __future__ import annotations
 
 import csv
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from groundplan.answering.chart import png, svg
-from groundplan.contracts.answer import Answer, Refusal
-from groundplan.contracts.contract import thaw
+from groundplan.contracts.answer import Answer, Outcome, ShownTable
+from groundplan.contracts.contract import Scalar, thaw
+from groundplan.interfaces.show import cell
+
+ROWS_IN_THE_REPORT = 30
 
 
-def write(outcome: Answer | Refusal, folder: Path) -> None:
+def write(outcome: Outcome, folder: Path, question: str = "") -> None:
     """Files are named after the steps that gave them."""
-    (folder / "answer.json").write_text(outcome.model_dump_json(indent=2))
-    if not isinstance(outcome, Answer):
-        return
-    for step, spec in zip(outcome.facts.charts, outcome.charts, strict=True):
+    (folder / "answer.json").write_text(outcome.model_dump_json(indent=2), encoding="utf-8")
+    _json(folder / "trace.json", [entry.model_dump() for entry in outcome.trace])
+    if isinstance(outcome, Answer):
+        _plan(outcome, folder)
+        _charts(outcome, folder)
+        _tables(outcome, folder)
+    (folder / "report.md").write_text("\n".join(_report(outcome, question)) + "\n", encoding="utf-8")
+
+
+def _plan(answer: Answer, folder: Path) -> None:
+    """As `groundplan check` and `run` read it."""
+    reading = answer.reading.model_dump(mode="json") if answer.reading else None
+    _json(folder / "plan.json", {"reading": reading, "plan": answer.plan.model_dump(mode="json")})
+
+
+def _charts(answer: Answer, folder: Path) -> None:
+    for step, spec in zip(answer.facts.charts, answer.charts, strict=True):
         plain: Any = thaw(spec)
         (folder / f"{step}.png").write_bytes(png(plain))
-        (folder / f"{step}.svg").write_text(svg(plain))
-    for step, table in zip(outcome.facts.tables, outcome.tables, strict=True):
-        with (folder / f"{step}.csv").open("w", newline="") as file:
+        (folder / f"{step}.svg").write_text(svg(plain), encoding="utf-8")
+
+
+def _tables(answer: Answer, folder: Path) -> None:
+    for step, table in zip(answer.facts.tables, answer.tables, strict=True):
+        with (folder / f"{step}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(table.columns)
-            writer.writerows(table.rows)
+            writer.writerow(_safe(name) for name in table.columns)
+            writer.writerows([_safe(value) for value in row] for row in table.rows)
+
+
+def _safe(value: Scalar) -> Scalar:
+    """A text that a spreadsheet would take for a formula is marked as text."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+
+
+def _report(outcome: Outcome, question: str) -> Iterator[str]:
+    if question:
+        yield f"# {question}\n"
+    yield f"{outcome.text}\n"
+    if not isinstance(outcome, Answer):
+        return
+    for step, chart in outcome.facts.charts.items():
+        yield f"![{chart.title}]({step}.png)\n"
+    for step, table in zip(outcome.facts.tables, outcome.tables, strict=True):
+        yield from _table(step, table)
+    yield "## How it was answered\n"
+    for item in outcome.coverage:
+        yield f"- `{item.requirement}` by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
+
+
+def _table(step: str, table: ShownTable) -> Iterator[str]:
+    yield "| " + " | ".join(table.columns) + " |"
+    yield "|" + " --- |" * len(table.columns)
+    for row in table.rows[:ROWS_IN_THE_REPORT]:
+        yield "| " + " | ".join(cell(value).replace("|", "\\|") for value in row) + " |"
+    more = table.row_count - min(len(table.rows), ROWS_IN_THE_REPORT)
+    yield (
+        f"\n{more:,} more rows in [{step}.csv]({step}.csv)\n"
+        if more > 0
+        else f"\nAs a file: [{step}.csv]({step}.csv)\n"
+    )
+
+
+def _json(file: Path, document: object) -> None:
+    file.write_text(json.dumps(document, ensure_ascii=False, indent=2), encoding="utf-8")

@@ -6,11 +6,12 @@ import json as json_format
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
 from rich.table import Table
 
 from groundplan.catalog.catalog import Catalog
@@ -21,8 +22,14 @@ from groundplan.contracts.progress import Progress
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 
+if TYPE_CHECKING:
+    from groundplan.evaluation.report import Report
+    from groundplan.pipeline import Planned
+
 ROWS_IN_THE_TERMINAL = 20
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
+
+NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -72,30 +79,121 @@ def _summary(verdict: Verdict, file: str) -> None:
         out.print(f"    [yellow]needs approval[/]: {', '.join(plan.writes)}")
 
 
-@contextmanager
-def progress(quiet: bool, run_id: str, again: str) -> Iterator[Callable[[Progress], None]]:
-    """A live line a step on standard error; a stopped run says how to go on."""
-    if not quiet:
-        err.print(f"[dim]run {run_id}[/]")
+class Live:
+    """What goes on, on standard error: a line for each step, a spinner where a person looks."""
 
-    def tell(event: Progress) -> None:
-        if quiet or event.status == "started":
+    def __init__(self, quiet: bool, spinner: Status | None) -> None:
+        self._quiet, self._spinner = quiet, spinner
+
+    def stage(self, name: str) -> None:
+        if self._spinner:
+            self._spinner.update(NEXT.get(name, "working"))
+
+    def step(self, event: Progress) -> None:
+        if self._quiet or event.status == "started":
             return
         sign = SIGNS.get(event.status, "[yellow]…[/]")
         took = f"[dim]{event.ms:,.0f} ms[/]" if event.ms is not None else ""
         err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
 
+
+@contextmanager
+def live(quiet: bool, run_id: str | None = None, again: str | None = None) -> Iterator[Live]:
+    """A stopped run says how to go on."""
+    if run_id and not quiet:
+        err.print(f"[dim]run {run_id}[/]")
     try:
-        with err.status("working", spinner="dots") if err.is_terminal and not quiet else _nothing():
-            yield tell
+        if quiet or not err.is_terminal:
+            yield Live(quiet, None)
+        else:
+            with err.status("opening the data") as spinner:
+                yield Live(quiet, spinner)
     except KeyboardInterrupt:
-        err.print(f"stopped; go on with: {escape(again)}")
+        err.print(f"stopped; go on with: {escape(again)}" if again else "stopped")
         raise
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+def counting(quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error."""
+    from rich.progress import Progress as Bar
+
+    with Bar(console=err, disable=quiet or not err.is_terminal) as bar:
+        task = bar.add_task("scoring", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def planned(planned: Planned, json: bool) -> None:
+    """The steps as a person reads them, or as the JSON that `check` and `run` take."""
+    if planned.ended or planned.plan is None or planned.reading is None:
+        outcome(_ended(planned), json)
+        return
+    if json:
+        proposal = {"reading": planned.reading, "plan": planned.plan}
+        print_json({name: part.model_dump(mode="json") for name, part in proposal.items()})
+        return
+    for step in planned.plan.steps:
+        params = ", ".join(f"{name}={_short(value)}" for name, value in step.params.items())
+        out.print(f"[bold]{step.id}[/] {step.tool}({escape(params)})")
+        needs = f"after {', '.join(step.needs)}; " if step.needs else ""
+        out.print(f"    [dim]{needs}serves {escape(', '.join(step.satisfies))}[/]")
+    out.print(
+        f"[green]checked[/]: {len(planned.plan.steps)} steps cover {len(planned.reading.requirements)} requirements."
+    )
+
+
+def explained(planned: Planned, json: bool) -> None:
+    """Requirement by requirement: the words that ask for it, and the steps that serve it."""
+    if planned.ended or planned.plan is None or planned.reading is None:
+        outcome(_ended(planned), json)
+        return
+    steps = planned.plan.steps
+    rows: list[dict[str, Any]] = [
+        {
+            "requirement": r.id,
+            "words": r.evidence.text,
+            "implied": r.implied,
+            "steps": [f"{s.id} ({s.tool})" for s in steps if r.id in s.satisfies],
+        }
+        for r in planned.reading.requirements
+    ]
+    if json:
+        print_json({"question": planned.reading.question, "requirements": rows})
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("requirement", "because you said", "so these steps are there"):
+        table.add_column(heading)
+    for row in rows:
+        words = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
+        table.add_row(escape(str(row["requirement"])), escape(words), escape(", ".join(row["steps"])))
+    out.print(table)
+
+
+def _ended(planned: Planned) -> Refusal | Clarification:
+    assert planned.ended is not None
+    return planned.ended
+
+
+def _short(value: object) -> str:
+    return json_format.dumps(thaw(value), ensure_ascii=False)
+
+
+def report(found: Report, json: bool) -> None:
+    """Scores, then every miss with its class."""
+    if json:
+        print_json(found.model_dump(mode="json"))
+        return
+    table = Table(title=f"{found.suite}: {found.n:,} items, {found.seconds:,.1f} s", title_justify="left", box=None)
+    table.add_column("score", style="bold")
+    table.add_column("", justify="right")
+    for name, score in found.scores.items():
+        table.add_row(name, f"{score:.3f}")
+    out.print(table)
+    for miss in found.misses:
+        out.print(
+            f"[red]{escape(miss.why)}[/] {escape(miss.question)}\n    [dim]wanted {escape(_short(miss.expected))}"
+        )
+        out.print(f"    [dim]got    {escape(_short(miss.got))}")
 
 
 def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
@@ -107,9 +205,9 @@ def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
             _chart(thaw(spec))
         for table in outcome.tables:
             _table(table)
-        out.print(escape(outcome.text))
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
     else:
-        out.print(escape(outcome.text))
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
     match outcome:
         case Refusal():
             raise typer.Exit(1)
@@ -122,7 +220,9 @@ def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
 def _chart(spec: Any) -> None:
     from groundplan.answering.chart import terminal
 
-    sys.stdout.write(terminal(spec, min(out.width, 110), 24) + "\n")
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    colour = out.is_terminal and not out.no_color
+    sys.stdout.write(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain) + "\n")
 
 
 def _table(shown: ShownTable) -> None:
@@ -135,7 +235,8 @@ def _table(shown: ShownTable) -> None:
     out.print(table)
     more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
     if more > 0:
-        out.print(f"[dim]… {more:,} more rows (--output DIR saves them, --json prints them)[/]")
+        kept = "them" if len(shown.rows) == shown.row_count else f"the first {len(shown.rows):,}"
+        out.print(f"[dim]… {more:,} more rows (--output DIR saves {kept}, --json prints {kept})[/]")
 
 
 def cell(value: Scalar) -> str:

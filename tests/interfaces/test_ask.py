@@ -1,0 +1,143 @@
+"""Asking from the command line and from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import groundplan
+from groundplan.errors import UsageError
+from tests.interfaces.test_cli import groundplan as command
+
+SALES = Path(__file__).parents[2] / "examples/sales.csv"
+WALKTHROUGH = "get revenue totals by region and product type over time"
+
+
+@pytest.mark.requirement("R58")
+def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -> None:
+    """In a process whose sockets are broken: whatever would call out fails the test."""
+    shut = tmp_path / "sitecustomize.py"
+    refuse = "def no(*a, **k): raise OSError('the network is shut')"
+    shut.write_text(f"import socket\n{refuse}\nsocket.socket.connect = no\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = [sys.executable, "-m", "groundplan.interfaces.cli", "ask", str(SALES), WALKTHROUGH, "--json"]
+    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [step["tool"] for step in document["plan"]["steps"]] == [
+        "parse_datetime",
+        "aggregate",
+        "plot_line",
+        "show_table",
+    ]
+    aggregate = document["plan"]["steps"][1]["params"]
+    assert aggregate["group_by"] == ["date", "region", "product_category"]
+    assert aggregate["metrics"] == [{"column": "revenue", "function": "sum", "as": "revenue"}]
+    assert all(item["ok"] for item in document["coverage"])
+    assert document["tables"][0]["row_count"] == 720
+    assert "67,970,983.42" in document["text"]
+    stages = [entry["stage"] for entry in document["trace"]]
+    assert stages == ["read", "narrow", "plan", "check", "run", "fetch", "answer"]
+    assert document["usage"] == {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+
+
+@pytest.mark.requirement("R10")
+@pytest.mark.parametrize(
+    ("question", "code", "kind", "says"),
+    [
+        ("churn rate by region", 1, "refusal", "churn rate"),
+        ("revenue on 03/04/2025", 3, "clarification", "03/04/2025"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(question: str, code: int, kind: str, says: str) -> None:
+    done = command("ask", SALES, question, "--json")
+    assert done.returncode == code, done.stderr
+    document = json.loads(done.stdout)
+    assert document["kind"] == kind
+    assert says in document["text"]
+
+
+@pytest.mark.requirement("R36")
+def test_a_plan_is_previewed_edited_and_run() -> None:
+    planned = command("plan", SALES, "total revenue by region", "--json")
+    assert planned.returncode == 0, planned.stderr
+    assert command("check", "-", "--source", SALES, stdin=planned.stdout).returncode == 0
+    proposal = json.loads(planned.stdout)
+    proposal["plan"]["steps"] = [s for s in proposal["plan"]["steps"] if s["tool"] != "plot_bar"]
+    refused = command("check", "-", "--source", SALES, stdin=json.dumps(proposal))
+    assert refused.returncode == 1
+    assert "coverage/missing" in refused.stdout
+    ran = command("run", "-", "--source", SALES, "--json", stdin=planned.stdout)
+    assert json.loads(ran.stdout)["tables"][0]["row_count"] == 5
+
+
+def test_plan_only_runs_nothing() -> None:
+    done = command("ask", SALES, "total revenue by region", "--plan-only")
+    assert done.returncode == 0
+    assert "aggregate(" in done.stdout
+    assert "checked: 3 steps" in done.stdout
+
+
+def test_explain_gives_the_words_behind_each_step() -> None:
+    done = command("explain", SALES, "total revenue by region", "--json")
+    rows = {row["requirement"]: row for row in json.loads(done.stdout)["requirements"]}
+    assert rows["group_by:region"]["words"] == "region"
+    assert rows["group_by:region"]["steps"] == ["totals (aggregate)"]
+
+
+def test_a_report_folder_has_everything(tmp_path: Path) -> None:
+    done = command("ask", SALES, "revenue by month", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "answer.json",
+        "chart.png",
+        "chart.svg",
+        "plan.json",
+        "report.md",
+        "table.csv",
+        "trace.json",
+    }
+    assert "![" in (tmp_path / "report.md").read_text()
+
+
+def test_a_folder_with_settings_knows_its_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sales.csv").write_bytes(SALES.read_bytes())
+    assert command("init", "sales.csv").returncode == 0
+    done = command("ask", "how many rows are there?")
+    assert done.returncode == 0, done.stderr
+    assert "21,930" in done.stdout
+    assert command("init", "sales.csv").returncode == 2
+    (tmp_path / "groundplan.toml").write_text("sauce = 1\n")
+    wrong = command("ask", "how many rows are there?")
+    assert wrong.returncode == 2
+    assert "sauce" in wrong.stderr
+
+
+def test_a_question_without_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("ask", "how many rows are there?")
+    assert done.returncode == 2
+    assert "groundplan init" in done.stderr
+
+
+@pytest.mark.requirement("R57")
+def test_python_gives_text_frames_and_pictures(tmp_path: Path) -> None:
+    with groundplan.open(SALES) as project:
+        answer = project.ask("top 3 product categories by revenue")
+    assert answer.kind == "answer"
+    assert list(answer.table.columns) == ["product_category", "revenue", "rank"]
+    assert len(answer.table) == 3
+    assert answer.chart is not None
+    answer.chart.save(tmp_path / "x.png")
+    answer.chart.save(tmp_path / "x.svg")
+    answer.chart.save(tmp_path / "x.json")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "x.json").read_text())["data"]["values"]
+    with pytest.raises(UsageError, match="png"):
+        answer.chart.save(tmp_path / "x.gif")

@@ -1,0 +1,4 @@
+SELECT left(CAST(date AS VARCHAR), 7) || '-01' AS date, product_category, sum(revenue) AS revenue
+FROM read_csv('examples/sales.csv')
+GROUP BY ALL
+ORDER BY ALL

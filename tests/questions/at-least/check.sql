@@ -1,0 +1,2 @@
+SELECT sum(revenue) FILTER (channel = 'online' AND units >= 100) AS revenue
+FROM read_csv('examples/sales.csv')

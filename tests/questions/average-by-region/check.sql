@@ -1,0 +1,3 @@
+SELECT region, sum(units) / count(units) AS "average units"
+FROM read_csv('examples/sales.csv')
+GROUP BY region

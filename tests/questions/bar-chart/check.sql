@@ -1,0 +1,3 @@
+SELECT channel, sum(units) AS units
+FROM read_csv('examples/sales.csv')
+GROUP BY channel

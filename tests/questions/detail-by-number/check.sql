@@ -1,0 +1,3 @@
+SELECT * REPLACE (CAST(date AS VARCHAR) AS date)
+FROM read_csv('examples/sales.csv')
+WHERE channel = 'online' AND NOT units >= 8

@@ -1,0 +1,3 @@
+SELECT DISTINCT channel, sum(revenue) OVER (PARTITION BY channel) AS revenue,
+    sum(revenue) OVER (PARTITION BY channel) / sum(revenue) OVER () AS share
+FROM read_csv('examples/sales.csv')

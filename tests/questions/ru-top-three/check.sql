@@ -1,0 +1,5 @@
+SELECT region, sum(revenue) AS revenue, row_number() OVER (ORDER BY sum(revenue) DESC) AS rank
+FROM read_csv('examples/sales.csv')
+GROUP BY region
+ORDER BY revenue DESC
+LIMIT 3

@@ -1,0 +1,3 @@
+SELECT channel, sum(1) AS count
+FROM read_csv('examples/sales.csv')
+GROUP BY channel
