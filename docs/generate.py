@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from generating import contracts, requirements, rules, schemas, tools
+from generating import command_line, contracts, requirements, rules, schemas, tools
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -38,6 +38,7 @@ def make_pages() -> Mapping[str, str]:
     return {
         "requirements.md": requirements.page(DOCS / "requirements.yaml", ROOT),
         "reference/tools.md": tools.page(ROOT),
+        "reference/command-line.md": command_line.page(),
         "reference/contracts.md": contracts.page(),
         **schemas.pages(),
         **rules.pages(ROOT),

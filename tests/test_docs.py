@@ -33,7 +33,9 @@ def test_generated_pages_are_fresh() -> None:
     assert finished.returncode == 0, finished.stderr
 
 
-@pytest.mark.parametrize("page", ["requirements.md", "reference/tools.md", "reference/schemas/Plan.json"])
+@pytest.mark.parametrize(
+    "page", ["requirements.md", "reference/command-line.md", "reference/tools.md", "reference/schemas/Plan.json"]
+)
 def test_a_stale_page_is_named(page: str, tmp_path: Path) -> None:
     copy = copy_of_the_docs(tmp_path)
     (copy / "docs" / page).write_text("edited by hand")

@@ -32,6 +32,14 @@ def page() -> str:
     return document([*_opening(), *(line for module in modules for line in _module(module))])
 
 
+def fields_of(model: type[Contract]) -> Iterator[Field]:
+    """The fields of one contract, with the comments beside them."""
+    source = inspect.getsource(model)
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.ClassDef)
+    return _fields(node, source.splitlines())
+
+
 def _opening() -> Iterator[str]:
     yield "# Contracts"
     yield ""

@@ -1,0 +1,90 @@
+"""The command line, as the typer app itself tells it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from typer.main import get_command
+
+from groundplan.interfaces.cli import app
+from groundplan.settings import Settings
+
+from .contracts import fields_of
+from .markdown import code, document, table
+
+NAME = "groundplan"
+EXIT_CODES = {
+    "0": "there is an answer; the plan may run",
+    "1": "refused: the text says what is missing, the issues say why",
+    "2": "the command, a file, a setting or the catalog is wrong",
+    "3": "a question comes back: something in the question has more than one meaning",
+    "4": "something outside failed: a source, a deadline, a stored run",
+}
+VARIABLES = {
+    "GROUNDPLAN_CACHE": "the folder for what can be made again: loaded files, the compiled catalog, search indexes",
+    "GROUNDPLAN_STATE": "the folder for what must survive: the finished steps of runs",
+    "GROUNDPLAN_EMBEDDINGS": "the sentence-transformers model that vectors are made with (extra `semantic`)",
+}
+
+
+def page() -> str:
+    root = get_command(app)
+    return document([*_opening(root), *_commands(root, NAME), *_closing()])
+
+
+def _opening(root: Any) -> Iterator[str]:
+    yield "# Command line"
+    yield ""
+    yield f"{root.help} Progress goes to standard error, so that standard output holds the answer alone."
+
+
+def _commands(group: Any, prefix: str) -> Iterator[str]:
+    """Every command, those of a group under the group's name."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{prefix} {name}")
+        else:
+            yield from _command(command, f"{prefix} {name}")
+
+
+def _command(command: Any, name: str) -> Iterator[str]:
+    yield ""
+    yield f"## {name}"
+    yield ""
+    yield inspect.cleandoc(command.help or "")
+    params = [param for param in command.params if param.name != "help"]
+    if params:
+        yield ""
+        yield from table(("argument or option", "default", "meaning"), (_param(param) for param in params))
+
+
+def _param(param: Any) -> tuple[str, str, str]:
+    word = param.metavar or param.name.upper()
+    is_flag = getattr(param, "is_flag", False)
+    named = param.opts[0].startswith("-")
+    name = f"{', '.join(param.opts)}{'' if is_flag else f' {word}'}" if named else word
+    return code(name), "required" if param.required else _default(param.default), param.help or ""
+
+
+def _default(value: object) -> str:
+    return "" if value is None or value is False else code(str(value))
+
+
+def _closing() -> Iterator[str]:
+    yield ""
+    yield "## Exit codes"
+    yield ""
+    yield from table(("code", "means"), EXIT_CODES.items())
+    yield ""
+    yield "## Environment variables"
+    yield ""
+    yield from table(("variable", "holds"), ((code(name), meaning) for name, meaning in VARIABLES.items()))
+    yield ""
+    yield "## groundplan.toml"
+    yield ""
+    yield "`groundplan init FILE` writes one. In its folder, `ask`, `plan` and `explain` need no source."
+    yield ""
+    rows = ((code(field.name), code(field.default), field.comment) for field in fields_of(Settings))
+    yield from table(("key", "default", "meaning"), rows)
