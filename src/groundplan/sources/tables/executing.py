@@ -7,8 +7,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import ibis.expr.operations as ops
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -16,6 +18,7 @@ from groundplan.errors import DeadlineExceeded
 from groundplan.sources.tables.engines import Engine, Query
 from groundplan.sources.tables.sql_gate import approve
 
+COMPILED = 256  # queries whose text and approval are remembered
 REMEMBERED = 64  # results
 REMEMBERED_ROWS = 500_000  # of all of them together
 
@@ -34,10 +37,17 @@ class Executor:
         self._busy: dict[tuple[str, str], threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def compile(self, table: ir.Table) -> str:
-        return str(self.engine.backend.compile(table))
+        self._compiled = lru_cache(maxsize=COMPILED)(self._compile)
+        self.approve = lru_cache(maxsize=COMPILED)(self._approve)
 
-    def approve(self, sql: str) -> None:
+    def compile(self, table: ir.Table) -> str:
+        return self._compiled(table.op())
+
+    def _compile(self, operation: ops.Relation) -> str:
+        return str(self.engine.backend.compile(operation.to_expr()))
+
+    def _approve(self, sql: str) -> None:
+        """Remembered by the text itself, and only when it passed: a refusal is raised again each time."""
         approve(sql, self.engine.backend.name, self._tables)
 
     def fetch(self, run: str, table: ir.Table, rows: int, until: float) -> Fetched:

@@ -151,6 +151,6 @@ def _shown(fetched: Fetched, rows: int, total: int) -> ShownTable:
     cut = fetched.table.slice(0, rows)
     return ShownTable(
         columns=tuple(cut.column_names),
-        rows=tuple(tuple(cell(value) for value in row.values()) for row in cut.to_pylist()),
+        rows=tuple(zip(*(map(cell, column.to_pylist()) for column in cut.columns), strict=True)),
         row_count=total,
     )

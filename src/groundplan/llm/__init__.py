@@ -1,0 +1,1 @@
+"""The only way to a model: what is asked, what may come back, what it cost."""

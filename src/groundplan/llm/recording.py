@@ -1,0 +1,103 @@
+"""Exchanges with a model kept in a file, and played back exactly: an unknown request or an unused reply fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from groundplan.contracts.contract import Contract
+from groundplan.errors import StateInvalid
+from groundplan.llm.secret import hide
+
+KEPT_HEADERS = ("content-type", "retry-after")
+
+
+class Exchange(Contract):
+    """One request and its response. No header of a request is kept, so no key is."""
+
+    method: str
+    path: str
+    request: JsonValue
+    status: int
+    headers: dict[str, str]
+    response: str
+
+
+class RecordingDiffers(StateInvalid):
+    """What was asked is not what was recorded."""
+
+
+_FILE = TypeAdapter(list[Exchange])
+
+
+class Recorder(httpx2.AsyncBaseTransport):
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self.exchanges: list[Exchange] = []
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body = await request.aread()
+        response = await self._inner.handle_async_request(request)
+        said = hide((await response.aread()).decode("utf-8", "replace"), _key(request))
+        headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        self.exchanges.append(
+            Exchange(
+                method=request.method,
+                path=request.url.path,
+                request=json.loads(body),
+                status=response.status_code,
+                headers=headers,
+                response=said,
+            )
+        )
+        return httpx2.Response(response.status_code, headers=headers, content=said.encode())
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class Player(httpx2.AsyncBaseTransport):
+    def __init__(self, file: Path, exchanges: list[Exchange]) -> None:
+        self.unused = exchanges
+        self._file = file
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The first unused exchange of exactly this request: tries that repeat are played in their order."""
+        body = json.loads(await request.aread())
+        for exchange in self.unused:
+            if (exchange.method, exchange.path, exchange.request) == (request.method, request.url.path, body):
+                self.unused.remove(exchange)
+                return httpx2.Response(exchange.status, headers=exchange.headers, content=exchange.response.encode())
+        raise RecordingDiffers(
+            f"{self._file}: {request.method} {request.url.path} was not recorded with this body; record it again"
+        )
+
+
+@contextmanager
+def recording(file: Path, inner: httpx2.AsyncBaseTransport | None = None) -> Iterator[Recorder]:
+    """Writes the file when all went well."""
+    recorder = Recorder(inner or httpx2.AsyncHTTPTransport())
+    yield recorder
+    file.write_bytes(_FILE.dump_json(recorder.exchanges, indent=1) + b"\n")
+
+
+@contextmanager
+def replaying(file: Path) -> Iterator[Player]:
+    """Fails at the end when a recorded reply was never asked for."""
+    try:
+        player = Player(file, _FILE.validate_json(file.read_bytes()))
+    except (OSError, ValidationError) as error:
+        raise StateInvalid(f"{file} is no recording; record it again: {error}") from error
+    yield player
+    if player.unused:
+        first = json.dumps(player.unused[0].request, ensure_ascii=False)[:200]
+        raise RecordingDiffers(f"{file}: {len(player.unused)} recorded replies were not asked for, first to {first}")
+
+
+def _key(request: httpx2.Request) -> str | None:
+    return request.headers.get("authorization", "").removeprefix("Bearer ") or None

@@ -1,0 +1,116 @@
+"""A contract as the JSON schema that a server is asked to enforce.
+
+Only keywords that xgrammar, llama.cpp and hosted servers all take are sent. What the rest would say (patterns, long
+texts, multiples) is checked when the answer is validated, which happens whatever the server promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from groundplan.contracts.contract import Contract
+from groundplan.errors import UsageError
+
+Schema = dict[str, JsonValue]
+Choices = Mapping[str, Sequence[str]]
+"""By the path of a text field, the names it may hold; a list adds nothing to a path: `filters.column`."""
+
+KEPT = ("type", "enum", "minItems", "maxItems")
+INTEGER_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+READ = {"$ref", "anyOf", "oneOf", "const", "properties", "items", "additionalProperties", "required", *KEPT}
+UNSENT = {
+    *("title", "description", "default", "examples", "discriminator", "$defs"),
+    *("pattern", "format", "minLength", "maxLength", "multipleOf", "uniqueItems", *INTEGER_BOUNDS),
+}
+LONGEST = 256  # characters: a longer bound makes a grammar slow, or is refused
+
+
+def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schema:
+    """Closed, without references, every field required, and the chosen fields filled with the live names."""
+    whole = into.model_json_schema()
+    writer = _Writer(into.__name__, whole.get("$defs", {}), choices or {})
+    schema = writer.write(whole, "", ())
+    unused = sorted({*writer.choices} - writer.filled)
+    if unused:
+        known = ", ".join(sorted(writer.texts)) or "none"
+        raise UsageError(f"{into.__name__} has no text field at {', '.join(unused)}; its text fields: {known}")
+    return schema
+
+
+class _Writer:
+    """One pass over a pydantic schema; remembers which paths hold text and which were filled."""
+
+    def __init__(self, contract: str, definitions: Mapping[str, Schema], choices: Choices) -> None:
+        self.contract = contract
+        self.definitions = definitions
+        self.choices = choices
+        self.filled: set[str] = set()
+        self.texts: set[str] = set()
+
+    def write(self, node: Schema, path: str, inside: tuple[str, ...]) -> Schema:
+        self._refuse_unknown(node, path)
+        match node:
+            case {"$ref": str(reference)}:
+                return self._inline(reference.rsplit("/", 1)[-1], path, inside)
+            case {"anyOf": list(branches)} | {"oneOf": list(branches)}:
+                return {"anyOf": [self.write(dict(branch), path, inside) for branch in _objects(branches)]}
+            case {"const": value}:
+                return {"enum": [value]}
+            case {"type": "object"}:
+                return self._object(node, path, inside)
+            case {"type": "array", "items": dict(items)}:
+                return {**_only(node, KEPT), "items": self.write(items, path, inside)}
+            case {"type": "string"} if "enum" not in node:
+                return self._text(node, path)
+            case {"type": "integer"}:
+                return _only(node, (*KEPT, *INTEGER_BOUNDS))
+            case {"type": "string" | "number" | "boolean" | "null"} | {"enum": _}:
+                return _only(node, KEPT)
+        raise UsageError(f"{self._at(path)} has no type that a grammar can hold; give the field a closed type")
+
+    def _inline(self, name: str, path: str, inside: tuple[str, ...]) -> Schema:
+        if name in inside:
+            raise UsageError(
+                f"{self._at(path)} holds {name} inside {name}; a model is asked only for bounded contracts"
+            )
+        return self.write(dict(self.definitions[name]), path, (*inside, name))
+
+    def _object(self, node: Schema, path: str, inside: tuple[str, ...]) -> Schema:
+        properties = node.get("properties")
+        if node.get("additionalProperties") is not False or not isinstance(properties, dict):
+            raise UsageError(f"{self._at(path)} is open to any key; a model is asked only for closed contracts")
+        fields: Schema = {
+            name: self.write(dict(field), f"{path}.{name}".lstrip("."), inside)
+            for name, field in properties.items()
+            if isinstance(field, dict)
+        }
+        return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+    def _text(self, node: Schema, path: str) -> Schema:
+        self.texts.add(path)
+        if path not in self.choices:
+            most = node.get("maxLength")
+            return {"type": "string", **({"maxLength": most} if isinstance(most, int) and most <= LONGEST else {})}
+        names: list[JsonValue] = [*dict.fromkeys(self.choices[path])]
+        if not names:
+            raise UsageError(f"{self._at(path)} has nothing to choose from; leave the field out of the contract")
+        self.filled.add(path)
+        return {"type": "string", "enum": names}
+
+    def _refuse_unknown(self, node: Schema, path: str) -> None:
+        unknown = sorted({*node} - READ - UNSENT)
+        if unknown:
+            raise UsageError(f"{self._at(path)} uses {', '.join(unknown)}, which not every server's grammar takes")
+
+    def _at(self, path: str) -> str:
+        return f"{self.contract}.{path}" if path else self.contract
+
+
+def _only(node: Schema, keys: Sequence[str]) -> Schema:
+    return {key: node[key] for key in keys if key in node}
+
+
+def _objects(branches: Sequence[JsonValue]) -> list[Schema]:
+    return [branch for branch in branches if isinstance(branch, dict)]

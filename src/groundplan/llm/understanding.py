@@ -1,0 +1,49 @@
+"""A model's reply to a contract. Nothing is taken on trust: ended, parsed, of the sent schema, of the contract."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Generic, Literal
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from pydantic import ValidationError
+
+from groundplan.llm.extraction import NoJson, extract
+from groundplan.llm.schema import Schema
+from groundplan.llm.told import Into
+from groundplan.llm.wire import Reply
+
+REFUSALS = {"refusal", "content_filter"}
+
+
+@dataclass(frozen=True)
+class Understood(Generic[Into]):
+    value: Into
+    repaired: bool
+
+
+@dataclass(frozen=True)
+class NotUnderstood:
+    reason: Literal["length", "refused", "not_json", "wrong_shape"]
+    problem: str
+
+
+def understand(reply: Reply, schema: Schema, into: type[Into]) -> Understood[Into] | NotUnderstood:
+    """The schema is checked too, because only it knows which names were there to choose from."""
+    if reply.finish_reason == "length":
+        return NotUnderstood("length", "the answer was cut off at its longest; say less, or allow more tokens")
+    if reply.finish_reason in REFUSALS:
+        return NotUnderstood("refused", "the model declined to answer")
+    found = extract(reply.text)
+    if isinstance(found, NoJson):
+        return NotUnderstood("not_json", found.problem)
+    fault = best_match(Draft202012Validator(schema).iter_errors(found.value))
+    if fault is not None:
+        return NotUnderstood("wrong_shape", f"{fault.json_path}: {fault.message}")
+    try:
+        return Understood(into.model_validate_json(json.dumps(found.value)), found.repaired)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        return NotUnderstood("wrong_shape", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")

@@ -1,0 +1,173 @@
+"""Chat completions over HTTP: at most three tries within a deadline, and only strict models of what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import stamina
+from pydantic import BaseModel, Field, JsonValue, ValidationError
+
+from groundplan.contracts.answer import Usage
+from groundplan.contracts.contract import Contract
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
+from groundplan.llm.secret import hide, read_secret
+from groundplan.llm.told import ModelError
+
+try:
+    import httpx2
+    import openai
+except ImportError as error:
+    raise UsageError("asking a model needs the extra `llm`: pip install 'groundplan[llm]'") from error
+
+TRIES = 3
+SHOWN = 300  # characters of a server's own words
+
+
+class Endpoint(Contract):
+    """A model on an OpenAI-compatible server. The key is named here, never held."""
+
+    name: str  # as people call it: `qwen`
+    url: str  # up to and including /v1
+    model: str  # as the server calls it
+    api_key_env: str | None = None
+    api_key_file: str | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    object: Literal["chat.completion"]
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Tokens | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The first choice of a completion, and what it took."""
+
+    text: str
+    finish_reason: str
+    usage: Usage
+    attempts: int
+
+
+class RequestRefused(ModelError):
+    """The server will not take the request as it is: HTTP 400, 422 or 501."""
+
+
+class Wire:
+    """One endpoint; closes its connections when it is left."""
+
+    def __init__(self, endpoint: Endpoint, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        self._endpoint = endpoint
+        self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file)
+        # Its debug log prints the headers of a response as they come, and a server may send a key back.
+        logging.getLogger("httpcore2").setLevel(logging.INFO)
+        http = httpx2.AsyncClient(transport=transport, follow_redirects=False, timeout=None)
+        self._client = openai.AsyncOpenAI(
+            base_url=endpoint.url, api_key=self._secret or "none", max_retries=0, timeout=None, http_client=http
+        )
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def complete(self, body: Mapping[str, JsonValue], seconds: float) -> Reply:
+        """What the model says; DeadlineExceeded, TransientError or ModelError where it says nothing."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._with_tries(body, time.monotonic() + seconds)
+        except TimeoutError:
+            raise DeadlineExceeded(
+                f"model {self._endpoint.name!r} did not answer within {seconds:.3g} s; "
+                "give it more time, ask for less, or use a smaller model"
+            ) from None
+
+    async def _with_tries(self, body: Mapping[str, JsonValue], deadline: float) -> Reply:
+        def wait(error: Exception) -> bool | float:
+            """As long as the server asks for, unless that is past the deadline."""
+            if not isinstance(error, TransientError):
+                return False
+            asked = error.retry_after
+            return True if asked is None else asked if time.monotonic() + asked < deadline else False
+
+        async for attempt in stamina.retry_context(
+            on=wait, attempts=TRIES, timeout=deadline - time.monotonic(), wait_initial=0.1, wait_jitter=0.1
+        ):
+            with attempt:
+                return self._read(await self._send(body), attempt.num)
+        raise AssertionError("stamina re-raises the last error")
+
+    async def _send(self, body: Mapping[str, JsonValue]) -> str:
+        """The failure is raised outside the handler: the SDK's own error holds the request and its headers."""
+        failure: GroundplanError
+        try:
+            response = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, body={**body, "model": self._endpoint.model}
+            )
+            return hide(response.text, self._secret)
+        except openai.APIStatusError as error:
+            failure = self._refused(error.response)
+        except openai.APIConnectionError as error:
+            cause = error.__cause__
+            failure = cause if isinstance(cause, GroundplanError) else self._lost(type(cause).__name__)
+        raise failure
+
+    def _read(self, text: str, attempts: int) -> Reply:
+        problem = ""
+        try:
+            completion = _Completion.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+        if problem:
+            raise ModelError(
+                f"{self._who()} did not send a chat completion ({problem}); is the url right, with its /v1?"
+            )
+        choice, tokens = completion.choices[0], completion.usage or _Tokens()
+        return Reply(
+            text=choice.message.content or "",
+            finish_reason="refusal" if choice.message.refusal else choice.finish_reason or "stop",
+            usage=Usage(calls=1, prompt_tokens=tokens.prompt_tokens, completion_tokens=tokens.completion_tokens),
+            attempts=attempts,
+        )
+
+    def _refused(self, response: httpx2.Response) -> GroundplanError:
+        status = response.status_code
+        said = hide(response.text, self._secret)[:SHOWN]
+        if status in (408, 429) or (status >= 500 and status != 501):
+            busy = TransientError(f"{self._who()} answered HTTP {status}: {said}")
+            busy.retry_after = _seconds(response.headers.get("retry-after"))
+            return busy
+        if status in (401, 403):
+            return ModelError(f"{self._who()} refused the key (HTTP {status}); set api_key_env or api_key_file")
+        kind = RequestRefused if status in (400, 422, 501) else ModelError
+        return kind(f"{self._who()} refused the request (HTTP {status}): {said}")
+
+    def _lost(self, fault: str) -> TransientError:
+        return TransientError(f"{self._who()} cannot be reached ({fault}); is the server running?")
+
+    def _who(self) -> str:
+        return f"model {self._endpoint.name!r} at {self._endpoint.url}"
+
+
+def _seconds(header: str | None) -> float | None:
+    """A Retry-After in seconds; as a date it is left to the usual waiting."""
+    return float(header) if header and header.strip().isdigit() else None

@@ -1,0 +1,128 @@
+"""Whatever a server does, a question ends typed, in time, and after at most three tries."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+pytest.importorskip("openai", reason="needs the extra `llm`")
+
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
+from groundplan.llm.client import Model
+from groundplan.llm.told import ModelError, Told, Untold
+from tests.llm.scripted import (
+    PROBED,
+    RIPE,
+    Behaviour,
+    Fruit,
+    Scripted,
+    dies_within,
+    hangs,
+    hangs_up,
+    says,
+    scripted,
+    sends,
+)
+
+SECONDS = 2.0
+HALF = '{"object": "chat.completion", "choices": [{"mess'
+
+
+async def ask(*script: Behaviour) -> tuple[Told[Fruit] | Untold | GroundplanError, Scripted, float]:
+    """The outcome after the probe has passed, what the server saw, and the seconds it took."""
+    async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
+        assert await model.enforces_schema()
+        begun = time.monotonic()
+        try:
+            outcome: Told[Fruit] | Untold | GroundplanError = await model.ask("Which?", Fruit, seconds=SECONDS)
+        except GroundplanError as error:
+            outcome = error
+        return outcome, server, time.monotonic() - begun
+
+
+@pytest.mark.requirement("R40")
+@pytest.mark.parametrize(
+    ("behaviour", "error", "tries"),
+    [
+        pytest.param(sends(429, "busy"), TransientError, 3, id="429"),
+        pytest.param(sends(429, "busy", retry_after="600"), TransientError, 1, id="429 until after the deadline"),
+        pytest.param(sends(429, "busy", retry_after="0"), TransientError, 3, id="429 with no wait"),
+        pytest.param(
+            sends(429, "busy", retry_after="Wed, 21 Oct 2037 07:28:00 GMT"), TransientError, 3, id="429, a date"
+        ),
+        pytest.param(sends(408, "slow"), TransientError, 3, id="408"),
+        pytest.param(sends(500, "broken"), TransientError, 3, id="500"),
+        pytest.param(sends(503, "<html>", "text/html"), TransientError, 3, id="503 as a page"),
+        pytest.param(hangs_up, TransientError, 3, id="hangs up"),
+        pytest.param(dies_within(HALF), TransientError, 3, id="dies within the body"),
+        pytest.param(hangs, DeadlineExceeded, 1, id="hangs"),
+        pytest.param(sends(200, HALF), ModelError, 1, id="half a JSON"),
+        pytest.param(sends(200, ""), ModelError, 1, id="empty body"),
+        pytest.param(sends(200, "<html>hello</html>", "text/html"), ModelError, 1, id="a page"),
+        pytest.param(sends(200, '{"object": "chat.completion", "choices": []}'), ModelError, 1, id="no choices"),
+        pytest.param(sends(200, '{"object": "list", "data": []}'), ModelError, 1, id="another endpoint"),
+        pytest.param(sends(400, "no such thing"), ModelError, 1, id="400"),
+        pytest.param(sends(401, "who are you"), ModelError, 1, id="401"),
+        pytest.param(sends(404, "no such model"), ModelError, 1, id="404"),
+        pytest.param(sends(307, "", location="http://127.0.0.1:1/"), ModelError, 1, id="redirect"),
+    ],
+)
+def test_a_broken_server_ends_typed_and_in_time(behaviour: Behaviour, error: type[GroundplanError], tries: int) -> None:
+    outcome, server, seconds = asyncio.run(ask(behaviour))
+    assert type(outcome) is error or (error is ModelError and isinstance(outcome, ModelError)), outcome
+    assert "scripted" in str(outcome)
+    assert len(server.requests) == 1 + tries
+    assert seconds < SECONDS + 1
+
+
+@pytest.mark.requirement("R40")
+def test_a_server_that_recovers_is_asked_again() -> None:
+    outcome, _, _ = asyncio.run(ask(sends(500, "broken"), hangs_up, says(RIPE)))
+    assert isinstance(outcome, Told)
+    assert outcome.value == Fruit(fruit="plum", ripe=True, size=None)
+    assert outcome.attempts == 3
+
+
+@pytest.mark.requirement("R40")
+def test_the_wait_is_the_one_the_server_asks_for() -> None:
+    outcome, _, seconds = asyncio.run(ask(sends(429, "busy", retry_after="1"), says(RIPE)))
+    assert isinstance(outcome, Told)
+    assert 1 <= seconds < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        pytest.param(says('{"fruit": "pl', "length"), "length", id="cut off"),
+        pytest.param(says(RIPE, "length"), "length", id="cut off behind a whole object"),
+        pytest.param(says(None, refusal="I will not"), "refused", id="declined"),
+        pytest.param(says(RIPE, "content_filter"), "refused", id="filtered"),
+        pytest.param(says(""), "not_json", id="nothing said"),
+        pytest.param(says('{"fruit": "plum", "fruit": "fig", "ripe": true, "size": null}'), "not_json", id="key twice"),
+        pytest.param(says('{"fruit": "plum", "ripe": true}'), "wrong_shape", id="field left out"),
+        pytest.param(says('{"fruit": "plum", "ripe": "yes", "size": null}'), "wrong_shape", id="another type"),
+        pytest.param(says(RIPE.replace("}", ', "why": 1}')), "wrong_shape", id="a field too many"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_says_why_and_what_it_cost(behaviour: Behaviour, reason: str) -> None:
+    outcome, server, _ = asyncio.run(ask(behaviour))
+    assert isinstance(outcome, Untold)
+    assert outcome.reason == reason
+    assert outcome.problem
+    assert outcome.usage.completion_tokens == 3
+    assert len(server.requests) == 2
+
+
+@pytest.mark.requirement("R27")
+def test_the_first_question_carries_the_cost_of_the_probe_too() -> None:
+    async def run() -> list[Told[Fruit] | Untold]:
+        async with scripted(says(PROBED), says(RIPE)) as server, Model.open(server.endpoint()) as model:
+            return [await model.ask("Which?", Fruit), await model.ask("Which?", Fruit)]
+
+    first, second = asyncio.run(run())
+    assert (first.usage.calls, first.usage.prompt_tokens, first.usage.completion_tokens) == (2, 14, 6)
+    assert (second.usage.calls, second.usage.prompt_tokens, second.usage.completion_tokens) == (1, 7, 3)
+    assert first.model == "scripted"
+    assert first.ms > 0
