@@ -46,7 +46,6 @@ def told_with(seed: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.requirement("R23", "R60")
 def test_two_processes_with_different_hash_seeds_say_the_same() -> None:
     both = [told_with("1"), told_with("4242")]

@@ -25,9 +25,9 @@ def test_a_chain_does_not_wait_for_a_slow_sibling() -> None:
     chain = [step("a", ms=20)] + [step(name, before, ms=20) for before, name in zip("abcd", "bcde", strict=True)]
     source = Scripted()
     began = time.monotonic()
-    run_it(checked(step("slow", ms=1000), *chain), source)
+    run_it(checked(step("slow", ms=2500), *chain), source)
     assert source.ended["e"] < source.ended["slow"]
-    assert source.ended["e"] - began < 0.9
+    assert source.ended["e"] - began < 2.4
 
 
 def fork(rows: int) -> CheckedPlan:
@@ -102,10 +102,10 @@ def test_retry_after_is_honoured() -> None:
 @pytest.mark.requirement("R37")
 def test_a_step_past_its_seconds_fails_and_the_rest_goes_on() -> None:
     source = Scripted()
-    plan = checked(step("slow", ms=5000), step("quick"), limits={"step_seconds": 0.3, "seconds": 10})
+    plan = checked(step("slow", ms=20_000), step("quick"), limits={"step_seconds": 1.5, "seconds": 30})
     began = time.monotonic()
     facts = run_it(plan, source)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 6
     assert set(facts.tables) == {"quick"}
     assert [f.issue.code for f in facts.failures if f.issue] == ["running/deadline"]
 
@@ -114,14 +114,14 @@ def test_a_step_past_its_seconds_fails_and_the_rest_goes_on() -> None:
 def test_the_whole_run_ends_typed_within_its_seconds() -> None:
     source = Scripted()
     plan = checked(
-        step("a", ms=300),
-        step("b", "a", ms=300),
-        step("c", "b", ms=300),
-        limits={"step_seconds": 0.5, "seconds": 0.5},
+        step("a", ms=10),
+        step("b", "a", ms=20_000),
+        step("c", "b"),
+        limits={"step_seconds": 3, "seconds": 3},
     )
     began = time.monotonic()
     facts = run_it(plan, source)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 6
     assert {f.step: f.status for f in facts.failures} == {"b": "failed", "c": "blocked"}
 
 
