@@ -18,12 +18,13 @@ from groundplan.errors import CatalogError
 from tests.catalog.test_catalog import tool
 from tests.catalog.test_loading import BUILT_IN
 
+KNOWLEDGE = BUILT_IN.parents[1] / "knowledge" / "tools.yaml"
 REFERENCE = Path(__file__).parents[2] / "docs/reference/tools.md"
 
 
 @pytest.fixture(scope="module")
 def built_in() -> Catalog:
-    return Catalog.load([BUILT_IN])
+    return Catalog.load([BUILT_IN, KNOWLEDGE])
 
 
 def changed(catalog: Catalog, tools: Iterable[Tool] = (), **words: Any) -> Catalog:
@@ -100,8 +101,8 @@ def test_a_capability_that_no_tool_has_fails_the_build(
 
 
 def test_a_reserved_capability_that_a_tool_has_fails_the_build(built_in: Catalog) -> None:
-    assert audit(changed(built_in, [tool("search_documents", "retrieve")])) == [
-        "the capability 'retrieve' is reserved though a tool has it; remove 'reserved'"
+    assert audit(changed(built_in, [tool("send_mail", "act")])) == [
+        "the capability 'act' is reserved though a tool has it; remove 'reserved'"
     ]
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.draft import Draft
+from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step
-from groundplan.contracts.reading import Evidence, Reading, Requirement
+from groundplan.contracts.reading import Entity, Evidence, Reading, Requirement
 from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
-TOOLS = Path(__file__).parents[2] / "src/groundplan/sources/tables/tools.yaml"
+SOURCES = Path(__file__).parents[2] / "src/groundplan/sources"
+TOOLS = [SOURCES / name / "tools.yaml" for name in ("tables", "knowledge")]
 
 SEND_MAIL = Tool.model_validate(
     {
@@ -72,14 +74,28 @@ SCHEMA = SourceSchema(
 )
 
 
+KNOWLEDGE = SourceSchema(
+    source="knowledge",
+    engine="graph",
+    tables=(),
+    knowledge=KnowledgeSchema(
+        source="knowledge",
+        types=(NodeType(name="project"), NodeType(name="technology")),
+        relations=(Relation(name="uses", origin="project", target="technology"),),
+        intents=(LookupIntent(name="stack", about="project", path=("uses",)),),
+    ),
+)
+
+
 def catalog() -> Catalog:
-    built_in = Catalog.load([TOOLS])
+    built_in = Catalog.load(TOOLS)
     return Catalog.of([*built_in.tools.values(), SEND_MAIL])
 
 
 def asked(*short: str) -> Reading:
-    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `output:chart:bar`, …"""
-    return Reading(question="a question", requirements=tuple(_requirement(item) for item in short))
+    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas`, …"""
+    entities = tuple(Entity(id=item.split(":")[2], type="project") for item in short if item.startswith("intent:"))
+    return Reading(question="a question", requirements=tuple(_requirement(item) for item in short), entities=entities)
 
 
 def _requirement(short: str) -> Requirement:
@@ -94,6 +110,7 @@ def _requirement(short: str) -> Requirement:
         "filter": lambda: {"column": first, "operator": second, "values": [_value(v) for v in rest[2:]]},
         "rank": lambda: {"direction": first, "limit": int(second or 1)},
         "goal": lambda: {"text": first},
+        "intent": lambda: {"intent": first, "entity": second},
     }
     name = f"{first}{second}" if kind == "rank" else first
     return Requirement.model_validate(
@@ -119,4 +136,4 @@ def draft(
         fallback=Fallback.model_validate(fallback) if fallback else None,
         limits=Limits.model_validate(limits or {}),
     )
-    return Draft(plan, asked(*asks), using, {"tables": SCHEMA} if source else {})
+    return Draft(plan, asked(*asks), using, {"tables": SCHEMA, "knowledge": KNOWLEDGE} if source else {})

@@ -38,8 +38,23 @@ def find_artefacts(text: str) -> Iterator[tuple[str, str]]:
             yield what, match[0].strip()
 
 
+IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|<([a-z][a-z0-9+.-]*:[^>]*)>", re.I)
+ADDRESS = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I)
+CONTACT = re.compile(rf"(?:[\w -]{{1,40}}:\s*)?(?![^\s]*[()\[\]<>])(?:{ADDRESS.pattern})", re.I)
+"""A fact that is an address, with or without its label: `Site: https://…`."""
+
+
 def without_artefacts(text: str) -> str:
-    """The text of a fact with its ids, confidences and references taken out."""
+    """The text of a fact with its ids, confidences and references taken out, and no link but one that is the fact."""
+    text = _without_links(text)
     for pattern in INNER.values():
         text = pattern.sub("", text)
     return " ".join(text.split())
+
+
+def _without_links(text: str) -> str:
+    """What somebody wrote into a document must not become something to click on, or to load."""
+    if CONTACT.fullmatch(text.strip()):
+        return text
+    return ADDRESS.sub("", LINK.sub(r"\1", IMAGE.sub(r"\1", text)))

@@ -43,7 +43,7 @@ Role = Literal[
     "series",
     "time",
 ]
-CLOSING = frozenset({"enum", "const", "pattern", "format", "x-column", "x-new", "x-value", "x-text"})
+CLOSING = frozenset({"enum", "const", "pattern", "format", "x-column", "x-names", "x-new", "x-value", "x-text"})
 FREE_TEXT = ("select 1; --", "https://example.org/a?b=c", "../../etc/passwd", "__import__('os')")
 
 
@@ -80,6 +80,7 @@ _Spelt = TypedDict(
         "x-column": Literal["any", "number", "time", "text"],
         "x-input": str,
         "x-keep": Literal[True],
+        "x-names": Literal["entity", "intent", "relation", "type"],
         "x-new": Literal[ColumnKind, "aggregate", "derive", "like"],
         "x-role": Role,
         "x-text": Literal[True],
@@ -152,7 +153,7 @@ def open_value(schema: Schema) -> Iterator[str]:
 def open_string(schema: Schema) -> Iterator[str]:
     """A plan has no place for SQL, code, URLs or paths."""
     if "string" in schema.get("type", []) and not CLOSING & schema.keys():
-        yield "is an open string; close it with enum, pattern, format, x-column, x-new, x-value or x-text"
+        yield "is an open string; close it with enum, pattern, format, x-column, x-names, x-new, x-value or x-text"
     pattern = schema.get("pattern")
     if pattern and any(re.search(pattern, text) for text in FREE_TEXT):
         yield f"has the pattern {pattern!r}, which lets code, URLs or paths in; anchor and narrow it"
@@ -161,7 +162,7 @@ def open_string(schema: Schema) -> Iterator[str]:
 def misused_keyword(schema: Schema) -> Iterator[str]:
     """Our own keywords mean something on strings only."""
     types = schema.get("type", [])
-    for keyword in ("x-column", "x-new"):
+    for keyword in ("x-column", "x-names", "x-new"):
         if keyword in schema and types != ["string"]:
             yield f"has {keyword!r} and is no string; say 'type: string' or remove it"
     for keyword in ("x-value", "x-text"):

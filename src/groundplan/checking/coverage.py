@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
 from groundplan.checking.lineage import Condition
-from groundplan.checking.params import column_uses, filter_uses, metric_uses, with_role
+from groundplan.checking.params import column_uses, filter_uses, metric_uses, walk, with_role
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.plan import Step
-from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Requirement, Time
+from groundplan.contracts.reading import Filter, GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
+
+LOOK_UP = frozenset({"entity", "intent", "relation"})  # what a look-up names; a search of documents names none of them
 
 
 def missing(draft: Draft) -> Iterator[Issue]:
@@ -322,6 +325,49 @@ def other_chart(draft: Draft) -> Iterator[Issue]:
             )
 
 
+def other_lookup(draft: Draft) -> Iterator[Issue]:
+    """A look-up that cites an intent is that very one: the intent or its path, not both, from the entity asked about.
+
+    What no path covers is served by a look-up that names neither. A search of documents may cite any intent: it is
+    what is left when the graph has nothing.
+
+    Fails: what `atlas` is built with was asked for, and the step that cites it looks up what is built with `atlas`.
+    """
+    for _, step, tool in draft.tool_steps():
+        schema = draft.schemas.get(tool.source)
+        if schema is None or schema.knowledge is None or not LOOK_UP & {*_named_in(tool.params)}:
+            continue
+        intents, relations, entities = (_named(step, tool, kind) for kind in ("intent", "relation", "entity"))
+        for cited in (draft.requirements[id_] for id_ in step.satisfies if id_ in draft.requirements):
+            if not isinstance(cited.value, IntentAsked):
+                continue
+            start = (cited.value.entity,) if cited.value.entity else ()
+            if entities != start or (intents, relations) not in _ways(cited.value, schema.knowledge):
+                what = f"{' / '.join(intents + relations) or 'everything'} from {' '.join(entities) or 'everywhere'}"
+                yield _unmet(cited, "coverage/other-lookup", f"step {step.id!r} looks up {what}", step=step.id)
+
+
+def _named_in(schema: object) -> Iterator[object]:
+    """The kinds of names that a tool takes."""
+    if isinstance(schema, Mapping):
+        yield schema.get("x-names")
+        for inner in schema.values():
+            yield from _named_in(inner)
+
+
+def _named(step: Step, tool: Tool, kind: str) -> tuple[str, ...]:
+    nodes = (node for node in walk(step, tool) if node.schema.get("x-names") == kind)
+    return tuple(node.value for node in nodes if isinstance(node.value, str))
+
+
+def _ways(asked: IntentAsked, knowledge: KnowledgeSchema) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The intents and relations that a look-up may name for it."""
+    known = next((intent for intent in knowledge.intents if intent.name == asked.intent), None)
+    path = asked.path or (known.path if known else ())
+    by_path = {((), path)} if path or known is None else set()
+    return {((asked.intent,), ()), *by_path}
+
+
 def _unmet(requirement: Requirement, code: str, why: str, step: str | None = None) -> Issue:
     return Issue(
         code=code,
@@ -345,4 +391,5 @@ RULES = (
     unasked_column,
     unranked,
     other_chart,
+    other_lookup,
 )

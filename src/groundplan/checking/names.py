@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rapidfuzz import process
 
 from groundplan.checking.draft import Draft
 from groundplan.checking.params import column_uses, walk
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.tool import Tool
+
+DOCUMENT = "document"  # the type of a page that is no node
 
 
 def unknown_tool(draft: Draft) -> Iterator[Issue]:
@@ -34,7 +38,8 @@ def no_source(draft: Draft) -> Iterator[Issue]:
 
     Fails: a plan that aggregates a table is checked without `--source`.
     """
-    wanted = {tool.source: step.id for _, step, tool in reversed([*draft.tool_steps()]) if tool.inputs}
+    reading = [(step, tool) for _, step, tool in draft.tool_steps() if tool.inputs or _looks_up(tool)]
+    wanted = {tool.source: step.id for step, tool in reversed(reading)}
     for source, step in sorted(wanted.items()):
         if source not in draft.schemas:
             yield Issue(
@@ -112,6 +117,73 @@ def column_taken(draft: Draft) -> Iterator[Issue]:
             taken.add(node.value)
 
 
+def unknown_entity(draft: Draft) -> Iterator[Issue]:
+    """A param that names an entity names one that the question was read to speak of.
+
+    So no plan reaches a node that nobody asked about, whatever names or texts a source holds.
+
+    Fails: the question speaks of `project:atlas`, and a step looks `project:echo` up.
+    """
+    known = [entity.id for entity in draft.reading.entities]
+    for index, step, tool in draft.tool_steps():
+        for node in walk(step, tool):
+            if node.schema.get("x-names") != "entity" or not isinstance(node.value, str) or node.value in known:
+                continue
+            yield Issue(
+                code="names/unknown-entity",
+                step=step.id,
+                path=f"steps.{index}.{node.path}",
+                problem=f"step {step.id!r} looks {node.value[:80]!r} up, which the question does not speak of",
+                hint=suggest(node.value, known),
+            )
+
+
+def unknown_term(draft: Draft) -> Iterator[Issue]:
+    """A param that names a relation, an intent or a type names one that the knowledge base describes.
+
+    A relation with `^` before it is walked backwards.
+
+    Fails: a step goes over `use`; the knowledge base has `uses`.
+    """
+    for index, step, tool in draft.tool_steps():
+        schema = draft.schemas.get(tool.source)
+        if schema is None or schema.knowledge is None:
+            continue  # names/no-source says so
+        terms = _terms(schema.knowledge)
+        for node in walk(step, tool):
+            kind = str(node.schema.get("x-names"))
+            if kind not in terms or not isinstance(node.value, str) or node.value in terms[kind]:
+                continue
+            yield Issue(
+                code="names/unknown-term",
+                step=step.id,
+                path=f"steps.{index}.{node.path}",
+                problem=f"step {step.id!r} names the {kind} {node.value[:80]!r}, which the source does not have",
+                hint=suggest(node.value, terms[kind]),
+            )
+
+
+def _terms(knowledge: KnowledgeSchema) -> dict[str, list[str]]:
+    relations = [relation.name for relation in knowledge.relations]
+    return {
+        "relation": [*relations, *(f"^{name}" for name in relations)],
+        "intent": [intent.name for intent in knowledge.intents],
+        "type": [*(kind.name for kind in knowledge.types), DOCUMENT],
+    }
+
+
+def _looks_up(tool: Tool) -> bool:
+    """Whether a param of the tool names something that only its own source knows."""
+    return any("x-names" in schema for schema in _schemas(tool.params))
+
+
+def _schemas(schema: object) -> Iterator[Mapping[str, object]]:
+    if isinstance(schema, Mapping):
+        yield schema
+        for inner in schema.values():
+            yield from _schemas(inner)
+
+
 def unknown_requirement(draft: Draft) -> Iterator[Issue]:
     """A step cites only requirements that were read from the question.
 
@@ -139,4 +211,13 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"there are: {shown}{' …' if len(names) > 12 else ''}" if names else "there are none"
 
 
-RULES = (unknown_tool, no_source, unknown_table, unknown_column, column_taken, unknown_requirement)
+RULES = (
+    unknown_tool,
+    no_source,
+    unknown_table,
+    unknown_column,
+    column_taken,
+    unknown_entity,
+    unknown_term,
+    unknown_requirement,
+)

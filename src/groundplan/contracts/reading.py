@@ -88,6 +88,7 @@ class IntentAsked(Contract):
     kind: Literal["intent"] = "intent"
     intent: Name
     entity: Name | None = None
+    path: tuple[Name, ...] = ()  # relations from the entity to what is asked for; `^name` goes backwards
 
 
 class Goal(Contract):

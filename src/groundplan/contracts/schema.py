@@ -6,6 +6,7 @@ import hashlib
 
 from groundplan.contracts.columns import ColumnKind, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.knowledge import KnowledgeSchema
 
 
 class Column(Contract):
@@ -46,12 +47,14 @@ class SourceSchema(Contract):
     engine: str
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
+    knowledge: KnowledgeSchema | None = None  # of a source that is a knowledge base
 
     def find(self, table: str) -> Table | None:
         return next((item for item in self.tables if item.name == table), None)
 
     @property
     def hash(self) -> str:
-        """Changes when a table, a column or a type does; new rows alone leave it."""
+        """Changes when a table, a column or a type does, or a relation or an intent; new rows or nodes leave it."""
         shape = [(t.name, [(c.name, c.type) for c in t.columns]) for t in self.tables]
-        return hashlib.sha256(repr((self.source, shape)).encode()).hexdigest()[:16]
+        described = self.knowledge.model_dump_json() if self.knowledge else ""
+        return hashlib.sha256(repr((self.source, shape, described)).encode()).hexdigest()[:16]

@@ -39,7 +39,7 @@ class Output(Contract):
 
 
 class Tool(Contract):
-    """`params` is a JSON schema; the keywords `x-column`, `x-keep`, `x-new`, `x-role` are explained in
+    """`params` is a JSON schema; the keywords `x-column`, `x-keep`, `x-names`, `x-new`, `x-role` are explained in
     docs/reference/tools.md."""
 
     name: ToolName

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import snowballstemmer
 
@@ -25,6 +26,11 @@ class Word:
     stem: str
     start: int
     end: int
+
+    @property
+    def plain(self) -> str:
+        """Without what an apostrophe adds: who's, it's."""
+        return self.lower.partition("'")[0]
 
     @property
     def is_number(self) -> bool:
@@ -49,20 +55,25 @@ def language_of(text: str) -> Language:
 
 def words_of(text: str) -> tuple[Word, ...]:
     return tuple(
-        Word(found.group(), _lower(found.group()), stem(found.group()), found.start(), found.end())
+        Word(found.group(), lower(found.group()), stem(found.group()), found.start(), found.end())
         for found in _WORD.finditer(text)
     )
+
+
+def texts_of(text: str) -> tuple[str, ...]:
+    """The words alone, for long lists of names that are seldom compared."""
+    return tuple(_WORD.findall(text))
 
 
 def split_name(name: str) -> tuple[str, ...]:
     """The words of a column's or table's name: `orderDate`, `order_date`, `Order-Date` are all (order, date)."""
     spaced = re.sub(r"(?<=[a-zа-яё0-9])(?=[A-ZА-ЯЁ])", " ", name)
-    return tuple(_lower(word) for word in re.findall(r"[^\W_]+", spaced))
+    return tuple(lower(word) for word in re.findall(r"[^\W_]+", spaced))
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    plain = re.sub(r"['’]s?$", "", _lower(word))
+    plain = re.sub(r"['’]s?$", "", lower(word))
     if not re.search(r"[а-я]", plain):
         return str(_STEMMERS["english"].stemWord(plain))
     shorter = str(_STEMMERS["russian"].stemWord(plain))
@@ -71,5 +82,28 @@ def stem(word: str) -> str:
     return plain
 
 
-def _lower(word: str) -> str:
+@lru_cache(maxsize=100_000)
+def keys_of(word: str) -> frozenset[str]:
+    """What a word is looked up by: its stem and, where the dictionary is installed, its Russian lemma.
+
+    Two words are the same when they share a key: stems split the forms of some nouns, lemmas those of unknown names.
+    """
+    plain = re.sub(r"['’]s?$", "", lower(word))
+    if not re.search(r"[а-я]", plain) or (morphology := _morphology()) is None:
+        return frozenset({stem(plain)})
+    return frozenset({stem(plain), lower(morphology.parse(plain)[0].normal_form)})
+
+
+@cache
+def _morphology() -> Any:
+    """The Russian dictionary of the extra `knowledge`; None without it."""
+    if find_spec("pymorphy3") is None:
+        return None
+    from pymorphy3 import MorphAnalyzer
+
+    return MorphAnalyzer()
+
+
+def lower(word: str) -> str:
+    """Small letters, one е, one apostrophe."""
     return word.lower().replace("ё", "е").replace("’", "'")

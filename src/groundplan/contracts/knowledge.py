@@ -1,0 +1,107 @@
+"""What a knowledge source tells the reader: types, relations and intents with their words; never a node's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, model_validator
+
+from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.plan import RenderStyle
+from groundplan.contracts.reading import Entity
+
+Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+Phrase = Annotated[str, Field(min_length=1, max_length=80)]
+Hop = Annotated[str, Field(pattern=r"^\^?[^\s^/]+$", max_length=40)]
+"""One relation of a path; `^name` goes backwards. Short, because a path makes the name of an intent."""
+
+Words = dict[Language, tuple[Phrase, ...]]
+LONGEST_PATH = 3
+
+
+class DirectedWords(Contract):
+    """`forward` asks for what a relation leads to, `backward` for what leads there."""
+
+    forward: tuple[Phrase, ...] = ()
+    backward: tuple[Phrase, ...] = ()
+
+
+class NodeType(Contract):
+    name: Name
+    words: Words = {}
+
+
+class Relation(Contract):
+    model_config = ConfigDict(validate_by_name=True)
+
+    name: Annotated[str, Field(pattern=r"^[^\s^/]+$", max_length=39)]
+    origin: Annotated[Name, Field(alias="from")]
+    target: Annotated[Name, Field(alias="to")]
+    words: dict[Language, DirectedWords] = {}
+
+
+class LookupIntent(Contract):
+    """A path with a name. Without `about` it starts from no entity; without a path it is the node itself."""
+
+    name: Name
+    about: Name | None = None
+    path: Annotated[tuple[Hop, ...], Field(max_length=LONGEST_PATH)] = ()
+    words: Words = {}
+    render: RenderStyle = "BULLETS"
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 10
+
+
+class KnowledgeSchema(Contract):
+    """One knowledge base, as `knowledge.yaml` describes it."""
+
+    source: Name
+    title: Text = ""
+    types: tuple[NodeType, ...]
+    relations: tuple[Relation, ...] = ()
+    intents: tuple[LookupIntent, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_exist_and_paths_connect(self) -> KnowledgeSchema:
+        faults = [*self._unknown_types(), *self._broken_paths()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def ends(self, hop: str) -> tuple[str, str] | None:
+        """The types that a hop goes from and to; None for a relation that is not there."""
+        backwards, name = hop.startswith("^"), hop.removeprefix("^")
+        found = next((relation for relation in self.relations if relation.name == name), None)
+        if found is None:
+            return None
+        return (found.target, found.origin) if backwards else (found.origin, found.target)
+
+    def _unknown_types(self) -> Iterator[str]:
+        types = {kind.name for kind in self.types}
+        for relation in self.relations:
+            for end in sorted({relation.origin, relation.target} - types):
+                yield f"relation {relation.name!r} names the type {end!r}, which is not among the types"
+        for intent in self.intents:
+            if intent.about is not None and intent.about not in types:
+                yield f"intent {intent.name!r} is about {intent.about!r}, which is not among the types"
+
+    def _broken_paths(self) -> Iterator[str]:
+        for intent in self.intents:
+            place = intent.about
+            for hop in intent.path:
+                ends = self.ends(hop)
+                if ends is None:
+                    yield f"intent {intent.name!r} goes over {hop!r}, which is not among the relations"
+                    break
+                if place is not None and ends[0] != place:
+                    yield f"intent {intent.name!r}: {hop!r} starts at {ends[0]!r}, not at {place!r}"
+                    break
+                place = ends[1]
+
+
+class Conversation(Contract):
+    """What the turn before was about: all that a follow-up may take over."""
+
+    question: Text
+    entities: tuple[Entity, ...] = ()
+    intents: tuple[Name, ...] = ()

@@ -1,0 +1,65 @@
+"""The graph in memory: typed nodes, and edges that can be walked both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from groundplan.contracts.contract import Scalar
+
+BACKWARDS = "^"
+Targets = dict[str, None]  # a set that keeps its order: the same files always give the same lists
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    id: str
+    type: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    text: str = ""
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+class Graph:
+    """Built by `loading`; what is in it does not change afterwards."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self._edges: dict[str, dict[str, Targets]] = {}  # by hop, `^` included, then by the node it leaves
+        self._types: dict[str, list[str]] = {}
+
+    def add_node(self, node: Node) -> None:
+        self.nodes[node.id] = node
+        self._types.setdefault(node.type, []).append(node.id)
+
+    def add_edge(self, origin: str, relation: str, target: str) -> None:
+        self._edges.setdefault(relation, {}).setdefault(origin, {})[target] = None
+        self._edges.setdefault(BACKWARDS + relation, {}).setdefault(target, {})[origin] = None
+
+    @property
+    def edge_count(self) -> int:
+        forward = (targets for hop, targets in self._edges.items() if not hop.startswith(BACKWARDS))
+        return sum(len(found) for targets in forward for found in targets.values())
+
+    def of_type(self, type_: str) -> list[str]:
+        return list(self._types.get(type_, ()))
+
+    def follow(self, starts: Iterable[str], hop: str) -> list[str]:
+        """Where the hop leads from any of the starts, each place once."""
+        leaving = self._edges.get(hop, {})
+        return list(dict.fromkeys(target for start in starts for target in leaving.get(start, ())))
+
+    def walk(self, starts: Iterable[str], path: Iterable[str], without: str | None = None) -> list[str]:
+        """Where a whole path leads. What was asked about is no answer, so no hop may come back to it."""
+        places = list(starts)
+        for hop in path:
+            places = [place for place in self.follow(places, hop) if place != without]
+        return places
+
+    def neighbours(self, node: str) -> Iterator[tuple[str, list[str]]]:
+        """Each hop that leaves the node, with what it leads to."""
+        for hop in sorted(self._edges, key=lambda hop: (hop.startswith(BACKWARDS), hop)):
+            found = self.follow([node], hop)
+            if found:
+                yield hop, found

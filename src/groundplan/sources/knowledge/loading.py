@@ -1,0 +1,155 @@
+"""Files of nodes and edges in, a Graph out; every fault with its file and line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from groundplan.contracts.contract import Contract, Name, Scalar
+from groundplan.contracts.knowledge import KnowledgeSchema, Language
+from groundplan.errors import SourceError
+from groundplan.sources.knowledge.documents import Document
+from groundplan.sources.knowledge.graph import Graph, Node
+from groundplan.sources.knowledge.markdown import is_markdown, load_markdown
+from groundplan.sources.knowledge.written import Written, load_text, read_json, read_yaml
+
+HEADER = ("subject", "relation", "object")
+DELIMITERS = {".tsv": "\t", ".csv": ","}
+Triple = tuple[Name, Name, Name]
+
+
+class NodeEntry(Contract):
+    id: Name
+    type: Name
+    name: Annotated[str, Field(min_length=1, max_length=500)]
+    aliases: dict[Language, tuple[Name, ...]] = {}
+    text: str = ""
+    attributes: dict[Name, Scalar] = {}
+
+
+class GraphFile(Contract):
+    """What a YAML or JSON file of a graph holds."""
+
+    nodes: tuple[NodeEntry, ...] = ()
+    edges: tuple[Triple, ...] = ()
+
+
+class Edge(NamedTuple):
+    origin: str
+    relation: str
+    target: str
+    where: str  # file and line, for what can be wrong with it
+
+
+@dataclass
+class Loaded:
+    """Nodes first, edges when all nodes are known, so that the order of files means nothing."""
+
+    schema: KnowledgeSchema
+    graph: Graph = field(default_factory=Graph)
+    documents: list[Document] = field(default_factory=list)
+    _edges: list[Edge] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._types = {kind.name for kind in self.schema.types}
+        self._ends = {relation.name: (relation.origin, relation.target) for relation in self.schema.relations}
+
+    def add_file(self, path: Path) -> None:
+        """By the ending of its name."""
+        name = path.name.lower().removesuffix(".gz")
+        if is_markdown(path):
+            self._add_markdown(path)
+        elif name.endswith((".yaml", ".yml")):
+            self.add_written(read_yaml(path, load_text(path)))
+        elif name.endswith(".json"):
+            self.add_written(read_json(path, load_text(path)))
+        elif Path(name).suffix in DELIMITERS:
+            self._edges.extend(_triples(path, DELIMITERS[Path(name).suffix]))
+        else:
+            raise SourceError(f"{path}:1: is no graph file; give YAML, JSON, Markdown, CSV or TSV (also as .gz)")
+
+    def add_written(self, written: Written) -> None:
+        file = written.read(GraphFile, written.value)
+        for place, entry in enumerate(file.nodes):
+            self._add_node(entry, written.where(("nodes", place)))
+        for place, edge in enumerate(file.edges):
+            self._edges.append(Edge(*edge, written.where(("edges", place))))
+
+    def finish(self) -> Graph:
+        """Edges go between known nodes; a bare name becomes a node of the type at that end of the relation."""
+        for origin, relation, target, where in self._edges:
+            if relation not in self._ends:
+                known = ", ".join(sorted(self._ends)) or "none"
+                raise SourceError(f"{where}: there is no relation {relation!r}; knowledge.yaml has {known}")
+            starts, leads = self._ends[relation]
+            self.graph.add_edge(self._end(origin, starts, where), relation, self._end(target, leads, where))
+        self._edges.clear()
+        return self.graph
+
+    def _add_markdown(self, path: Path) -> None:
+        """A page is a node, and a document that can be searched."""
+        page = load_markdown(path)
+        entry = page.head.read(NodeEntry, {"text": page.body, **page.head.value})
+        self._add_node(entry, page.head.where(("id",)))
+        if page.body:
+            self.documents.append(Document(entry.id, entry.type, entry.name, page.body))
+
+    def _add_node(self, entry: NodeEntry, where: str) -> None:
+        if entry.type not in self._types:
+            raise SourceError(f"{where}: {entry.id!r} is a {entry.type!r}, which is not among the types; add it there")
+        if entry.id in self.graph.nodes:
+            raise SourceError(f"{where}: there is a node {entry.id!r} already; give one of them another id")
+        aliases = tuple(dict.fromkeys(alias for listed in entry.aliases.values() for alias in listed))
+        node = Node(entry.id, entry.type, entry.name, aliases, entry.text, entry.attributes)
+        self.graph.add_node(node)
+
+    def _end(self, name: str, type_: str, where: str) -> str:
+        known = self.graph.nodes.get(name)
+        if known is not None and known.type == type_:
+            return name
+        if known is not None or self._reads_as_id(name):
+            raise SourceError(f"{where}: {name!r} is no node of the type {type_!r}; add the node or correct the edge")
+        id_ = f"{type_}:{name}"
+        if id_ not in self.graph.nodes:
+            self.graph.add_node(Node(id_, type_, name))
+        return id_
+
+    def _reads_as_id(self, name: str) -> bool:
+        """`film:alien` is an id that is not there; `Alien: Covenant` is a name."""
+        type_, _, rest = name.partition(":")
+        return type_ in self._types and bool(rest) and not rest[0].isspace()
+
+
+def _triples(path: Path, delimiter: str) -> Iterator[Edge]:
+    """Lines of subject, relation and object; a header with these very words is passed over."""
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    line = 0
+    try:
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
+            for line, row in enumerate(_rows(file, delimiter), 1):
+                if row and (line > 1 or tuple(row) != HEADER):
+                    yield _edge(row, f"{path}:{line}")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(
+            f"{path}:{line + 1}: cannot be read ({error}); give UTF-8 text, packed by gzip or not"
+        ) from error
+
+
+def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """In CSV a value may stand in quotes; in TSV a quote is a letter like any other."""
+    if delimiter == ",":
+        return csv.reader(file)
+    return csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+
+
+def _edge(row: list[str], where: str) -> Edge:
+    if len(row) != 3 or not all(row) or max(map(len, row)) > 128:
+        raise SourceError(f"{where}: wants subject, relation and object, of at most 128 letters each; correct the line")
+    return Edge(row[0], row[1], row[2], where)

@@ -1,0 +1,108 @@
+"""A knowledge base as a source: what it speaks of, the names in it, and the tools that look things up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.facts import StepFacts, TableRef
+from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.schema import SourceSchema
+from groundplan.errors import UsageError
+from groundplan.settings import cache_folder
+from groundplan.sources.interface import Call, Result
+from groundplan.sources.knowledge.description import load_description
+from groundplan.sources.knowledge.documents import Document, load_document
+from groundplan.sources.knowledge.graph import Graph
+from groundplan.sources.knowledge.loading import Loaded
+from groundplan.sources.knowledge.search import Search, open_search
+from groundplan.sources.knowledge.tools import document_search, graph_neighbors, graph_query
+
+VECTORS = "knowledge-vectors"  # the folder of embeddings, in the cache
+Row = tuple[str, str, str, tuple[str, ...]]
+
+
+class Knowledge:
+    """Opened with `Knowledge.open`; all of the graph is in memory, and nothing in it is ever written."""
+
+    def __init__(self, schema: KnowledgeSchema, graph: Graph, documents: Sequence[Document], base: str) -> None:
+        self.name = schema.source
+        self.schema, self.graph = schema, graph
+        self._documents, self._base = documents, base
+        self._search: Search | None = None
+        self._guard = threading.Lock()
+
+    @classmethod
+    def open(cls, where: str | Path, name: str = "knowledge") -> Self:
+        """A folder with knowledge.yaml, or that file itself."""
+        description = load_description(Path(where).expanduser(), name)
+        loaded = Loaded(description.schema)
+        loaded.add_written(description.inside)
+        for path in description.graph:
+            loaded.add_file(path)
+        documents = [load_document(path, description.path.parent) for path in description.documents]
+        graph = loaded.finish()
+        return cls(description.schema, graph, [*loaded.documents, *documents], str(description.path))
+
+    @staticmethod
+    def tools() -> Sequence[Path]:
+        return [Path(__file__).with_name("tools.yaml")]
+
+    async def describe(self) -> SourceSchema:
+        return SourceSchema(source=self.name, engine="graph", tables=(), knowledge=self.schema)
+
+    def entities(self) -> Iterator[Row]:
+        """Id, type, name and aliases of every node: what a reader finds names by. A planner never sees them."""
+        return ((node.id, node.type, node.name, node.aliases) for node in self.graph.nodes.values())
+
+    async def call(self, call: Call) -> Result:
+        return Result(await asyncio.to_thread(self._call, call))
+
+    def table(self, name: str) -> NoReturn:
+        raise self._no_tables(name)
+
+    def restore(self, ref: TableRef) -> NoReturn:
+        raise self._no_tables(ref.query)
+
+    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
+        raise self._no_tables(ref.query)
+
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {}
+
+    async def close(self) -> None:
+        self._search = None
+
+    def _call(self, call: Call) -> StepFacts:
+        params = _with_defaults(call)
+        match call.tool.name:
+            case "graph_query":
+                return graph_query(call.step, params, self.graph, self.schema)
+            case "graph_neighbors":
+                return graph_neighbors(call.step, params, self.graph)
+            case "document_search":
+                return document_search(call.step, params, self._searching(), time.monotonic() + call.seconds)
+            case name:
+                raise UsageError(f"{name!r} is no tool of a knowledge base; see `groundplan catalog list`")
+
+    def _searching(self) -> Search:
+        """Made for the first search: a question that the graph answers does not wait for it."""
+        with self._guard:
+            if self._search is None:
+                self._search = open_search(self._documents, cache_folder() / VECTORS, self._base)
+            return self._search
+
+    def _no_tables(self, what: str) -> UsageError:
+        return UsageError(
+            f"{self.name}: a knowledge base has no tables, so there is no {what!r}; look it up in the graph"
+        )
+
+
+def _with_defaults(call: Call) -> Mapping[str, Any]:
+    properties: Any = call.tool.params.get("properties", {})
+    return {name: spec["default"] for name, spec in properties.items() if "default" in spec} | dict(call.params)
