@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from groundplan.contracts.contract import Contract
-from groundplan.llm.wire import Endpoint
+from groundplan.settings import Endpoint
 
 PROBED = '{"word": "kvarnsten"}'
 Behaviour = Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -32,6 +32,7 @@ class Scripted:
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
+    script: list[Behaviour] = field(default_factory=list)  # what is still to come
 
     def endpoint(self, **settings: Any) -> Endpoint:
         return Endpoint(name="scripted", url=self.url, model="m", **settings)
@@ -54,7 +55,7 @@ async def scripted(*script: Behaviour) -> AsyncIterator[Scripted]:
             writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    known = Scripted(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    known = Scripted(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", script=left)
     try:
         yield known
     finally:

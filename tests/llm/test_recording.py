@@ -13,7 +13,7 @@ from groundplan.errors import StateInvalid
 from groundplan.llm.client import Model
 from groundplan.llm.recording import RecordingDiffers, recording, replaying
 from groundplan.llm.told import Told, Untold
-from groundplan.llm.wire import Endpoint
+from groundplan.settings import Endpoint
 from tests.llm.scripted import PROBED, RIPE, Fruit, says, scripted, sends
 
 SILENT = Endpoint(name="scripted", url="http://127.0.0.1:9/v1", model="m")

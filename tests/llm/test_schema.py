@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -17,6 +18,8 @@ from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.tool import Tool
 from groundplan.errors import UsageError
 from groundplan.llm.schema import strict_schema
+from groundplan.planning.changes import Adaptation, Offer
+from tests.checking.asked import asked, catalog
 
 NAMES = ["revenue", 'a "quoted" one', "back\\slash", "новый столбец", "line\nbreak", "emoji 🍒"]
 CLOSED: list[type[Contract]] = [Reading, Requirement, Issue, Repair, Coverage, Route, Shortlist]
@@ -76,6 +79,121 @@ def test_names_fill_every_branch_that_has_the_field_and_leave_none_possible() ->
 def test_choices_that_fit_no_field_are_refused(choices: dict[str, list[str]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         strict_schema(Reading, choices)
+
+
+ASKED = asked("metric:revenue:sum", "group_by:region", "filter:region:in:West:East", "filter:units:>:50", "rank:top:3")
+CHANGED = Plan.model_validate(
+    {
+        "strategy": "hand",
+        "steps": [
+            {"id": "rows", "tool": "filter_rows", "params": {"table": "sales"}},
+            {"id": "totals", "tool": "aggregate", "needs": ["rows"]},
+            {"id": "chart", "tool": "plot_bar", "needs": ["totals"]},
+            {"id": "added1", "tool": "rank_rows", "needs": ["totals"]},
+        ],
+    }
+)
+
+
+def offer(*tools: str, reading: Reading = ASKED) -> Offer:
+    """Of these tools, and columns with hard names."""
+    known = catalog().tools
+    return Offer(
+        base=CHANGED,
+        requirements=reading.requirements,
+        tools={name: known[name] for name in known},
+        added=frozenset(tools),
+        serves=dict.fromkeys(known, tuple(r.id for r in reading.requirements)),
+        table="sales",
+        columns={**dict.fromkeys(NAMES, frozenset({"number"})), "date": frozenset({"time"})},
+        least=0,
+    )
+
+
+def branches(schema: dict[str, Any], op: str) -> list[dict[str, Any]]:
+    found = [branch["properties"] for branch in schema["properties"]["changes"]["items"]["anyOf"]]
+    return [fields for fields in found if fields["op"] == {"enum": [op]}]
+
+
+@pytest.mark.requirement("R7", "R19")
+def test_xgrammar_compiles_the_changes_of_a_plan_with_every_tool() -> None:
+    xgrammar = pytest.importorskip("xgrammar", reason="needs the dependency group `models` (xgrammar)")
+    schema = offer(*catalog().tools).schema
+    assert len(branches(schema, "add")) > 15
+    assert xgrammar.Grammar.from_json_schema(json.dumps(schema))
+
+
+@pytest.mark.requirement("R7", "R35")
+def test_everything_that_a_change_may_say_is_a_choice_except_its_reason() -> None:
+    schema = offer(*catalog().tools).schema
+    for node in nodes(schema):
+        assert not REFUSED_BY_GRAMMARS & {*node}
+        assert node.get("type") not in ("string", "number", "integer") or node == {"type": "string", "maxLength": 80}
+        if node.get("type") == "object":
+            assert node["additionalProperties"] is False
+            assert node["required"] == [*node["properties"]]
+
+
+@pytest.mark.requirement("R7", "R35")
+def test_a_filter_is_one_that_was_asked_for_and_a_number_one_that_was_said() -> None:
+    modified = {
+        fields["step"]["enum"][0]: fields["params"]["properties"] for fields in branches(offer().schema, "modify")
+    }
+    first, second = [condition["properties"] for condition in modified["rows"]["conditions"]["items"]["anyOf"]]
+    values = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"enum": ["West", "East"]}}
+    assert first == {"column": {"enum": ["region"]}, "operator": {"enum": ["in"]}, "values": values}
+    assert second["values"]["items"] == {"enum": [50]}
+    assert modified["added1"]["limit"] == {"enum": [50, 3]}
+    assert modified["added1"]["by"] == {"enum": NAMES}
+    assert modified["chart"]["y"] == {"enum": NAMES}
+    assert modified["chart"]["x"] == {"enum": [*NAMES, "date"]}
+
+
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize("tool", ["filter_rows", "rank_rows", "compare_periods", "save_table", "join_tables"])
+def test_a_tool_that_needs_what_the_question_does_not_say_is_not_offered(tool: str) -> None:
+    plain = offer(tool, "aggregate", reading=asked("metric:revenue:sum", "group_by:region")).schema
+    assert [fields["tool"]["enum"] for fields in branches(plain, "add")] == [["aggregate"]]
+
+
+def test_series_are_told_apart_by_the_groups_that_were_asked_for() -> None:
+    params = {
+        fields["tool"]["enum"][0]: fields["params"]["properties"]
+        for fields in branches(offer("detect_anomalies", "distribution_stats", "aggregate").schema, "add")
+    }
+    assert params["detect_anomalies"]["by"] == {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": 1,
+        "items": {"enum": ["region"]},
+    }
+    assert params["distribution_stats"]["by"] == {"enum": ["region"]}
+    assert params["aggregate"]["group_by"]["items"] == {"enum": [*NAMES, "date"]}
+
+
+def test_a_new_step_gets_an_id_that_is_free_and_needs_a_table() -> None:
+    [added] = branches(offer("plot_bar").schema, "add")
+    assert added["id"]["enum"] == ["added2", "added3", "added4"]
+    assert added["needs"]["items"]["enum"] == ["rows", "totals", "added1", "added2", "added3", "added4"]
+
+
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize(("step", "taken"), [("totals", True), ("total", False)])
+def test_a_ready_schema_is_sent_as_it_is_and_the_answer_held_to_it(step: str, taken: bool) -> None:
+    pytest.importorskip("openai", reason="needs the extra `llm`")
+    from groundplan.llm.client import Model
+    from groundplan.llm.told import Told
+    from tests.llm.scripted import PROBED, says, scripted
+
+    answer, schema = {"changes": [{"op": "remove", "step": step}]}, offer().schema
+
+    async def ask() -> tuple[object, Any]:
+        async with scripted(says(PROBED), says(json.dumps(answer))) as server, Model.open(server.endpoint()) as model:
+            return await model.ask("Change it.", Adaptation, schema=schema), server.requests[-1]
+
+    told, request = asyncio.run(ask())
+    assert request["response_format"]["json_schema"]["schema"] == schema
+    assert isinstance(told, Told) is taken
 
 
 class Tree(Contract):

@@ -39,14 +39,16 @@ class Citing:
         for place, row in enumerate(self.subject.rows):
             if is_number(row[column]):
                 rows[tuple(row[name] for name in by)].append(place)
-        return [self._figure(column, by, places) for places in rows.values()]
+        told = self._cell_figure if set(by) == set(self.subject.keys) else self._sum_figure
+        return [told(column, by, places) for places in rows.values()]
 
-    def _figure(self, column: str, by: Sequence[str], places: Sequence[int]) -> Figure:
-        step, first = self.subject.step, places[0]
-        if set(by) == set(self.subject.keys):
-            return Figure(self.number(first, column), Cell(step, first, column), first, column)
-        trace = total(step, column, *((name, first) for name in by))
-        return Figure(_added([self.number(place, column) for place in places]), trace, first, column)
+    def _cell_figure(self, column: str, by: Sequence[str], places: Sequence[int]) -> Figure:
+        first = places[0]
+        return Figure(self.number(first, column), Cell(self.subject.step, first, column), first, column)
+
+    def _sum_figure(self, column: str, by: Sequence[str], places: Sequence[int]) -> Figure:
+        trace = total(self.subject.step, column, *((name, places[0]) for name in by))
+        return Figure(_added([self.number(place, column) for place in places]), trace, places[0], column)
 
     def number(self, row: int, column: str) -> float:
         value = self.subject.rows[row][column]

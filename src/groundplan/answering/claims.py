@@ -222,11 +222,10 @@ def rest(stated: Stated, count: str) -> bool:
 
 def most_frequent(stated: Stated, count: str, all_of_them: str) -> bool:
     match stated.one(count), stated.one(all_of_them):
-        case Cell(step, row, name), Derived("sum", (Column(of, counted, alike),)) if (step, name) == (of, counted):
-            keys = [(key, stated.record.value(Cell(step, like, key))) for key, like in alike]
-            rows = stated.subject(count).rows
-            same = [other[name] for other in rows if all(other[key] == value for key, value in keys)]
-            mine = all(stated.record.value(Cell(step, row, key)) == value for key, value in keys)
+        case Cell(step, row, name), Derived("sum", (Column() as among,)) if (step, name) == (among.step, among.column):
+            same = [other[name] for other in stated.record.alike(among)]
+            cells = [(Cell(step, row, key), Cell(step, like, key)) for key, like in among.alike]
+            mine = all(stated.record.value(own) == stated.record.value(other) for own, other in cells)
             return mine and stated.number(count) >= max(number for number in same if is_number(number))
     return False
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from groundplan.answering.citing import Cites, Citing, Figure, is_number, placed
 from groundplan.answering.display import named, period
 from groundplan.answering.forms import Sentence
-from groundplan.answering.measured import measured, movers, whole
+from groundplan.answering.measured import further_measured, measured, movers, whole
 from groundplan.answering.phrases import METHODS, RELATED, worded
 from groundplan.answering.subjects import Kind
 from groundplan.answering.tracing import Cell, Column, Derived, flat, total
@@ -31,6 +31,14 @@ def described(cite: Citing, items: int) -> Iterator[Sentence]:
         yield from _listing(cite, items)  # what told the rows apart was left out
     else:
         yield from list(TELLERS[subject.kind](cite, items)) or _listing(cite, items)
+
+
+def further(cite: Citing) -> Iterator[Sentence]:
+    """What is as true of the table, and is not told unless somebody chooses it."""
+    if cite.subject.complete and cite.subject.kind == "correlation":
+        yield from (_pair(cite, row) for row in _strongest(cite)[MOST_PAIRS:])
+    elif cite.subject.complete and cite.subject.kind == "measured":
+        yield from further_measured(cite)
 
 
 def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:
@@ -170,15 +178,21 @@ def _summary(cite: Citing, items: int) -> Iterator[Sentence]:
 
 def _correlation(cite: Citing, items: int) -> Iterator[Sentence]:
     """The strongest pairs; the table has them all."""
-    rows = cite.subject.rows
-    known = [place for place, row in enumerate(rows) if is_number(row["correlation"])]
+    yield from (_pair(cite, row) for row in _strongest(cite)[:MOST_PAIRS])
+
+
+def _strongest(cite: Citing) -> list[int]:
+    known = [place for place, row in enumerate(cite.subject.rows) if is_number(row["correlation"])]
+    return sorted(known, key=lambda place: -abs(cite.number(place, "correlation")))
+
+
+def _pair(cite: Citing, row: int) -> Sentence:
+    strength, told = cite.number(row, "correlation"), cite.subject.rows[row]
+    form = "together" if strength >= RELATED else "opposite" if strength <= -RELATED else "unrelated"
+    pair = {side: cite.word(str(told[side]), Cell(cite.subject.step, row, side)) for side in ("left", "right")}
+    numbers = {"correlation": cite.strength(row, "correlation"), "rows": cite.cell(row, "rows")}
     path, method = f"{cite.subject.params_path}.method", cite.subject.params.get("method", "pearson")
-    for row in sorted(known, key=lambda place: -abs(cite.number(place, "correlation")))[:MOST_PAIRS]:
-        strength = cite.number(row, "correlation")
-        form = "together" if strength >= RELATED else "opposite" if strength <= -RELATED else "unrelated"
-        pair = {side: cite.word(str(rows[row][side]), Cell(cite.subject.step, row, side)) for side in ("left", "right")}
-        told = {"correlation": cite.strength(row, "correlation"), "rows": cite.cell(row, "rows")}
-        yield Sentence(form, {**pair, **told, "method": placed(METHODS[cite.language][method], path, method)})
+    return Sentence(form, {**pair, **numbers, "method": placed(METHODS[cite.language][method], path, method)})
 
 
 def _anomalies(cite: Citing, items: int) -> Iterator[Sentence]:

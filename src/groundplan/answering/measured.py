@@ -14,14 +14,18 @@ MOST_DIMENSIONS = 3
 
 
 def measured(cite: Citing) -> Iterator[Sentence]:
-    subject = cite.subject
-    numbers = [measure for measure in subject.measures.values() if measure.column not in subject.keys]
-    measures = [measure for measure in numbers if measure.function] or numbers
-    for measure in measures[: MOST_MEASURES if subject.keys else None]:
-        if not subject.keys:
+    for measure in _told(cite):
+        if not cite.subject.keys:
             yield _one_number(cite, measure)
-        elif any(is_number(row[measure.column]) for row in subject.rows):
+        elif _has_numbers(cite, measure):
             yield from _by_keys(cite, measure)
+
+
+def further_measured(cite: Citing) -> Iterator[Sentence]:
+    """Of groups that add up, the whole where only parts are told, and the single cell where only sums are."""
+    for measure in _told(cite):
+        if measure.additive and cite.subject.groups and _has_numbers(cite, measure):
+            yield _total(cite, measure) if cite.subject.time is None else _extremes(cite, measure)
 
 
 def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence[str]) -> Iterator[Sentence]:
@@ -38,6 +42,16 @@ def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence
 def whole(cite: Citing, measure: Measure) -> Figure:
     """All of a measure that has any value."""
     return cite.figures(measure.column, ())[0]
+
+
+def _told(cite: Citing) -> list[Measure]:
+    numbers = [measure for measure in cite.subject.measures.values() if measure.column not in cite.subject.keys]
+    measures = [measure for measure in numbers if measure.function] or numbers
+    return measures[: MOST_MEASURES if cite.subject.keys else None]
+
+
+def _has_numbers(cite: Citing, measure: Measure) -> bool:
+    return any(is_number(row[measure.column]) for row in cite.subject.rows)
 
 
 def _one_number(cite: Citing, measure: Measure) -> Sentence:

@@ -55,6 +55,8 @@ def parse(text: str, citations: Sequence[Citation], language: Language) -> Parse
 def _fits(text: str, parsed: Parsed, citations: Sequence[Citation], language: Language) -> Iterator[Fit]:
     for form in forms().values():
         for variant in form.variants[language]:
+            if isinstance(variant[0], str) and not text.startswith(variant[0], parsed.at):
+                continue  # most forms, at most places: cheaper than to begin reading
             fit = _read(text, parsed, citations, form, variant, language)
             if fit and text[fit.end : fit.end + 1] in ("", " ", "\n"):
                 yield fit

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from groundplan.answering.citing import is_number
 from groundplan.answering.render import distinct, told
-from groundplan.answering.subjects import Subject, subjects
+from groundplan.answering.subjects import Row, Subject, subjects
 from groundplan.answering.tracing import Cell, Column, Derived, Place, Rows, Trace, flat
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Contract, Scalar
@@ -25,6 +25,7 @@ class Record:
         self.plan, self.facts = plan, facts
         self.subjects = {subject.step: subject for subject in subjects(plan, facts, shown)}
         self._sums: dict[Column, float] = {}  # several claims look at the same one
+        self._alike: dict[tuple[str, tuple[str, ...]], dict[tuple[Scalar, ...], list[Row]]] = {}
 
     def subject(self, trace: Trace) -> Subject:
         step, _ = self.home(trace)
@@ -98,6 +99,16 @@ class Record:
             sums[tuple(row[key] for key in keys)].append(number)
         return [math.fsum(numbers) for numbers in sums.values()]
 
+    def alike(self, trace: Column) -> list[Row]:
+        """The rows that are like the given ones in the columns that the trace names; all when it names none."""
+        subject, names = self.subject(trace), tuple(name for name, _ in trace.alike)
+        like = tuple(self._cell(subject, row, name) for name, row in trace.alike)
+        if (subject.step, names) not in self._alike:
+            found = self._alike[subject.step, names] = defaultdict(list)
+            for row in subject.rows:
+                found[tuple(row[name] for name in names)].append(row)
+        return self._alike[subject.step, names].get(like, [])
+
     def times(self, cell: Cell) -> list[str]:
         return sorted({str(row[cell.column]) for row in self.subject(cell).rows if row[cell.column] is not None})
 
@@ -133,9 +144,7 @@ class Record:
         counts = subject.kind in ("bins", "distribution") and trace.column == "count"
         if not subject.complete or not (counts or (measure and measure.additive)):
             raise Untraceable(f"{trace} cannot be added up")
-        like = {column: self._cell(subject, row, column) for column, row in trace.alike}
-        rows = [row for row in subject.rows if all(row[column] == value for column, value in like.items())]
-        numbers = [_float(row[trace.column]) for row in rows if is_number(row[trace.column])]
+        numbers = [_float(row[trace.column]) for row in self.alike(trace) if is_number(row[trace.column])]
         return sum(numbers) if all(isinstance(number, int) for number in numbers) else math.fsum(numbers)
 
     def _flat(self, path: str) -> Scalar:

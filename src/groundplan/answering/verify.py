@@ -58,10 +58,19 @@ def _issues(text: str, citations: Sequence[Citation], record: Record, language: 
 
 def _artefacts(text: str, citations: Sequence[Citation]) -> Iterator[Issue]:
     """In what was written around the facts; what a fact says is data."""
-    for citation in citations:
-        text = text.replace(citation.text, "\0", 1)
-    for what, words in find_artefacts(text):
+    for what, words in find_artefacts("\0".join(_between(text, citations))):
         yield _issue("artefact", f"the text has {what}: {words!r}")
+
+
+def _between(text: str, citations: Sequence[Citation]) -> Iterator[str]:
+    """The text without its citations, which stand in it in their order."""
+    at = 0
+    for citation in citations:
+        found = text.find(citation.text, at)
+        if found >= 0:
+            yield text[at:found]
+            at = found + len(citation.text)
+    yield text[at:]
 
 
 def _uncited(text: str, parsed: Parsed, citations: Sequence[Citation]) -> Iterator[Issue]:

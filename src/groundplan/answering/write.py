@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from groundplan.answering.citing import Citing, placed
-from groundplan.answering.described import described
+from groundplan.answering.described import described, further
 from groundplan.answering.display import age, condition
 from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import GRAINS, Language
@@ -30,23 +30,34 @@ def sentences(
 ) -> Iterator[Sentence]:
     """What was found, which rows that covers, and what is missing."""
     about = subjects(plan, facts, shown)
-    told = _once(_findings(plan, facts, about, language), language)
+    told = findings(plan, facts, about, language)
     if not facts.found and not about:
         yield Sentence("nothing", {})
     yield from told
     if not told:
         yield from _charts(about, language)
-    yield from _remarks(facts, about, language)
+    yield from remarks(facts, about, language)
 
 
-def _once(findings: Iterator[Sentence], language: Language) -> list[Sentence]:
-    """A chart and a table of the same facts are told about once."""
-    return list({text_of([sentence], language)[0]: sentence for sentence in findings}.values())
+def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
+    """What the text says of the facts; a chart and a table of the same facts are told about once."""
+    return list({text_of([told], language)[0]: told for told in _findings(plan, facts, about, language)}.values())
+
+
+def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """What could be said as well."""
+    for subject in about:
+        yield from further(Citing(subject, language))
+
+
+def remarks(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """What a reader must know whatever else is said: scope and shortcomings."""
+    yield from _scope(facts, about, language)
+    yield from _shortcomings(facts, about, language)
 
 
 def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> str:
-    """What must be said even when the findings are not: scope and shortcomings."""
-    return text_of(list(_remarks(facts, subjects(plan, facts, shown), language)), language)[0]
+    return text_of(list(remarks(facts, subjects(plan, facts, shown), language)), language)[0]
 
 
 def _findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
@@ -60,11 +71,6 @@ def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     """By their columns: a title is the planner's text, not a fact."""
     for subject in about:
         yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
-
-
-def _remarks(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    yield from _scope(facts, about, language)
-    yield from _shortcomings(facts, about, language)
 
 
 def _scope(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:

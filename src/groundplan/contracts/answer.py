@@ -28,6 +28,9 @@ class TraceEntry(Contract):
 
 
 class Usage(Contract):
+    """What models were asked for one question; all of it nothing without a model."""
+
+    models: tuple[str, ...] = ()  # those that were called
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -56,6 +59,7 @@ class Answer(Contract):
     facts: Facts
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
+    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
 
 
 class Refusal(Contract):
@@ -67,6 +71,7 @@ class Refusal(Contract):
     facts: Facts | None = None
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
+    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
 
 
 class Clarification(Contract):
@@ -76,6 +81,7 @@ class Clarification(Contract):
     candidates: tuple[str, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
+    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
 
 
 Outcome = Answer | Refusal | Clarification

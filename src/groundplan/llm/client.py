@@ -17,12 +17,14 @@ from groundplan.llm.prompt import load_prompt
 from groundplan.llm.schema import Choices, Schema, strict_schema
 from groundplan.llm.told import Into, Told, Untold, add
 from groundplan.llm.understanding import Understood, understand
-from groundplan.llm.wire import Endpoint, RequestRefused, Wire
+from groundplan.llm.wire import RequestRefused, Wire
+from groundplan.settings import Endpoint
 
 if TYPE_CHECKING:
     import httpx2
 
 SECONDS = 60.0
+FINDING_SECONDS = 5.0
 MAX_TOKENS = 1024
 PROBE_TOKENS = 64
 
@@ -36,8 +38,7 @@ class Probe(Contract):
 class Model:
     """One model; what its server can do is found out once, by the first question."""
 
-    def __init__(self, endpoint: Endpoint, wire: Wire) -> None:
-        self.name = endpoint.name
+    def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._enforces: bool | None = None
         self._probing = asyncio.Lock()
@@ -48,9 +49,20 @@ class Model:
         """`transport` records or replays; without it the network is used."""
         wire = Wire(endpoint, transport)
         try:
-            yield cls(endpoint, wire)
+            if not endpoint.model:
+                await wire.find_model(FINDING_SECONDS)
+            yield cls(wire)
         finally:
             await wire.close()
+
+    @property
+    def name(self) -> str:
+        return self._wire.endpoint.name
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """As it was found: with the server's own model where none was named."""
+        return self._wire.endpoint
 
     async def ask(
         self,
@@ -58,12 +70,16 @@ class Model:
         into: type[Into],
         choices: Choices | None = None,
         *,
+        schema: Schema | None = None,
         seconds: float = SECONDS,
         max_tokens: int = MAX_TOKENS,
         temperature: float = 0.0,
     ) -> Told[Into] | Untold:
-        """The contract filled in, with only the names of `choices`; or why the answer cannot be used."""
-        schema = strict_schema(into, choices)
+        """The contract filled in, with only the names of `choices`; or why the answer cannot be used.
+
+        `schema` is sent as it is, in place of the contract's own: where one choice decides what the next may be.
+        """
+        schema = schema or strict_schema(into, choices)
         begun = time.monotonic()
         enforces, spent = await self._probe(seconds)
         body = _body(prompt, schema, into.__name__, enforces)

@@ -39,6 +39,16 @@ def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schem
     return schema
 
 
+def closed(fields: Schema) -> Schema:
+    """An object of exactly these fields."""
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+
+def or_null(schema: Schema) -> Schema:
+    """What may be left out: hosted servers want every field said, so leaving out is saying null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
 class _Writer:
     """One pass over a pydantic schema; remembers which paths hold text and which were filled."""
 
@@ -86,7 +96,7 @@ class _Writer:
             for name, field in properties.items()
             if isinstance(field, dict)
         }
-        return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+        return closed(fields)
 
     def _text(self, node: Schema, path: str) -> Schema:
         self.texts.add(path)

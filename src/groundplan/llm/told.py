@@ -43,6 +43,7 @@ class ModelError(WorldError):
 
 def add(first: Usage, second: Usage) -> Usage:
     return Usage(
+        models=tuple(dict.fromkeys((*first.models, *second.models))),
         calls=first.calls + second.calls,
         prompt_tokens=first.prompt_tokens + second.prompt_tokens,
         completion_tokens=first.completion_tokens + second.completion_tokens,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, Literal
 
 from jsonschema import Draft202012Validator
@@ -15,6 +16,7 @@ from groundplan.llm.schema import Schema
 from groundplan.llm.told import Into
 from groundplan.llm.wire import Reply
 
+MOST_FAULTS = 20  # that are compared to name one: a long wrong answer has thousands
 REFUSALS = {"refusal", "content_filter"}
 
 
@@ -39,7 +41,7 @@ def understand(reply: Reply, schema: Schema, into: type[Into]) -> Understood[Int
     found = extract(reply.text)
     if isinstance(found, NoJson):
         return NotUnderstood("not_json", found.problem)
-    fault = best_match(Draft202012Validator(schema).iter_errors(found.value))
+    fault = best_match(islice(Draft202012Validator(schema).iter_errors(found.value), MOST_FAULTS))
     if fault is not None:
         return NotUnderstood("wrong_shape", f"{fault.json_path}: {fault.message}")
     try:

@@ -6,17 +6,19 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Literal
 
 import stamina
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from groundplan.contracts.answer import Usage
-from groundplan.contracts.contract import Contract
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
 from groundplan.llm.secret import hide, read_secret
 from groundplan.llm.told import ModelError
+from groundplan.settings import Endpoint
 
 try:
     import httpx2
@@ -26,16 +28,6 @@ except ImportError as error:
 
 TRIES = 3
 SHOWN = 300  # characters of a server's own words
-
-
-class Endpoint(Contract):
-    """A model on an OpenAI-compatible server. The key is named here, never held."""
-
-    name: str  # as people call it: `qwen`
-    url: str  # up to and including /v1
-    model: str  # as the server calls it
-    api_key_env: str | None = None
-    api_key_file: str | None = None
 
 
 class _Message(BaseModel):
@@ -77,7 +69,7 @@ class Wire:
     """One endpoint; closes its connections when it is left."""
 
     def __init__(self, endpoint: Endpoint, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._endpoint = endpoint
+        self.endpoint = endpoint
         self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file)
         # Its debug log prints the headers of a response as they come, and a server may send a key back.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
@@ -89,6 +81,15 @@ class Wire:
     async def close(self) -> None:
         await self._client.close()
 
+    async def find_model(self, seconds: float) -> None:
+        """The one that the server lists first; a server that lists none is asked without a name."""
+        with suppress(openai.OpenAIError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                listed = await self._client.models.list()
+            if listed.data:
+                found = str(listed.data[0].id)
+                self.endpoint = self.endpoint.model_copy(update={"model": found, "name": PurePath(found).stem})
+
     async def complete(self, body: Mapping[str, JsonValue], seconds: float) -> Reply:
         """What the model says; DeadlineExceeded, TransientError or ModelError where it says nothing."""
         try:
@@ -96,7 +97,7 @@ class Wire:
                 return await self._with_tries(body, time.monotonic() + seconds)
         except TimeoutError:
             raise DeadlineExceeded(
-                f"model {self._endpoint.name!r} did not answer within {seconds:.3g} s; "
+                f"model {self.endpoint.name!r} did not answer within {seconds:.3g} s; "
                 "give it more time, ask for less, or use a smaller model"
             ) from None
 
@@ -120,7 +121,7 @@ class Wire:
         failure: GroundplanError
         try:
             response = await self._client.post(
-                "/chat/completions", cast_to=httpx2.Response, body={**body, "model": self._endpoint.model}
+                "/chat/completions", cast_to=httpx2.Response, body={**body, "model": self.endpoint.model}
             )
             return hide(response.text, self._secret)
         except openai.APIStatusError as error:
@@ -145,7 +146,12 @@ class Wire:
         return Reply(
             text=choice.message.content or "",
             finish_reason="refusal" if choice.message.refusal else choice.finish_reason or "stop",
-            usage=Usage(calls=1, prompt_tokens=tokens.prompt_tokens, completion_tokens=tokens.completion_tokens),
+            usage=Usage(
+                models=(self.endpoint.name,),
+                calls=1,
+                prompt_tokens=tokens.prompt_tokens,
+                completion_tokens=tokens.completion_tokens,
+            ),
             attempts=attempts,
         )
 
@@ -165,7 +171,7 @@ class Wire:
         return TransientError(f"{self._who()} cannot be reached ({fault}); is the server running?")
 
     def _who(self) -> str:
-        return f"model {self._endpoint.name!r} at {self._endpoint.url}"
+        return f"model {self.endpoint.name!r} at {self.endpoint.url}"
 
 
 def _seconds(header: str | None) -> float | None:

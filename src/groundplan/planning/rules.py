@@ -36,26 +36,58 @@ CALLED = {
 
 
 def propose(reading: Reading, schema: SourceSchema) -> Plan:
-    """The template of the reading's intent, each step filled from the requirements it serves."""
+    """The templates of the reading's intents, each step filled from the requirements it serves."""
     name = reading.tables[0] if reading.tables else schema.tables[0].name
     table = next(table for table in schema.tables if table.name == name)
-    draft = _Draft(reading, table)
-    template = load_templates()[draft.intent]
-    for tool in template.steps:
-        _FILL[tool](draft, tool)
+    templates = [load_templates()[intent] for intent in _intents(reading)]
+    steps: list[Step] = []
+    for template in templates:
+        steps = _merged(steps, _filled(template, reading, table), template.intent)
     return Plan(
         strategy="rules",
-        steps=tuple(draft.steps),
+        steps=tuple(steps),
         render="TABLE",
         confidence=1.0,
-        provenance=Provenance(template=template.intent, attempts=1, reasoning=template.description),
+        provenance=Provenance(
+            template=", ".join(template.intent for template in templates),
+            attempts=1,
+            reasoning=" ".join(template.description for template in templates),
+        ),
     )
 
 
-def tools_of(template: Template, reading: Reading) -> tuple[str, ...]:
-    """The tools that the template needs for this reading: always in the shortlist."""
+def _intents(reading: Reading) -> list[str]:
+    return list(dict.fromkeys(intent.name for intent in reading.intents)) or ["comparison"]
+
+
+def _filled(template: Template, reading: Reading, table: Table) -> list[Step]:
+    draft = _Draft(reading, table, template.intent)
+    for tool in template.steps:
+        _FILL[tool](draft, tool)
+    return draft.steps
+
+
+def _merged(steps: list[Step], more: list[Step], intent: str) -> list[Step]:
+    """Both; a step that does the same as an earlier one is done once, and an id that is taken gets another."""
+    merged, called = list(steps), dict[str, str]()
+    for step in more:
+        needs = tuple(called.get(need, need) for need in step.needs)
+        same = next((s for s in merged if (s.tool, s.params, s.needs) == (step.tool, step.params, needs)), None)
+        if same:
+            called[step.id] = same.id
+            cited = tuple(dict.fromkeys((*same.satisfies, *step.satisfies)))
+            merged[merged.index(same)] = same.model_copy(update={"satisfies": cited})
+        else:
+            called[step.id] = f"{step.id}_{intent}" if any(s.id == step.id for s in merged) else step.id
+            merged.append(step.model_copy(update={"id": called[step.id], "needs": needs}))
+    return merged
+
+
+def tools_of(reading: Reading) -> tuple[str, ...]:
+    """The tools that the templates need for this reading: always in the shortlist."""
+    steps = [tool for intent in _intents(reading) for tool in load_templates()[intent].steps]
     charts = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.chart]
-    return tuple(dict.fromkeys([*template.steps, *(TOOL_OF_CHART[chart] for chart in charts)]))
+    return tuple(dict.fromkeys([*steps, *(TOOL_OF_CHART[chart] for chart in charts)]))
 
 
 @dataclass
@@ -64,6 +96,7 @@ class _Draft:
 
     reading: Reading
     table: Table
+    intent: str
     steps: list[Step] = field(default_factory=list)
     data: str | None = None
     measure: str | None = None  # the column that charts draw and rankings order by
@@ -108,10 +141,6 @@ class _Draft:
         if self.intent != "periods":
             return []
         return [r for r, f in self.asked(Filter) if f.operator == "between" and isinstance(f.values[0], str)]
-
-    @property
-    def intent(self) -> str:
-        return self.reading.intents[0].name if self.reading.intents else "comparison"
 
     @property
     def chart(self) -> Requirement | None:
@@ -181,7 +210,8 @@ def _plot(draft: _Draft, tool: str) -> None:
     if chart is None:
         return
     named = chart.value.chart if isinstance(chart.value, OutputAsked) else None
-    tool = TOOL_OF_CHART[named] if named else tool
+    shares_over_time = draft.intent == "share" and draft.time is not None
+    tool = TOOL_OF_CHART[named] if named else "plot_line" if shares_over_time else tool
     serves = [chart, *_shown_by(draft, tool)]
     params = _PLOTS[tool](draft)
     if params:

@@ -54,6 +54,20 @@ def read(
     `values` are the distinct values of each table's columns, by table; they end up in filters only. `meaning` is
     asked about words that nothing else explains; without it they stay unexplained.
     """
+    scan = scan_for(question, schema, values, today=today, timezone=timezone, meaning=meaning)
+    return scan if isinstance(scan, Refusal) else read_scan(scan)
+
+
+def scan_for(
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    *,
+    today: date,
+    timezone: str,
+    meaning: Meaning | None,
+) -> Scan | Refusal:
+    """The words of the question held against the table that explains most of them."""
     text = normalise(question)
     words = words_of(text)
     if not words:
@@ -65,7 +79,11 @@ def read(
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     scans = [Scan(text, words, table, load_lexicon(), values.get(table.name, {}), periods) for table in schema.tables]
     scan = max(scans, key=_fit)
-    return _Asked(replace(scan, meant=tuple(find_meant(scan, meaning))) if meaning else scan).read()
+    return replace(scan, meant=tuple(find_meant(scan, meaning))) if meaning else scan
+
+
+def read_scan(scan: Scan) -> Read:
+    return _Asked(scan).read()
 
 
 def _fit(scan: Scan) -> tuple[float, float]:
@@ -106,7 +124,7 @@ class _Asked:
             language=language_of(scan.text),
             tables=(scan.table.name,),
             requirements=tuple(self.found.values()),
-            intents=(Intent(name=intent, confidence=1.0),),
+            intents=tuple(Intent(name=name, confidence=1.0) for name in (intent, *self._beside(intent))),
             period=next((p.period for p in scan.periods if p.period), None),
             unresolved=tuple(scan.words[i].text for i in scan.unexplained),
         )
@@ -210,11 +228,24 @@ class _Asked:
             if cue:
                 said = (cue.first, cue.last)
             self._because(f"analysis:{label}", AnalysisAsked(label=cast(Analysis, label)), said)
-        if facets.rank and intent == "ranking" and facets.rank_cue:
+        self._also(facets, intent)
+        if facets.rank and intent in ("ranking", "share") and facets.rank_cue:
             direction, limit = facets.rank
             if limit:
                 value = Rank(direction="top" if direction == "top" else "bottom", limit=limit)
                 self._add(f"rank:{direction}{limit}", value, facets.rank_cue.first, facets.rank_cue.last)
+
+    def _also(self, facets: Facets, intent: str) -> None:
+        """Analyses that were asked for beside the one that gives the intent."""
+        over_time = facets.time_said and intent in ("share", "anomaly")
+        wanted = {"share": bool(facets.groups) and intent != "share", "trend": bool(over_time)}
+        for label in (label for label, fits in wanted.items() if fits and label in facets.analyses):
+            cue = facets.analyses[label]
+            self._add(f"analysis:{label}", AnalysisAsked(label=cast(Analysis, label)), cue.first, cue.last)
+
+    def _beside(self, intent: str) -> tuple[str, ...]:
+        """Further intents: each has a template of its own."""
+        return ("share",) if "analysis:share" in self.found and intent != "share" else ()
 
     def _outputs(self, facets: Facets, intent: str) -> None:
         if facets.chart_said:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
 from groundplan.reading.words import Word, stem, words_of
 
+Family = Literal["functions", "charts"]
 FILE = Path(__file__).with_name("lexicon.yaml")
 
 
@@ -32,6 +34,15 @@ class Phrases:
     def find(self, words: Sequence[Word]) -> tuple[Cue, ...]:
         """All of them, left to right, none inside another."""
         return tuple(self._scan(words))
+
+    def all(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Each phrase as stems, with its label."""
+        return (found for at_first in self.by_first.values() for found in at_first)
+
+    def knowing(self, stems: tuple[str, ...], label: str) -> Phrases:
+        """These and one phrase more."""
+        at_first = sorted([*self.by_first.get(stems[0], ()), (stems, label)], key=lambda found: -len(found[0]))
+        return Phrases({**self.by_first, stems[0]: tuple(at_first)})
 
     def _scan(self, words: Sequence[Word]) -> Iterator[Cue]:
         place = 0
@@ -66,6 +77,12 @@ class Lexicon:
     rows: tuple[frozenset[str], ...]  # words for the same kind of row
     synonyms: tuple[frozenset[tuple[str, ...]], ...]
     additive: frozenset[str]
+
+    def knowing(self, family: Family, stems: tuple[str, ...], label: str) -> Lexicon:
+        """This and one phrase more."""
+        if family == "charts":
+            return replace(self, charts=self.charts.knowing(stems, label))
+        return replace(self, functions=self.functions.knowing(stems, label))
 
 
 @cache

@@ -60,6 +60,8 @@ class Scan:
         found = [m for m in self._all_mentions if not taken & set(range(m.first, m.last)) and not self._in_phrase(m)]
         sure = {m.first for m in found if m.score >= JOINED}
         kept = [m for m in found if m.score >= JOINED or not (m.last in sure or self._means_rows(m))]
+        meant = {i for m in self.meant for i in range(m.first, m.last)}
+        kept = [m for m in kept if not meant & set(range(m.first, m.last))]
         return tuple(sorted([*kept, *self.meant], key=lambda mention: mention.first))
 
     def _in_phrase(self, mention: Mention) -> bool:
