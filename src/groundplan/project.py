@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
 from importlib.metadata import entry_points
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
-from groundplan.answering.view import Asked
+from groundplan.answering.view import Asked as Shown
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
@@ -23,12 +27,19 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import UsageError
-from groundplan.pipeline import Planned, Trace, World, ask, carry_out, plan_for
-from groundplan.settings import cache_folder, state_folder
+from groundplan.pipeline import Asked, Asking, Planned, Trace, World, ask, carry_out, plan_for
+from groundplan.planning.store import PlanStore
+from groundplan.reading.entities import Registry, build_registry
+from groundplan.reading.memory import Threads
+from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import Source
+
+if TYPE_CHECKING:
+    from groundplan.llm.cascade import Cascade
 
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
+KNOWLEDGE = "knowledge.yaml"
 T = TypeVar("T")
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
@@ -38,6 +49,18 @@ def load_catalog() -> Catalog:
     """The tools of every installed source: the built-in ones come by the same entry point as anyone's."""
     found = sorted(entry_points(group="groundplan.sources"), key=lambda point: point.name)
     return Catalog.load([file for point in found for file in point.load().tools()], cache=cache_folder())
+
+
+def _open_source(where: Any) -> Source:
+    """A folder with a knowledge.yaml is a knowledge base; everything else holds tables. Both are heavy to import."""
+    path = Path(where).expanduser() if isinstance(where, str | PathLike) and "://" not in str(where) else None
+    if path is not None and (path.name == KNOWLEDGE or (path / KNOWLEDGE).is_file()):
+        from groundplan.sources.knowledge.source import Knowledge
+
+        return Knowledge.open(path)
+    from groundplan.sources.tables.source import Tables
+
+    return Tables.open(where)
 
 
 def _today(timezone: str) -> date:
@@ -56,19 +79,22 @@ class AsyncProject:
         schemas: dict[str, SourceSchema],
         catalog: Catalog,
         embeddings: str | None = None,
+        models: Sequence[Endpoint] = (),
     ) -> None:
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
+        self.models = tuple(models)
+        self._opened = AsyncExitStack()
+        self._cascade: Cascade | None = None
 
     @classmethod
-    async def open(cls, where: Any, embeddings: str | None = None) -> Self:
-        """A file, a folder, a DuckDB file, an Ibis URL or backend, or frames from Python.
+    async def open(cls, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Self:
+        """A file, a folder, a DuckDB file, an Ibis URL or backend, frames from Python, or a knowledge base.
 
         `embeddings` names a sentence-transformers model for tools and columns that words alone do not find.
+        `models` are language models, the smallest first: asked where words and rules leave something open.
         """
-        from groundplan.sources.tables.source import Tables  # Ibis is heavy: only when data is opened
-
-        tables = await asyncio.to_thread(Tables.open, where)
-        return cls({tables.name: tables}, {tables.name: await tables.describe()}, load_catalog(), embeddings)
+        source = await asyncio.to_thread(_open_source, where)
+        return cls({source.name: source}, {source.name: await source.describe()}, load_catalog(), embeddings, models)
 
     @cached_property
     def world(self) -> World:
@@ -78,7 +104,7 @@ class AsyncProject:
 
         if self.embeddings is None:
             retriever = Search(open_index(self.catalog, cache_folder()))
-            return World(self.catalog, self.sources, self.schemas, retriever)
+            return World(self.catalog, self.sources, self.schemas, retriever, registry=self._registry())
         embedder = SentenceEmbedder(self.embeddings)
         retriever = Search(open_index(self.catalog, cache_folder(), embedder), embedder)
 
@@ -86,7 +112,17 @@ class AsyncProject:
             near = embedder.queries([phrase]) @ embedder.documents(names).T
             return [float(cosine) for cosine in near[0]]
 
-        return World(self.catalog, self.sources, self.schemas, retriever, meaning)
+        return World(self.catalog, self.sources, self.schemas, retriever, meaning, registry=self._registry())
+
+    def _registry(self) -> Registry | None:
+        """The names of a knowledge base, found in questions by their words."""
+        if not any(schema.knowledge for schema in self.schemas.values()):
+            return None
+        from groundplan.sources.knowledge.source import Knowledge
+
+        return build_registry(
+            row for source in self.sources.values() if isinstance(source, Knowledge) for row in source.entities()
+        )
 
     async def ask(
         self,
@@ -94,17 +130,50 @@ class AsyncProject:
         *,
         today: date | None = None,
         timezone: str = "UTC",
+        strategy: Asking | None = None,
+        thread: str | None = None,
         on_stage: Callable[[str], None] = lambda _: None,
         **running: Any,
     ) -> Outcome:
-        """A question in plain words to an answer, a refusal or a question back."""
-        when = today or _today(timezone)
-        return await ask(question, self.world, Trace(on_stage), today=when, timezone=timezone, **running)
+        """A question in plain words to an answer, a refusal or a question back.
 
-    async def plan(self, question: str, *, today: date | None = None, timezone: str = "UTC") -> Planned:
+        Without a `strategy` words and rules come first, and a model is asked where they leave something open;
+        `rules` asks no model, `adapt` asks it every time. A `thread` remembers what its last question was about, for
+        a clear follow-up.
+        """
+        threads = Threads(state_folder())
+        context = threads.last(thread) if thread else None
+        asked = Asked(question, today or _today(timezone), timezone, strategy, context)
+        outcome = await ask(asked, await self._with_models(strategy), Trace(on_stage), **running)
+        if thread and isinstance(outcome, Answer) and outcome.reading:
+            threads.keep(thread, outcome.reading)
+        return outcome
+
+    async def plan(
+        self,
+        question: str,
+        *,
+        today: date | None = None,
+        timezone: str = "UTC",
+        strategy: Asking | None = None,
+    ) -> Planned:
         """A question to its checked plan; nothing is run."""
-        when = today or _today(timezone)
-        return await plan_for(question, self.world, Trace(), today=when, timezone=timezone)
+        asked = Asked(question, today or _today(timezone), timezone, strategy)
+        return await plan_for(asked, await self._with_models(strategy), Trace())
+
+    async def _with_models(self, strategy: Asking | None) -> World:
+        """The world with its models open, unless the question goes without."""
+        if strategy == "adapt" and not self.models:
+            raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
+        if strategy == "rules" or not self.models:
+            return self.world
+        if self._cascade is None:
+            from groundplan.llm.cascade import Cascade
+            from groundplan.llm.client import Model
+
+            opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
+            self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
+        return replace(self.world, models=self._cascade, store=PlanStore(state_folder()))
 
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
@@ -140,6 +209,7 @@ class AsyncProject:
         return await carry_out(plan, reading, self.world, Trace(), **running)
 
     async def close(self) -> None:
+        await self._opened.aclose()
         for source in self.sources.values():
             await source.close()
 
@@ -147,10 +217,10 @@ class AsyncProject:
 class Project:
     """The same for code that does not await; works inside a notebook's running loop too. `aio` is the async one."""
 
-    def __init__(self, where: Any, embeddings: str | None = None) -> None:
+    def __init__(self, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> None:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="groundplan", daemon=True).start()
-        self.aio = self._wait(AsyncProject.open(where, embeddings))
+        self.aio = self._wait(AsyncProject.open(where, embeddings, models))
 
     @property
     def catalog(self) -> Catalog:
@@ -160,9 +230,9 @@ class Project:
     def schemas(self) -> dict[str, SourceSchema]:
         return self.aio.schemas
 
-    def ask(self, question: str, **options: Any) -> Asked:
+    def ask(self, question: str, **options: Any) -> Shown:
         """Ask in plain words; the options are those of `AsyncProject.ask`."""
-        return Asked(self._wait(self.aio.ask(question, **options)))
+        return Shown(self._wait(self.aio.ask(question, **options)))
 
     def plan(self, question: str, **options: Any) -> Planned:
         """The checked plan for a question, without running it."""
@@ -172,9 +242,9 @@ class Project:
         """Whether a plan may run, and if not, every reason why."""
         return self.aio.check(proposed)
 
-    def run(self, proposed: Proposed, **options: Any) -> Asked:
+    def run(self, proposed: Proposed, **options: Any) -> Shown:
         """Check a plan and run it; the options are those of `AsyncProject.run`."""
-        return Asked(self._wait(self.aio.run(proposed, **options)))
+        return Shown(self._wait(self.aio.run(proposed, **options)))
 
     def close(self) -> None:
         self._wait(self.aio.close())

@@ -43,7 +43,7 @@ def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -
     assert "67,970,983.42" in document["text"]
     stages = [entry["stage"] for entry in document["trace"]]
     assert stages == ["read", "narrow", "plan", "check", "run", "fetch", "answer"]
-    assert document["usage"] == {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+    assert document["usage"] == {"models": [], "calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
 
 @pytest.mark.requirement("R10")
@@ -102,7 +102,11 @@ def test_a_report_folder_has_everything(tmp_path: Path) -> None:
         "table.csv",
         "trace.json",
     }
-    assert "![" in (tmp_path / "report.md").read_text()
+    report = (tmp_path / "report.md").read_text()
+    assert "![" in report
+    stages = json.loads((tmp_path / "trace.json").read_text())
+    assert all({"stage", "ms", "tokens"} <= stage.keys() for stage in stages)
+    assert all(f"| {stage['stage']} | {stage['ms']:,.1f} | 0 |" in report for stage in stages)
 
 
 def test_a_folder_with_settings_knows_its_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,11 @@ import csv
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from groundplan.contracts.answer import Answer
@@ -21,7 +23,11 @@ from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
+from groundplan.evaluation.sampling import spread
+from groundplan.evaluation.taking import took, usage_of
+from groundplan.pipeline import Asking
 from groundplan.project import AsyncProject, Planned
+from groundplan.settings import Endpoint
 
 MARKS = {
     "plot_line": "line",
@@ -45,37 +51,76 @@ class Shown:
     mark: str | None
 
 
-async def evaluate(folder: Path, sample: int | None, on_progress: Callable[[int, int], None]) -> Report:
-    questions = [q for q in _lines(folder / "questions.jsonl") if not q["sequential"]][:sample]
+@dataclass(frozen=True)
+class Scored:
+    """One question: its plan, how long that took, and what of it is right."""
+
+    planned: Planned
+    seconds: float
+    right: dict[str, bool]
+    same_table: bool | None  # None: no table is known
+    miss: Miss | None
+
+
+async def evaluate(
+    folder: Path,
+    sample: int | None,
+    on_progress: Callable[[int, int], None],
+    models: Sequence[Endpoint] = (),
+    strategy: Asking | None = None,
+) -> Report:
+    """Score every single question, or an even `sample` of them."""
+    questions = spread([q for q in _lines(folder / "questions.jsonl") if not q["sequential"]], sample)
     specs = {spec["gold"]: spec for spec in _lines(folder / "gold_specs.jsonl")}
     names = sorted({q["table"] for q in questions})
-    projects = {name: await AsyncProject.open(folder / "tables" / f"{name}.csv") for name in names}
-    began = time.perf_counter()
-    right = dict.fromkeys((*PARTS, "mark_exact", "all"), 0)
-    tables, misses = [], []
-    for place, question in enumerate(questions):
-        spec, project = specs[question["gold"]], projects[question["table"]]
-        planned = await project.plan(question["utterances"][0])
-        shown = shown_by(planned.plan) if planned.plan else None
-        got = _judged(shown, spec, planned)
-        for part, ok in got.items():
-            right[part] += ok
-        if spec.get("gold_table"):
-            tables.append(await _same_table(project, planned, folder / spec["gold_table"]))
-        if not got["all"]:
-            misses.append(_miss(question, spec, shown, got, planned))
-        on_progress(place + 1, len(questions))
-    for project in projects.values():
-        await project.close()
-    scores = {part: count / len(questions) for part, count in right.items()}
-    scores["table"] = sum(tables) / len(tables) if tables else 0.0
+    async with AsyncExitStack() as opened:
+        projects = {name: await _opened(opened, folder / "tables" / f"{name}.csv", models) for name in names}
+        began, scored = time.perf_counter(), list[Scored]()
+        for place, question in enumerate(questions):
+            spec, project = specs[question["gold"]], projects[question["table"]]
+            scored.append(await _score(question, spec, project, strategy, folder))
+            on_progress(place + 1, len(questions))
+    plans = [one.planned for one in scored]
     return Report(
         suite="nlv",
         n=len(questions),
-        scores={name: round(score, 4) for name, score in scores.items()},
-        misses=tuple(misses),
+        scores=_scores(scored),
+        misses=tuple(one.miss for one in scored if one.miss),
+        usage=usage_of(plans),
         seconds=round(time.perf_counter() - began, 2),
+        extra=took(plans, [one.seconds for one in scored], with_a_model=bool(models)),
     )
+
+
+async def _opened(stack: AsyncExitStack, table: Path, models: Sequence[Endpoint]) -> AsyncProject:
+    project = await AsyncProject.open(table, models=models)
+    stack.push_async_callback(project.close)
+    return project
+
+
+async def _score(
+    question: dict[str, Any], spec: dict[str, Any], project: AsyncProject, strategy: Asking | None, folder: Path
+) -> Scored:
+    began = time.perf_counter()
+    planned = await project.plan(question["utterances"][0], strategy=strategy)
+    seconds = time.perf_counter() - began
+    shown = shown_by(planned.plan) if planned.plan else None
+    right = _judged(shown, spec, planned)
+    gold = spec.get("gold_table")
+    return Scored(
+        planned=planned,
+        seconds=seconds,
+        right=right,
+        same_table=await _same_table(project, planned, folder / gold) if gold else None,
+        miss=None if right["all"] else _miss(question, spec, shown, right, planned),
+    )
+
+
+def _scores(scored: Sequence[Scored]) -> dict[str, float]:
+    scores = {part: fmean(float(one.right[part]) for one in scored) for part in (*PARTS, "mark_exact", "all")}
+    tables = [float(one.same_table) for one in scored if one.same_table is not None]
+    scores["table"] = fmean(tables) if tables else 0.0
+    return {name: round(score, 4) for name, score in scores.items()}
 
 
 def shown_by(plan: Plan) -> Shown:

@@ -29,4 +29,4 @@ class Report(Contract):
     misses: tuple[Miss, ...] = ()
     usage: Usage = Usage()
     seconds: float
-    extra: dict[str, float] = {}  # measures that are no share, such as milliseconds
+    extra: dict[str, float] = {}  # what it took: milliseconds, tokens, attempts

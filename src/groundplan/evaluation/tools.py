@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
+from groundplan.evaluation.sampling import spread
 from groundplan.narrowing.documents import Document
 from groundplan.narrowing.index import Index, build_index, open_documents
 from groundplan.narrowing.queries import Queries, for_text
@@ -56,10 +57,10 @@ class Asked:
 def evaluate(
     folder: Path, sample: int | None, semantic: bool, on_progress: OnProgress, model: str | None = None
 ) -> Report:
-    """Score a folder with `tools.jsonl` and `queries.jsonl`; `sample` takes so many requests, always the same."""
+    """Score a folder with `tools.jsonl` and `queries.jsonl`; `sample` takes so many requests, evenly spread."""
     began = time.perf_counter()
     tools = sorted(_load(folder / "tools.jsonl", ListedTool), key=lambda tool: tool.tool_id)
-    requests = _sampled(_load(folder / "queries.jsonl", Request), sample)
+    requests = spread(_load(folder / "queries.jsonl", Request), sample)
     embedder = SentenceEmbedder(model) if semantic else None
     merged, load_ms = _merged(folder / "tools.jsonl", tools, embedder)
     asked = _asked(requests, embedder)
@@ -152,12 +153,6 @@ def _miss(request: Request, found: Sequence[str]) -> Miss:
 
 def _documents(tools: Sequence[ListedTool]) -> list[Document]:
     return [Document(tool.tool_id, tool.name, tool.description, params=tool.params) for tool in tools]
-
-
-def _sampled(requests: Sequence[Request], sample: int | None) -> list[Request]:
-    """Chosen by a hash of the id, so that a larger sample holds the smaller one."""
-    by_hash = sorted(requests, key=lambda request: hashlib.sha256(request.id.encode()).hexdigest())
-    return by_hash[:sample]
 
 
 def _load(file: Path, row: type[Row]) -> list[Row]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from groundplan.errors import GroundplanError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
+
+    from groundplan.planning.store import PlanStore
+    from groundplan.settings import Endpoint
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +27,8 @@ app = typer.Typer(
 )
 catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
 app.add_typer(catalog_app, name="catalog")
+examples_app = typer.Typer(help="The plans that a model may be shown as examples.", no_args_is_help=True)
+app.add_typer(examples_app, name="examples")
 
 Words = Annotated[
     list[str],
@@ -40,13 +47,35 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
 ]
+ThreadOption = Annotated[
+    str | None, typer.Option("--thread", help="A name for the conversation: a clear follow-up is understood in it.")
+]
 ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME|URL|none",
+        help="Who is asked where words and rules leave something open: a model of groundplan.toml, several with commas "
+        "(the smallest first), the address of a server, or none.",
+    ),
+]
+StrategyOption = Annotated[
+    Literal["rules", "adapt"] | None,
+    typer.Option(
+        "--strategy",
+        metavar="rules|adapt",
+        help="rules: never ask a model. adapt: ask it every time. Neither: only where words and rules are not enough.",
+    ),
+]
+ExampleId = Annotated[str, typer.Argument(metavar="ID", help="As `groundplan examples list` shows it.")]
 TodayOption = Annotated[str | None, typer.Option("--today", help="The date that relative periods start from.")]
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone that today is in.")]
 
 
 def main() -> None:
     """Every failure of the world ends here, in one line and an exit code."""
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # a retry is no news to a person
     try:
         app()
     except GroundplanError as error:
@@ -73,7 +102,12 @@ def ask(
     words: Words,
     json: JsonOption = False,
     plan_only: Annotated[bool, typer.Option("--plan-only", help="Show the checked plan; run nothing.")] = False,
-    strategy: Annotated[str, typer.Option("--strategy", help="How plans are made: rules.")] = "rules",
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    thread: Annotated[
+        str | None,
+        typer.Option("--thread", help="A name for the conversation, so that a clear follow-up is understood."),
+    ] = None,
     approve: ApproveOption = False,
     output: OutputOption = None,
     today: TodayOption = None,
@@ -82,36 +116,51 @@ def ask(
     """Ask in plain words: exit 0 with an answer, 1 refused, 3 when a question comes back, 4 when the world failed."""
     from groundplan.interfaces import report, show
 
-    if strategy != "rules":
-        raise UsageError(f"there is no strategy {strategy!r} yet; this release plans with rules")
     if plan_only:
-        _plan(words, json, today, timezone)
+        plan(words, json, model, strategy, today, timezone)
         return
     source, question, clock = _asked(words, today, timezone)
     if output:
         output.mkdir(parents=True, exist_ok=True)
-    with show.live(quiet=json) as live, _open(source) as project:
+    with show.live(quiet=json) as live, _open(source, _models(model, strategy)) as project:
         running: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": output}
-        outcome = project.ask(question, **clock, **running, approve=approve).outcome
+        outcome = project.ask(question, strategy=strategy, thread=thread, **clock, **running, approve=approve).outcome
     if output:
         report.write(outcome, output, question)
-    show.outcome(outcome, json)
+    show.outcome(outcome, json, _names(project), outcome.notes)
 
 
 @app.command()
-def plan(words: Words, json: JsonOption = False, today: TodayOption = None, timezone: ZoneOption = None) -> None:
+def plan(
+    words: Words,
+    json: JsonOption = False,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
     """Show the checked plan for a question, without running it; --json prints what `check` and `run` read."""
-    _plan(words, json, today, timezone)
+    from groundplan.interfaces import show
+
+    source, question, clock = _asked(words, today, timezone)
+    with _open(source, _models(model, strategy)) as project:
+        show.planned(project.plan(question, strategy=strategy, **clock), json, _names(project))
 
 
 @app.command()
-def explain(words: Words, json: JsonOption = False, today: TodayOption = None, timezone: ZoneOption = None) -> None:
+def explain(
+    words: Words,
+    json: JsonOption = False,
+    model: ModelOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
     """Say why these steps: requirement by requirement, with the words that ask for it."""
     from groundplan.interfaces import show
 
     source, question, clock = _asked(words, today, timezone)
-    with _open(source) as project:
-        show.explained(project.plan(question, **clock), json)
+    with _open(source, _models(model)) as project:
+        show.explained(project.plan(question, **clock), json, _names(project))
 
 
 @app.command()
@@ -177,20 +226,19 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv or tools.")],
+    suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa or ruqa.")],
     folder: Annotated[Path, typer.Argument(help="A folder of that suite's shape.")],
     json: JsonOption = False,
-    sample: Annotated[int | None, typer.Option("--sample", help="Only so many items, always the same.")] = None,
-    strategy: Annotated[str, typer.Option("--strategy", help="How plans are made: rules.")] = "rules",
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Only so many items, evenly spread.")] = None,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
 ) -> None:
     """Score a folder of questions with known answers; misses are listed with their class."""
     from groundplan.evaluation.suites import evaluate as run_suite
     from groundplan.interfaces import show
 
-    if strategy != "rules":
-        raise UsageError(f"there is no strategy {strategy!r} yet; this release plans with rules")
-    with show.counting(quiet=json) as on_progress:
-        found = run_suite(suite, folder, sample, on_progress)
+    with show.counting() as on_progress:
+        found = run_suite(suite, folder, sample, on_progress, model, strategy)
     show.report(found, json)
 
 
@@ -224,12 +272,33 @@ def catalog_show(name: str, json: JsonOption = False) -> None:
     show.tool(catalog.tools[name], json)
 
 
-def _plan(words: list[str], json: bool, today: str | None, timezone: str | None) -> None:
+@examples_app.command("list")
+def examples_list(json: JsonOption = False) -> None:
+    """The plans that a model made and the gate passed; those marked good are shown to a model."""
     from groundplan.interfaces import show
 
-    source, question, clock = _asked(words, today, timezone)
-    with _open(source) as project:
-        show.planned(project.plan(question, **clock), json)
+    show.examples(_store().entries(), json)
+
+
+@examples_app.command("mark")
+def examples_mark(example: ExampleId) -> None:
+    """Say that a plan was right, so that a model may be shown it."""
+    _store().mark(example)
+    typer.echo(f"{example} is marked: a model may be shown it")
+
+
+@examples_app.command("forget")
+def examples_forget(example: ExampleId) -> None:
+    """Throw a plan away: it is neither used again nor shown."""
+    _store().forget(example)
+    typer.echo(f"{example} is forgotten")
+
+
+def _store() -> PlanStore:
+    from groundplan.planning.store import PlanStore
+    from groundplan.settings import state_folder
+
+    return PlanStore(state_folder())
 
 
 def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[str, str, dict[str, Any]]:
@@ -269,11 +338,21 @@ def _read(plan: Path) -> bytes:
         raise UsageError(f"cannot read the plan {plan}: {error.strerror}") from error
 
 
-def _open(source: str) -> Any:
+def _open(source: str, models: Sequence[Endpoint] = ()) -> Any:
     from groundplan.project import Project
     from groundplan.settings import load_settings
 
-    return Project(source, load_settings(Path.cwd()).embeddings)
+    return Project(source, load_settings(Path.cwd()).embeddings, models)
+
+
+def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:
+    from groundplan.settings import load_models
+
+    return () if strategy == "rules" else load_models(Path.cwd(), named)
+
+
+def _names(project: Any) -> list[str]:
+    return [model.name for model in project.aio.models]
 
 
 if __name__ == "__main__":

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import importlib.util
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from groundplan.settings import cache_folder, state_folder
+from groundplan.errors import GroundplanError
+from groundplan.settings import Endpoint, cache_folder, load_models, state_folder
+
+MODEL_SECONDS = 20.0
 
 Check = tuple[str, bool | None, str]
 """What was looked at, whether it works (None: an extra that is not installed), and a word about it."""
@@ -45,13 +51,41 @@ def checks() -> Iterator[Check]:
         installed or None,
         "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
     )
+    yield from _models()
+
+
+def _models() -> Iterator[Check]:
+    """Those that questions in this folder would ask."""
+    endpoints = load_models(Path.cwd())
+    if not endpoints:
+        yield "model", None, "none is set, and none is needed; `groundplan ask --model URL …` asks one"
+    for endpoint in endpoints:
+        yield "model", *_tried(partial(_model, endpoint))
+
+
+def _model(endpoint: Endpoint) -> str:
+    from groundplan.llm.client import Model
+
+    async def enforces() -> bool:
+        async with Model.open(endpoint) as model:
+            return await model.enforces_schema(MODEL_SECONDS)
+
+    began = time.monotonic()
+    held = asyncio.run(enforces())
+    said = f"{endpoint.name} at {endpoint.url} answers in {time.monotonic() - began:.1f} s"
+    if held:
+        return f"{said} and is held to a schema"
+    return (
+        f"{said}, but is not held to a schema: its text is read instead, and more of it is dropped; "
+        "a server with json_schema (llama.cpp, vLLM, Ollama) does better"
+    )
 
 
 def _tried(work: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, work()
     except Exception as error:  # noqa: BLE001  whatever is broken, the doctor names it and goes on
-        return False, f"{type(error).__name__}: {error}"
+        return False, str(error) if isinstance(error, GroundplanError) else f"{type(error).__name__}: {error}"
 
 
 def _engine() -> str:

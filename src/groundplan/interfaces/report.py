@@ -12,6 +12,7 @@ from groundplan.answering.chart import png, svg
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.interfaces.show import cell
+from groundplan.interfaces.spending import counted
 
 ROWS_IN_THE_REPORT = 30
 
@@ -66,6 +67,17 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
     yield "## How it was answered\n"
     for item in outcome.coverage:
         yield f"- `{item.requirement}` by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
+    yield from _stages(outcome)
+
+
+def _stages(answer: Answer) -> Iterator[str]:
+    yield "\n## What it took\n"
+    yield "| stage | ms | tokens |"
+    yield "| --- | ---: | ---: |"
+    for entry in answer.trace:
+        yield f"| {entry.stage} | {entry.ms:,.1f} | {entry.tokens:,} |"
+    if answer.usage.calls:
+        yield f"\n{', '.join(answer.usage.models)}: {counted(answer.usage)}"
 
 
 def _table(step: str, table: ShownTable) -> Iterator[str]:

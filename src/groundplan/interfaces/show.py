@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as json_format
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,20 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Plan
 from groundplan.contracts.progress import Progress
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.interfaces import spending
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
     from groundplan.pipeline import Planned
+    from groundplan.planning.store import Entry
 
 ROWS_IN_THE_TERMINAL = 20
+SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
@@ -68,7 +74,7 @@ def _summary(verdict: Verdict, file: str) -> None:
         out.print(f"[red]{count} issue{'s' if count != 1 else ''}[/]: the plan may not run.")
         return
     plan = verdict.plan
-    out.print(f"[green]ok[/] {escape(file)}: {len(plan.steps)} steps cover {len(plan.coverage)} requirements.")
+    out.print(f"[green]ok[/] {escape(file)}: {_covering(len(plan.steps), len(plan.coverage))}")
     for item in plan.coverage:
         out.print(f"    {escape(item.requirement)} [dim]<-[/] {', '.join(item.steps)}")
     for repair in plan.repairs:
@@ -114,51 +120,80 @@ def live(quiet: bool, run_id: str | None = None, again: str | None = None) -> It
 
 
 @contextmanager
-def counting(quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error."""
+def counting() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; where no person looks, a line now and then."""
     from rich.progress import Progress as Bar
 
-    with Bar(console=err, disable=quiet or not err.is_terminal) as bar:
+    if not err.is_terminal:
+        yield _now_and_then()
+        return
+    with Bar(console=err) as bar:
         task = bar.add_task("scoring", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def planned(planned: Planned, json: bool) -> None:
+def _now_and_then() -> Callable[[int, int], None]:
+    said = time.monotonic()
+
+    def count(done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= SECONDS_BETWEEN_COUNTS:
+            said = time.monotonic()
+            err.print(f"{done:,} of {total:,}")
+
+    return count
+
+
+def planned(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
     """The steps as a person reads them, or as the JSON that `check` and `run` take."""
     if planned.ended or planned.plan is None or planned.reading is None:
-        outcome(_ended(planned), json)
+        outcome(_ended(planned), json, models, planned.notes)
         return
+    _steps(planned.plan, planned.reading, json)
+    _spent(planned, json, models, planned.notes)
+
+
+def _steps(plan: Plan, reading: Reading, json: bool) -> None:
     if json:
-        proposal = {"reading": planned.reading, "plan": planned.plan}
+        proposal = {"reading": reading, "plan": plan}
         print_json({name: part.model_dump(mode="json") for name, part in proposal.items()})
         return
-    for step in planned.plan.steps:
+    for step in plan.steps:
         params = ", ".join(f"{name}={_short(value)}" for name, value in step.params.items())
         out.print(f"[bold]{step.id}[/] {step.tool}({escape(params)})")
         needs = f"after {', '.join(step.needs)}; " if step.needs else ""
-        out.print(f"    [dim]{needs}serves {escape(', '.join(step.satisfies))}[/]")
-    out.print(
-        f"[green]checked[/]: {len(planned.plan.steps)} steps cover {len(planned.reading.requirements)} requirements."
-    )
+        spare = "only when the others find too little; " if plan.fallback and step.id in plan.fallback.steps else ""
+        out.print(f"    [dim]{needs}{spare}serves {escape(', '.join(step.satisfies))}[/]")
+    out.print(f"[green]checked[/]: {_covering(len(plan.steps), len(reading.requirements))}")
 
 
-def explained(planned: Planned, json: bool) -> None:
+def _covering(steps: int, requirements: int) -> str:
+    """`1 step covers 1 requirement.`, `4 steps cover 6 requirements.`"""
+    many = f"{steps} steps cover" if steps != 1 else "1 step covers"
+    return f"{many} {requirements} requirement{'' if requirements == 1 else 's'}."
+
+
+def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
     """Requirement by requirement: the words that ask for it, and the steps that serve it."""
     if planned.ended or planned.plan is None or planned.reading is None:
-        outcome(_ended(planned), json)
+        outcome(_ended(planned), json, models, planned.notes)
         return
-    steps = planned.plan.steps
+    _reasons(planned.plan, planned.reading, json)
+    _spent(planned, json, models, planned.notes)
+
+
+def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
     rows: list[dict[str, Any]] = [
         {
             "requirement": r.id,
             "words": r.evidence.text,
             "implied": r.implied,
-            "steps": [f"{s.id} ({s.tool})" for s in steps if r.id in s.satisfies],
+            "steps": [f"{s.id} ({s.tool})" for s in plan.steps if r.id in s.satisfies],
         }
-        for r in planned.reading.requirements
+        for r in reading.requirements
     ]
     if json:
-        print_json({"question": planned.reading.question, "requirements": rows})
+        print_json({"question": reading.question, "requirements": rows})
         return
     table = Table(header_style="bold", box=None)
     for heading in ("requirement", "because you said", "so these steps are there"):
@@ -188,7 +223,11 @@ def report(found: Report, json: bool) -> None:
     table.add_column("", justify="right")
     for name, score in found.scores.items():
         table.add_row(name, f"{score:.3f}")
+    for name, measure in found.extra.items():
+        table.add_row(f"[dim]{escape(name)}[/]", f"[dim]{measure:,.4g}[/]")
     out.print(table)
+    if found.usage.calls:
+        out.print(f"[dim]{escape(', '.join(found.usage.models))}: {spending.counted(found.usage)}[/]")
     for miss in found.misses:
         out.print(
             f"[red]{escape(miss.why)}[/] {escape(miss.question)}\n    [dim]wanted {escape(_short(miss.expected))}"
@@ -196,7 +235,9 @@ def report(found: Report, json: bool) -> None:
         out.print(f"    [dim]got    {escape(_short(miss.got))}")
 
 
-def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
+def outcome(
+    outcome: Answer | Refusal | Clarification, json: bool, models: Sequence[str] = (), notes: Sequence[str] = ()
+) -> None:
     """The answer for a person, or as one JSON document; exits 1 for a refusal, 3 for a question back."""
     if json:
         print_json(outcome.model_dump(mode="json"))
@@ -208,6 +249,7 @@ def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
     else:
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+    _spent(outcome, json, models, notes)
     match outcome:
         case Refusal():
             raise typer.Exit(1)
@@ -215,6 +257,18 @@ def outcome(outcome: Answer | Refusal | Clarification, json: bool) -> None:
             raise typer.Exit(3)
         case Answer():
             return
+
+
+def _spent(
+    ended: Answer | Refusal | Clarification | Planned, json: bool, models: Sequence[str], notes: Sequence[str]
+) -> None:
+    """On standard error, behind the answer; nothing where no model was set up."""
+    for note in spending.printable(notes):
+        err.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
+    if models and not json:
+        planned = not isinstance(ended, Refusal | Clarification)
+        said = spending.line(models, ended.usage, ended.trace, planned=planned, failed=bool(notes))
+        err.print(f"[dim]{escape(said)}[/]", soft_wrap=True)
 
 
 def _chart(spec: Any) -> None:
@@ -281,6 +335,23 @@ def tool(tool: Tool, json: bool) -> None:
         required = "required" if name in schema.get("required", []) else ""
         default = json_format.dumps(param["default"]) if "default" in param else required
         table.add_row(escape(name), escape(_type(param)), escape(default), escape(param.get("description", "")))
+    out.print(table)
+
+
+def examples(entries: Sequence[Entry], json: bool) -> None:
+    """Every kept plan in a line."""
+    if json:
+        print_json([entry.model_dump(mode="json") for entry in entries])
+        return
+    if not entries:
+        out.print("no plan is kept yet: those that a model makes and the gate passes will be here")
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("id", "question", "tools", "marked"):
+        table.add_column(heading)
+    for entry in entries:
+        tools = ", ".join(entry.tools)
+        table.add_row(entry.id, escape(entry.question), escape(tools), "[green]yes[/]" if entry.marked else "")
     out.print(table)
 
 
