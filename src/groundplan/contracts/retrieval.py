@@ -1,0 +1,101 @@
+"""What a question to trackers is about, and what is fetched for it from where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainSerializer, model_validator
+
+from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.reading import Period
+
+FilterName = Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
+Words = Annotated[tuple[Annotated[Text, Field(min_length=1)], ...], Field(max_length=1_000)]
+Filters = Annotated[
+    Mapping[FilterName, Words],
+    AfterValidator(lambda filters: MappingProxyType(dict(filters))),
+    PlainSerializer(
+        lambda filters: {name: list(values) for name, values in filters.items()}, return_type=dict[str, list[str]]
+    ),
+]
+"""Projects, dates, statuses, providers: values by what they filter, read-only and in the order given."""
+
+
+def no_filters() -> Filters:
+    return MappingProxyType({})
+
+
+class TrackerIntent(Contract):
+    type: Name
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+class Hypothesis(Contract):
+    """One thing to find out, once those that it depends on are known."""
+
+    id: Name
+    description: Text
+    depends_on: tuple[Name, ...] = ()
+
+
+class Reasoning(Contract):
+    """What was understood before anything is fetched. Dates stand in `entities` as words, in `periods` as intervals."""
+
+    intents: Annotated[tuple[TrackerIntent, ...], Field(max_length=64)] = ()
+    hypotheses: Annotated[tuple[Hypothesis, ...], Field(max_length=512)] = ()
+    entities: Filters = Field(default_factory=no_filters)
+    periods: tuple[Period, ...] = ()
+    unresolved: tuple[Text, ...] = ()  # what was said and cannot be taken: an unknown project, a date with two meanings
+
+    @model_validator(mode="after")
+    def _depend_on_earlier_ones(self) -> Reasoning:
+        known: set[str] = set()
+        for hypothesis in self.hypotheses:
+            missing = [id_ for id_ in hypothesis.depends_on if id_ not in known]
+            if missing or hypothesis.id in known:
+                fault = f"depends on {missing[0]!r}, which does not come before it" if missing else "appears twice"
+                raise ValueError(f"hypothesis {hypothesis.id!r} {fault}")
+            known.add(hypothesis.id)
+        return self
+
+
+class RetrievalPlan(Contract):
+    id: Name
+    description: Text
+    sources: Annotated[tuple[Name, ...], Field(min_length=1)]
+    filters: Filters
+    priority: int  # higher goes first
+
+
+class RetrievalQuery(Contract):
+    """One plan for one source. `query_string` is for people; a source is asked by the filters alone."""
+
+    id: Name
+    query_string: str
+    source: Name
+    filters: Filters
+
+
+class Retrieval(Contract):
+    plans: tuple[RetrievalPlan, ...] = ()
+    queries: tuple[RetrievalQuery, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_in_order_and_whole(self) -> Retrieval:
+        faults = [*self._faults()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _faults(self) -> Iterator[str]:
+        priorities = [plan.priority for plan in self.plans]
+        if priorities != sorted(priorities, reverse=True):
+            yield "the plans are not sorted by priority"
+        for what, ids in (("plans", [p.id for p in self.plans]), ("queries", [q.id for q in self.queries])):
+            if len(set(ids)) < len(ids):
+                yield f"two {what} have the same id"
+        planned = [source for plan in self.plans for source in plan.sources]
+        if planned != [query.source for query in self.queries]:
+            yield "the queries are not one for each source of each plan"

@@ -1,0 +1,154 @@
+"""Retrieval planned by rules: intents become plans and queries for sources, with no model and always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from groundplan.contracts.agent import AgentContract, Capabilities, agent
+from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.retrieval import (
+    FilterName,
+    Filters,
+    Hypothesis,
+    Reasoning,
+    Retrieval,
+    RetrievalPlan,
+    RetrievalQuery,
+    TrackerIntent,
+    no_filters,
+)
+from groundplan.errors import CatalogError
+
+FILE = Path(__file__).with_name("retrieval.yaml")
+UNKNOWN = "unknown"
+BY_RULES = Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=80)
+
+
+class PlanRule(Contract):
+    """One plan of an intent; `otherwise` fills a filter of which the question says nothing."""
+
+    hypothesis: Text
+    description: Text
+    sources: Annotated[tuple[Name, ...], Field(min_length=1)]
+    filters: tuple[FilterName, ...] = ()
+    otherwise: Filters = Field(default_factory=no_filters)
+    priority: int
+
+
+class IntentRule(Contract):
+    plans: Annotated[tuple[PlanRule, ...], Field(min_length=1)]
+    conclusion: Text = ""  # what is found out from all of its plans together
+
+
+class RetrievalRules(Contract):
+    threshold: Annotated[float, Field(ge=0, le=1)]
+    sources: dict[Name, Literal["structured", "unstructured"]]
+    intents: dict[Name, IntentRule]
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> RetrievalRules:
+        faults = [*self._faults()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def of(self, intent: str) -> IntentRule:
+        """Of an intent without an entry, that of `unknown`."""
+        return self.intents.get(intent) or self.intents[UNKNOWN]
+
+    def _faults(self) -> Iterator[str]:
+        if UNKNOWN not in self.intents:
+            yield f"the intent {UNKNOWN!r} is missing; add one for what no other covers"
+        for name, intent in self.intents.items():
+            for rule in intent.plans:
+                for source in sorted({*rule.sources} - {*self.sources}):
+                    yield f"intent {name!r} asks the source {source!r}, which is not among the sources"
+                for filter_ in sorted({*rule.otherwise} - {*rule.filters}):
+                    yield f"intent {name!r} fills {filter_!r}, which is not among its filters"
+
+
+@cache
+def load_rules(file: Path = FILE) -> RetrievalRules:
+    """Read once for each file."""
+    try:
+        return RetrievalRules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise CatalogError(f"{file}: these are no rules for retrieval: {error}; correct the file") from error
+
+
+@agent(
+    AgentContract(
+        id="reasoning_structure",
+        version="1.0.0",
+        needs=("reasoning.intents",),
+        gives=("reasoning.hypotheses",),
+        after=("intent_detection",),
+        capabilities=BY_RULES,
+    )
+)
+def structure_reasoning(reasoning: Reasoning, rules: RetrievalRules) -> Reasoning:
+    """The same with one hypothesis for each thing to fetch, and one for what all things of an intent tell together."""
+    found: list[Hypothesis] = []
+    for intent in reasoning.intents:
+        rule, first = rules.of(intent.type), len(found)
+        found.extend(Hypothesis(id=f"h{first + n}", description=p.hypothesis) for n, p in enumerate(rule.plans))
+        if rule.conclusion:
+            needed = tuple(hypothesis.id for hypothesis in found[first:])
+            found.append(Hypothesis(id=f"h{len(found)}", description=rule.conclusion, depends_on=needed))
+    return reasoning.model_copy(update={"hypotheses": tuple(found)})
+
+
+@agent(
+    AgentContract(
+        id="retrieval_planner",
+        version="1.0.0",
+        needs=("reasoning.intents", "reasoning.hypotheses"),
+        gives=("retrieval.plans", "retrieval.queries"),
+        after=("intent_detection", "reasoning_structure"),
+        capabilities=BY_RULES,
+    )
+)
+def plan_retrieval(reasoning: Reasoning, rules: RetrievalRules) -> Retrieval:
+    """What each sure intent fetches, the highest priority first and else in the order of the intents; nothing twice."""
+    chosen = [rule for intent in _sure(reasoning, rules) for rule in rules.of(intent.type).plans]
+    ordered = sorted(_once(chosen), key=lambda rule: -rule.priority)
+    plans = tuple(_plan(f"plan{place}", rule, reasoning.entities) for place, rule in enumerate(ordered))
+    return Retrieval(plans=plans, queries=tuple(query for plan in plans for query in _queries(plan)))
+
+
+def _sure(reasoning: Reasoning, rules: RetrievalRules) -> list[TrackerIntent]:
+    return [intent for intent in reasoning.intents if intent.confidence >= rules.threshold]
+
+
+def _once(chosen: list[PlanRule]) -> list[PlanRule]:
+    """The first of those that fetch the same, whichever intent they serve."""
+    first: dict[object, PlanRule] = {}
+    for rule in chosen:
+        fetched = (rule.description, rule.sources, rule.filters, tuple(rule.otherwise.items()), rule.priority)
+        first.setdefault(fetched, rule)
+    return [*first.values()]
+
+
+def _plan(id_: str, rule: PlanRule, entities: Filters) -> RetrievalPlan:
+    filters = {name: values for name in rule.filters if (values := entities.get(name) or rule.otherwise.get(name))}
+    return RetrievalPlan(
+        id=id_, description=rule.description, sources=rule.sources, filters=filters, priority=rule.priority
+    )
+
+
+def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
+    said = _said(plan)
+    for source in plan.sources:
+        id_ = f"{plan.id}_query" if len(plan.sources) == 1 else f"{plan.id}_query_{source}"
+        yield RetrievalQuery(id=id_, query_string=said, source=source, filters=plan.filters)
+
+
+def _said(plan: RetrievalPlan) -> str:
+    """The description, then each filter as `name:value,value`."""
+    return " ".join([plan.description, *(f"{name}:{','.join(values)}" for name, values in plan.filters.items())])

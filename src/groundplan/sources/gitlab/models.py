@@ -1,0 +1,166 @@
+"""What GitLab is asked and what it sends: strict in the fields we use, blind to all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+from pydantic import AwareDatetime, BaseModel
+
+from groundplan.sources.http.asking import Asked, Period, Value
+from groundplan.sources.http.listing import Columns, Row
+
+COMMITS: Columns = {
+    "project": "text",
+    "id": "text",
+    "title": "text",
+    "author": "text",
+    "committed": "time",
+    "link": "text",
+}
+MERGE_REQUESTS: Columns = {
+    "project": "text",
+    "id": "text",
+    "title": "text",
+    "author": "text",
+    "state": "text",
+    "target": "text",
+    "created": "time",
+    "updated": "time",
+    "merged": "time",
+    "link": "text",
+}
+
+
+class CommitsAsked(Asked):
+    author: Value | None = None
+
+
+class MergeRequestsAsked(Asked):
+    author: Value | None = None
+    state: Literal["opened", "closed", "locked", "merged", "all"] = "all"
+    by: Literal["created", "updated"] = "created"
+
+
+class Commit(BaseModel):
+    id: str
+    short_id: str
+    title: str
+    author_name: str
+    author_email: str
+    committed_date: AwareDatetime
+    web_url: str
+
+    @property
+    def key(self) -> str:
+        return self.id
+
+    def row(self, project: str, link: str | None, period: Period) -> Row:
+        cells = {
+            "project": project,
+            "id": self.short_id,
+            "title": self.title,
+            "author": self.author_name,
+            "committed": period.local(self.committed_date),
+            "link": link,
+        }
+        name = f"{project}@{self.short_id}"
+        return Row(name, "commit", self.title, self.author_name, self.committed_date, link, cells)
+
+
+class Person(BaseModel):
+    username: str
+    name: str
+
+
+class MergeRequest(BaseModel):
+    id: int
+    iid: int
+    title: str
+    state: Literal["opened", "closed", "locked", "merged"]
+    author: Person
+    target_branch: str
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    merged_at: AwareDatetime | None = None
+    web_url: str
+
+    @property
+    def key(self) -> str:
+        return str(self.id)
+
+    def row(self, project: str, link: str | None, period: Period) -> Row:
+        cells = {
+            "project": project,
+            "id": f"!{self.iid}",
+            "title": self.title,
+            "author": self.author.name,
+            "state": self.state,
+            "target": self.target_branch,
+            "created": period.local(self.created_at),
+            "updated": period.local(self.updated_at),
+            "merged": period.local(self.merged_at),
+            "link": link,
+        }
+        name = f"{project}!{self.iid}"
+        return Row(name, "merge request", self.title, self.author.name, self.created_at, link, cells)
+
+
+Thing = TypeVar("Thing", Commit, MergeRequest)
+
+
+@dataclass(frozen=True)
+class Listing(Generic[Thing]):
+    """One kind of list of a project. `wanted` holds exactly what was asked; `params` at least leave that in."""
+
+    path: str
+    params: Mapping[str, str]
+    model: type[Thing]
+    columns: Columns
+    wanted: Callable[[Thing], bool]
+
+
+def commits(asked: CommitsAsked) -> Listing[Commit]:
+    author = asked.author
+
+    def wanted(commit: Commit) -> bool:
+        by = author is None or author in f"{commit.author_name} <{commit.author_email}>"
+        return by and asked.holds(commit.committed_date)
+
+    pushed = {"since": _moment(asked.start), "until": _moment(asked.end), "author": author and _literally(author)}
+    return Listing("repository/commits", _given(pushed), Commit, COMMITS, wanted)
+
+
+def merge_requests(asked: MergeRequestsAsked) -> Listing[MergeRequest]:
+    """`scope` is always sent: without it some lists hold one's own items only."""
+
+    def wanted(request: MergeRequest) -> bool:
+        moment = request.created_at if asked.by == "created" else request.updated_at
+        return asked.holds(moment) and asked.state in ("all", request.state)
+
+    pushed = {
+        "scope": "all",
+        "state": asked.state,
+        "author_username": asked.author,
+        f"{asked.by}_after": _moment(asked.start),
+        f"{asked.by}_before": _moment(asked.end),
+        "order_by": "created_at",
+        "sort": "desc",
+    }
+    return Listing("merge_requests", _given(pushed), MergeRequest, MERGE_REQUESTS, wanted)
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _literally(author: str) -> str:
+    """GitLab hands the author to git as a basic regular expression."""
+    return re.sub(r"[\\.*\[\]^$]", r"\\\g<0>", author)
+
+
+def _given(pushed: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in pushed.items() if value is not None}

@@ -1,0 +1,1 @@
+"""Issues of a YouTrack server, read by its REST interface."""

@@ -1,0 +1,108 @@
+"""YouTrack as a source: issues of the projects that are set up, and of no others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.facts import TableRef
+from groundplan.contracts.schema import SourceSchema
+from groundplan.errors import SourceError, UsageError
+from groundplan.sources.http.asking import read_params
+from groundplan.sources.http.listing import Row, Shelf, described, read_pages
+from groundplan.sources.http.tracker import Tracker, load_tracker
+from groundplan.sources.interface import Call, Result
+from groundplan.sources.youtrack.models import FIELDS, ISSUES, YouTrackIssue
+from groundplan.sources.youtrack.query import IssuesAsked, compose
+
+if TYPE_CHECKING:
+    from groundplan.sources.http.client import Budget, Server
+
+NAME = "youtrack"
+PATH = "/api/issues"
+TOP = 100  # always sent: without it YouTrack gives 42
+TABLES = {"issues": ISSUES}
+
+
+class YouTrack:
+    """Opened with `YouTrack.open`; nothing is sent before a tool is called."""
+
+    name = NAME
+
+    def __init__(self, tracker: Tracker, server: Server) -> None:
+        self._tracker, self._server = tracker, server
+        self._shelf = Shelf(NAME)
+
+    @classmethod
+    def open(cls, settings: Tracker | dict[str, Any]) -> Self:
+        """Settings with url, projects (short names, as in an issue's number) and token_env or token_file."""
+        from groundplan.sources.http.client import Server
+
+        tracker = load_tracker(settings, NAME)
+        return cls(tracker, Server(tracker, "Authorization", "Bearer "))
+
+    @staticmethod
+    def tools() -> Sequence[Path]:
+        return [Path(__file__).with_name("tools.yaml")]
+
+    async def describe(self) -> SourceSchema:
+        return described(NAME, TABLES)
+
+    async def call(self, call: Call) -> Result:
+        if call.tool.name != "youtrack_issues":
+            raise UsageError(f"{call.tool.name!r} is no tool of YouTrack; see `groundplan catalog list`")
+        asked = read_params(IssuesAsked, call.tool.name, call.params)
+        projects = self._tracker.chosen(asked.projects)
+        pages = self._pages(compose(asked, projects), self._server.budget(call.seconds))
+
+        def row(issue: YouTrackIssue) -> Row | None:
+            self._hold(issue, projects)
+            wanted = asked.holds(issue.moment(asked.by)) and asked.status in ("all", issue.status)
+            return issue.row(self._tracker.url, asked) if wanted else None
+
+        return self._shelf.result(call, await read_pages(pages, row, min(asked.limit, call.limits.rows)), ISSUES)
+
+    def table(self, name: str) -> NoReturn:
+        raise UsageError(f"{NAME}: {name!r} does not lie ready; a step with the tool youtrack_issues reads it")
+
+    def restore(self, ref: TableRef) -> object:
+        return self._shelf.handle(ref)
+
+    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
+        return self._shelf.show(ref, rows)
+
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {"issues": {"project": self._tracker.projects}}
+
+    async def close(self) -> None:
+        self._shelf.clear()
+        await self._server.close()
+
+    async def _pages(self, query: str, budget: Budget) -> AsyncIterator[Sequence[YouTrackIssue]]:
+        """Each page begins with the last row of the one before: no total is sent, and so a gap is seen.
+
+        A page may be shorter than asked for, so that only one that brings nothing more is the end.
+        """
+        seen: set[str] = set()
+        before: list[str] = []
+        skip = 0
+        while True:
+            params: dict[str, str | int] = {"query": query, "fields": FIELDS, "$skip": skip, "$top": TOP}
+            found = (await self._server.get(PATH, params, budget)).listed(YouTrackIssue)
+            ids = [issue.id for issue in found]
+            if before and (not ids or ids[0] not in seen):
+                raise SourceError(f"{PATH}: issues moved while they were read, some are missing; ask again")
+            if len(ids) > 1 and ids == before:
+                raise SourceError(f"{PATH}: the server sends the same page again; what is behind it is missing")
+            yield [issue for issue in found if issue.id not in seen]
+            if len(ids) < 2:
+                return
+            seen.update(ids)
+            before, skip = ids, skip + len(ids) - 1
+
+    def _hold(self, issue: YouTrackIssue, projects: Sequence[str]) -> None:
+        """Whatever a server makes of a query, an issue of another project goes nowhere."""
+        if issue.project.shortName.casefold() not in {project.casefold() for project in projects}:
+            raise SourceError(f"{PATH}: an issue of another project came; name projects by their short names")
