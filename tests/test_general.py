@@ -22,7 +22,7 @@ LONG_QUESTION = 20  # characters; shorter ones are anyone's
 
 # names that any table may have, and words of the field that some benchmark uses as a name
 ORDINARY = """
-address amount area author budget capacity category channel cited citing city code color company condition connection
+address amount application area author budget capacity category channel cited citing city code color company condition connection
 cost count country currency date day department description direction discount distance duration email end engine
 exchange field first friday gender grade height homepage hour how id index keyword language last latitude length level
 line link list location longitude make manager meal member message minute mode model monday month name note number open

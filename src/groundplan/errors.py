@@ -5,6 +5,7 @@ An expected failure is data (`Issue`, `Refusal`, `Clarification`); what is here 
     GroundplanError
     ├── UsageError             the call itself is wrong: a missing file, an unknown name    exit 2
     ├── CatalogError           a tool, capability or template file is wrong: file and line  exit 2
+    ├── AgentBroke             an agent did not keep its contract: contracts/agent.py       exit 4
     └── WorldError             something outside failed                                     exit 4
         ├── SourceError        a source cannot be opened or described
         ├── ToolError          a tool failed on its input

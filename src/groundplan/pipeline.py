@@ -32,6 +32,7 @@ from groundplan.narrowing.narrow import Retriever, narrow
 from groundplan.planning import lookup, rules
 from groundplan.planning.store import PlanStore, key_of
 from groundplan.reading.entities import Registry
+from groundplan.reading.followup import goes_on
 from groundplan.reading.lexical import read
 from groundplan.reading.lookup import read_lookup
 from groundplan.reading.meaning import Meaning
@@ -149,28 +150,29 @@ def _with_trace(planned: Planned, trace: Trace) -> Planned:
 
 
 async def _read(asked: Asked, world: World, trace: Trace) -> Reading | Clarification | Refusal:
-    knowledge = world.schema.knowledge
-    if knowledge and world.registry:
-        now: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone, "context": asked.context}
-        if trace.calls is None:
-            return read_lookup(asked.question, knowledge, world.registry, **now)
+    """By words; with a model where they leave something open."""
+    clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
+    always, calls = asked.strategy == "adapt", trace.calls
+    if world.schema.knowledge and world.registry:
+        known: tuple[Any, ...] = (asked.question, world.schema.knowledge, world.registry)
+        clock |= {"context": asked.context}
+        if calls is None:
+            return read_lookup(*known, **clock)
         from groundplan.reading.lookup_modelled import read_lookup_with
 
-        always = asked.strategy == "adapt"
-        looked_up, notes = await read_lookup_with(
-            trace.calls, asked.question, knowledge, world.registry, always=always, **now
-        )
-        trace.notes += notes
-        return looked_up
-    source = next(iter(world.sources.values()))
-    values = await source.values(asked.question)
-    clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone, "meaning": world.meaning}
-    if trace.calls is None:
-        return read(asked.question, world.schema, values, **clock)
-    from groundplan.reading.modelled import read_with
+        found, notes = await read_lookup_with(calls, *known, always=always, **clock)
+    else:
+        if asked.context and goes_on(asked.question):
+            text = "A follow-up about tables is not understood yet. Please ask the whole question."
+            return Clarification(text=text, missing="the whole question")
+        values = await next(iter(world.sources.values())).values(asked.question)
+        known = (asked.question, world.schema, values)
+        clock |= {"meaning": world.meaning}
+        if calls is None:
+            return read(*known, **clock)
+        from groundplan.reading.modelled import read_with
 
-    always = asked.strategy == "adapt"
-    found, notes = await read_with(trace.calls, asked.question, world.schema, values, always=always, **clock)
+        found, notes = await read_with(calls, *known, always=always, **clock)
     trace.notes += notes
     return found
 
@@ -278,7 +280,7 @@ async def ask(asked: Asked, world: World, trace: Trace, **running: Any) -> Outco
     assert isinstance(planned.verdict, Passed)
     assert planned.reading is not None
     outcome = await _run(planned.verdict.plan, planned.reading, world, trace, **running)
-    if isinstance(outcome, Answer) or trace.calls is None:
+    if isinstance(outcome, Answer) or trace.calls is None or world.schema.knowledge:
         return outcome
     again = await _adapted(replace(planned, verdict=Refused(issues=outcome.issues)), world, trace)
     if not isinstance(again.verdict, Passed):

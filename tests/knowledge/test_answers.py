@@ -73,3 +73,18 @@ def test_the_unclear_is_asked_back_and_the_unknown_refused(
 ) -> None:
     outcome = portfolio.ask(question).outcome
     assert isinstance(outcome, Refusal if case["outcome"] == "refusal" else Clarification), outcome
+
+
+@pytest.mark.requirement("R10")
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("projects without Python", "reading/negation"),
+        ("which projects use both Redis and Kafka", "reading/in-common"),
+        ("Какие проекты делал в Талвик Банке в 2021 году?", "reading/period"),
+    ],
+)
+def test_what_no_path_can_say_is_refused_and_not_turned_round(question: str, code: str, portfolio: Project) -> None:
+    outcome = portfolio.ask(question).outcome
+    assert isinstance(outcome, Refusal), outcome
+    assert outcome.issues[0].code == code

@@ -41,7 +41,9 @@ def sentences(
 
 def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
     """What the text says of the facts; a chart and a table of the same facts are told about once."""
-    return list({text_of([told], language)[0]: told for told in _findings(plan, facts, about, language)}.values())
+    told = {text_of([one], language)[0]: one for one in _described(plan, about, language)}
+    listed = rendered(facts, plan.render, plan.limits, language)
+    return [*told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
 
 
 def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
@@ -60,11 +62,10 @@ def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTabl
     return text_of(list(remarks(facts, subjects(plan, facts, shown), language)), language)[0]
 
 
-def _findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+def _described(plan: CheckedPlan, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     for subject in about:
         if not (subject.is_chart and (subject.kind == "listing" or not subject.complete)):
             yield from described(Citing(subject, language), plan.limits.items)
-    yield from rendered(facts, plan.render, plan.limits, language)
 
 
 def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:

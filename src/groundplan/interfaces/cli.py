@@ -48,7 +48,10 @@ OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
 ]
 ThreadOption = Annotated[
-    str | None, typer.Option("--thread", help="A name for the conversation: a clear follow-up is understood in it.")
+    str | None,
+    typer.Option(
+        "--thread", help="A conversation with a knowledge base, by name: a clear follow-up is understood in it."
+    ),
 ]
 ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
 ModelOption = Annotated[
@@ -104,10 +107,7 @@ def ask(
     plan_only: Annotated[bool, typer.Option("--plan-only", help="Show the checked plan; run nothing.")] = False,
     model: ModelOption = None,
     strategy: StrategyOption = None,
-    thread: Annotated[
-        str | None,
-        typer.Option("--thread", help="A name for the conversation, so that a clear follow-up is understood."),
-    ] = None,
+    thread: ThreadOption = None,
     approve: ApproveOption = False,
     output: OutputOption = None,
     today: TodayOption = None,

@@ -9,6 +9,7 @@ from groundplan.contracts.contract import Scalar
 from groundplan.contracts.reading import Evidence, Filter, Operator, Period, Requirement
 from groundplan.contracts.schema import Column
 from groundplan.reading.columns import Mention, is_ordinal_time
+from groundplan.reading.lexicon import Cue
 from groundplan.reading.numbers import Comparison, find_comparisons
 from groundplan.reading.periods import Found
 from groundplan.reading.scan import Scan
@@ -60,6 +61,15 @@ def _left_out(scan: Scan, mentions: list[ValueMention]) -> list[ValueMention]:
         if listed or any(_leads_to(scan, end, mention.first) for end in ends):
             found.append(mention)
     return found
+
+
+def idle_negations(scan: Scan) -> tuple[Cue, ...]:
+    """`not` and the like that leave no value out."""
+    return tuple(
+        cue
+        for cue in scan.cues(scan.lexicon.negations)
+        if not any(_leads_to(scan, cue.last, mention.first) for mention in scan.value_mentions)
+    )
 
 
 def number_filters(scan: Scan) -> Iterator[Requirement]:

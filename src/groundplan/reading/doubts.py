@@ -6,16 +6,27 @@ from collections.abc import Iterator
 
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.schema import Table
+from groundplan.contracts.schema import Column, Table
 from groundplan.reading.columns import EXACT, is_discrete
+from groundplan.reading.conditions import idle_negations
 from groundplan.reading.facets import Facets, time_columns
 from groundplan.reading.lexicon import Cue
+from groundplan.reading.meaning import runs
 from groundplan.reading.numbers import Comparison, find_comparisons
+from groundplan.reading.roles import grouped_mentions
 from groundplan.reading.scan import Scan
-from groundplan.reading.words import stem
+from groundplan.reading.slips import find_slips
+from groundplan.reading.words import split_name, stem
 
 Doubt = Clarification | Refusal
 EACH = frozenset(map(stem, ("each", "every", "per", "каждый")))
+ORDINALS = frozenset(
+    map(
+        stem,
+        ["second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th", "второй", "третий", "четвертый", "пятый"],
+    )
+)
+OPPOSITE = ("un", "non", "not", "не")  # how words begin that say the contrary
 NO_AXES = frozenset({"anomaly", "correlation", "distribution", "summary"})  # charts and tables of single rows
 PLACED = frozenset({"in", "for", "from", "at", "within", "only", "where", "в", "во", "для", "из", "у", "только", "где"})
 
@@ -31,6 +42,10 @@ def find_doubt(facets: Facets) -> Doubt | None:
     checks = (
         _changes,
         _undrawn,
+        _unread_negation,
+        _nth,
+        _yes_or_no,
+        _misspelt,
         _unclear_column,
         _unclear_value,
         _unclear_period,
@@ -67,6 +82,61 @@ def _undrawn(facets: Facets) -> Doubt | None:
     return None
 
 
+def _unread_negation(facets: Facets) -> Doubt | None:
+    """`were not paid`: what is left out must be a value that the data has."""
+    for cue in idle_negations(facets.scan):
+        words = facets.scan.spoken(cue.first, min(cue.last + 1, len(facets.scan.words)))[0]
+        problem = f"what {words!r} leaves out is no value of the data"
+        return refused("reading/negation", problem, "name a value to leave out, such as: except West")
+    return None
+
+
+def _nth(facets: Facets) -> Doubt | None:
+    """`the second highest` is not the highest."""
+    scan = facets.scan
+    for cue in scan.cues(scan.lexicon.rankings):
+        if cue.first and scan.words[cue.first - 1].stem in ORDINALS:
+            words = scan.spoken(cue.first - 1, cue.last)[0]
+            problem = f"one place of a ranking ({words!r}) is not read yet"
+            return refused("reading/rank-nth", problem, "ask for the top 5")
+    return None
+
+
+def _yes_or_no(facets: Facets) -> Doubt | None:
+    """`insured visits`: rows are not narrowed to a yes or a no by words."""
+    grouped = grouped_mentions(facets.scan)
+    named = [*(m.mention for m in facets.roles.measures), *facets.roles.groups]
+    columns = [m.column for m in named if m.column.kind == "boolean" and m not in grouped]
+    for column in (column.name for column in (*columns, *_denied(facets.scan))):
+        problem = f"rows cannot be narrowed to those where {column} is yes or no by words yet"
+        return refused("reading/yes-or-no", problem, f"ask for both, by {column}")
+    return None
+
+
+def _denied(scan: Scan) -> Iterator[Column]:
+    """`uninsured`, where a column says whether something is insured."""
+    said = {
+        stem(word.lower.removeprefix(sign)) for word in scan.words for sign in OPPOSITE if word.lower.startswith(sign)
+    }
+    for column in scan.table.columns:
+        if column.kind == "boolean" and said & {stem(part) for part in split_name(column.name)}:
+            yield column
+
+
+def _misspelt(facets: Facets) -> Doubt | None:
+    """`medain revenue`: passed over it would be another number."""
+    scan = facets.scan
+    for run in (
+        run for run in runs(scan.unexplained) if scan.spoken(*run)[0].isascii()
+    ):  # Russian endings are no slips
+        labels = tuple(dict.fromkeys(label for _, label in find_slips(scan, run, scan.lexicon.functions)))
+        if labels:
+            words = scan.spoken(*run)[0]
+            text = f"{words!r} is not known; do you mean {_either(labels)}?"
+            return Clarification(text=text, missing=words, candidates=labels)
+    return None
+
+
 def _unclear_column(facets: Facets) -> Doubt | None:
     roles = facets.roles
     used = [*(m.mention for m in roles.measures), *roles.groups, *filter(None, (roles.time,))]
@@ -91,7 +161,7 @@ def _unclear_period(facets: Facets) -> Doubt | None:
     for period in facets.scan.periods:
         words = facets.scan.text[period.start : period.end]
         if period.period is None and not period.candidates:
-            return Clarification(text=f"There is no such day as {words!r}. Which one do you mean?", missing=words)
+            return Clarification(text=f"{words!r} cannot be read as exact days. Which ones do you mean?", missing=words)
         if period.candidates and time_columns(facets.scan.table):
             spans = tuple(f"{c.start.isoformat()} up to {c.end.isoformat()}" for c in period.candidates)
             if len(spans) > 1:

@@ -147,7 +147,8 @@ def _confidence(spelling: Spelling, text: str, said: Sequence[Word]) -> float:
 
 
 def _hides(other: Mention, mention: Mention) -> bool:
-    """Whether `mention` lies inside a longer name that is spelled as well."""
+    """Whether `mention` lies inside a longer name that is spelled as well, or begins with it and bends the rest."""
     inside = other.first <= mention.first and mention.last <= other.last
     longer = other.last - other.first > mention.last - mention.first
-    return inside and longer and other.confidence >= mention.confidence
+    begins = mention.first == other.first and mention.confidence >= WORDED
+    return inside and longer and (other.confidence >= mention.confidence or begins)

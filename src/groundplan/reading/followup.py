@@ -6,11 +6,18 @@ from collections.abc import Sequence
 
 from groundplan.contracts.knowledge import Conversation
 from groundplan.reading.lookup_scan import LookupScan
-from groundplan.reading.marks import Mark
+from groundplan.reading.marks import Mark, load_lookup_words
+from groundplan.reading.words import normalise, words_of
 
 SHORT = 6  # words: a longer question that only begins with "and" may well be about something else
 
 Place = tuple[int, int]
+
+
+def goes_on(question: str) -> bool:
+    """Whether it begins as one that goes on from the question before: `and by month?`"""
+    words = words_of(normalise(question))
+    return bool(words) and words[0].plain in load_lookup_words().continuing
 
 
 def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | None:

@@ -94,6 +94,9 @@ class _Lookup:
         others = [other for other in others if not self._asks_the_same(best, other)]
         if others:
             return _which([best, *others])
+        unread = self._unread()
+        if unread:
+            return unread
         dated = next((found for found in self.scan.periods if found.period), None)
         if dated:
             words = self.scan.text[dated.start : dated.end]
@@ -103,6 +106,20 @@ class _Lookup:
         if isinstance(beside, Clarification):
             return beside
         return self._reading([best.topic, *beside], best, follow_up)
+
+    def _unread(self) -> Refusal | None:
+        """Words that turn a question round, and that no path can say."""
+        names = {place for mention in self.scan.names for place in range(mention.first, mention.last)}
+        said = [word for place, word in enumerate(self.scan.words) if place not in names]
+        negated = next((word.text for word in said if word.plain in self.scan.known.negating), None)
+        if negated:
+            problem = f"a look-up cannot leave something out ({negated!r})"
+            return refused("reading/negation", problem, "ask for what there is, and compare")
+        both = next((word.text for word in said if word.plain in self.scan.known.together), None)
+        if both and len({mention.entity.id for mention in self.scan.names}) > 1:
+            problem = f"what several have in common ({both!r}) is not looked up yet"
+            return refused("reading/in-common", problem, "ask about them one by one")
+        return None
 
     def _beside(self, best: Candidate) -> list[Topic] | Clarification:
         """Other names in the question: joined to the first by "and" they are asked the same; else one is chosen."""

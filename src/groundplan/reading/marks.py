@@ -109,6 +109,8 @@ class LookupWords:
     answers: dict[str, frozenset[str]]
     sharing: frozenset[str]
     joining: frozenset[str]
+    negating: frozenset[str]
+    together: frozenset[str]
     pronouns: frozenset[str]
     places: frozenset[str]
     pointing: frozenset[str]
@@ -117,11 +119,14 @@ class LookupWords:
     fillers: frozenset[str]
 
 
+EXACT = ("joining", "negating", "together", "pronouns", "places", "pointing", "continuing")
+
+
 @cache
 def load_lookup_words() -> LookupWords:
     """Read once; it never changes while the program runs."""
     raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    exact = {name: _exact(raw[name]) for name in ("joining", "pronouns", "places", "pointing", "continuing")}
+    exact = {name: _exact(raw[name]) for name in EXACT}
     return LookupWords(
         asking={label: _exact(line) for label, line in raw["asking"].items()},
         answers={label: _any_form(line) for label, line in raw["answers"].items()},

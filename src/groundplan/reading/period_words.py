@@ -87,7 +87,7 @@ DAY_OFFSETS: dict[tuple[str, ...], int] = {
     ("завтра",): 1,
     ("послезавтра",): 2,
 }
-NOW = (("now",), ("present",), ("date",), ("настоящее", "время"), ("сейчас",), ("сегодняшний", "день"))
+NOW = (("now",), ("present",), ("date",), ("настоящее", "время"), ("сей", "день"), ("сейчас",), ("сегодняшний", "день"))
 TO_DATE: dict[str, Unit] = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}
 
 COUNTS: dict[str, int] = {
@@ -115,7 +115,7 @@ EDGES: dict[tuple[str, ...], Edge] = {
     **dict.fromkeys([("no", "earlier", "than"), ("not", "earlier", "than"), ("not", "before")], "since"),
     **dict.fromkeys([("не", "раньше"), ("не", "ранее"), ("с",), ("со",), ("начиная", "с"), ("начиная", "со")], "since"),
     **dict.fromkeys([("after",), ("later", "than"), ("после",), ("позже",), ("позднее",)], "after"),
-    **dict.fromkeys([("before",), ("prior", "to"), ("earlier", "than"), ("until",), ("till",)], "before"),
+    **dict.fromkeys([("before",), ("prior", "to"), ("earlier", "than"), ("until",), ("till",), ("up", "to")], "before"),
     **dict.fromkeys([("до",), ("раньше",), ("ранее",)], "before"),
     **dict.fromkeys([("through",), ("thru",), ("up", "to", "and", "including"), ("on", "or", "before")], "through"),
     **dict.fromkeys([("no", "later", "than"), ("not", "later", "than"), ("by", "the", "end", "of")], "through"),

@@ -22,11 +22,13 @@ from datetime import date
 from groundplan.contracts.reading import Period
 from groundplan.reading.period_calendar import Span
 from groundplan.reading.period_context import find_blur, is_in_a_name
+from groundplan.reading.period_doubts import find_doubtful
 from groundplan.reading.period_lists import Phrase, listed
 from groundplan.reading.period_ranges import opened, ranged
 from groundplan.reading.period_tokens import Sentence, dialects, tokenize
 from groundplan.reading.period_words import AND, FISCAL, STARTERS
 
+NEAR = 1  # letters between a doubtful phrase and what belongs to it
 BUT = AND | {"but", "но"}
 
 
@@ -63,7 +65,18 @@ def find_periods(text: str, today: date, timezone: str = "UTC", week_start: int 
         )
         sure = phrase.sure and len(periods) == 1
         found.append(Found(start, end, periods[0]) if sure else Found(start, end, None, periods))
+    for start, end in find_doubtful(text):
+        found = _asked_about(found, start, end)
     return tuple(found)
+
+
+def _asked_about(found: list[Found], start: int, end: int) -> list[Found]:
+    """With what was read at that phrase, or right beside it, as a candidate only."""
+    near = [one for one in found if one.start <= end + NEAR and start - NEAR <= one.end]
+    spans = [one.period for one in near if one.period] + [period for one in near for period in one.candidates]
+    first, last = min([start, *(one.start for one in near)]), max([end, *(one.end for one in near)])
+    doubted = Found(first, last, None, tuple(dict.fromkeys(spans)))
+    return sorted([*(one for one in found if one not in near), doubted], key=lambda one: one.start)
 
 
 def _meanings(phrase: Phrase, readings: list[list[Phrase]]) -> tuple[Span, ...]:

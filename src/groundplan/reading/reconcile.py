@@ -17,19 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rapidfuzz.distance import OSA
-
 from groundplan.contracts.schema import Column
 from groundplan.reading.columns import JOINED, Mention, identifies
 from groundplan.reading.heard import UNSAID, Grouped, Heard, Measured
 from groundplan.reading.lexicon import Family, Phrases
 from groundplan.reading.meaning import MEANT, runs
 from groundplan.reading.scan import Scan
-
-Run = tuple[int, int]
-"""Unexplained words that follow each other, from the first up to, not including, the last."""
-
-SLIPS = ((8, 2), (5, 1))  # letters of a word, and how many of them may be wrong
+from groundplan.reading.slips import Run, find_slips
 
 
 @dataclass(frozen=True)
@@ -60,27 +54,11 @@ def _with_misspelt(state: Reconciled, family: Family, labels: set[str]) -> Recon
     """Rule 4: words that come near a phrase of the lexicon, and the model heard it too."""
     for run in runs(state.scan.unexplained):
         phrases: Phrases = getattr(state.scan.lexicon, family)
-        for stems, label in _near(state.scan, run, phrases):
+        for stems, label in find_slips(state.scan, run, phrases):
             if label in labels - {UNSAID}:
                 taken = state.take(_knowing(state.scan, family, stems, label), state.scan.spoken(*run)[0], label)
                 return _with_misspelt(taken, family, labels)
     return state
-
-
-def _near(scan: Scan, run: Run, phrases: Phrases) -> list[tuple[tuple[str, ...], str]]:
-    """The run, alone or with the words around it, where it is a slip away from a phrase; with the phrase's label."""
-    windows = [(first, last) for first in range(max(run[0] - 1, 0), run[0] + 1) for last in range(run[1], run[1] + 2)]
-    found = []
-    for first, last in ((first, last) for first, last in windows if last <= len(scan.words)):
-        stems = tuple(word.stem for word in scan.words[first:last])
-        found += [(stems, label) for known, label in phrases.all() if _slipped(" ".join(stems), " ".join(known))]
-    return found
-
-
-def _slipped(spoken: str, known: str) -> bool:
-    shorter = min(len(spoken), len(known))
-    allowed = next((slips for letters, slips in SLIPS if shorter >= letters), 0)
-    return spoken[0] == known[0] and 0 < OSA.distance(spoken, known) <= allowed
 
 
 def _with_column(state: Reconciled, item: Measured | Grouped) -> Reconciled:

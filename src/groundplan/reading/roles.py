@@ -41,7 +41,7 @@ def assign(scan: Scan) -> Roles:
     counts = [cue for cue in scan.functions if cue.label == "count"]
     absorbed = {cue for cue in counts for m in scan.mentions if _is_number_of(scan, cue, m)}
     floating = [cue for cue in counts if cue not in absorbed and cue not in functions.values()]
-    grouped = _grouped(scan)
+    grouped = grouped_mentions(scan)
     spent = spent_mentions(scan) - grouped
     roles = Roles(rows_counted=floating[0] if floating else None)
     numbers: list[Number] = []
@@ -107,7 +107,8 @@ def _is_number_of(scan: Scan, cue: Cue, mention: Mention) -> bool:
     return (before and cue.last - cue.first > 1) or mention.last == cue.first
 
 
-def _grouped(scan: Scan) -> set[Mention]:
+def grouped_mentions(scan: Scan) -> set[Mention]:
+    """Columns that `by`, `per` and the like lead to."""
     found: set[Mention] = set()
     ends = {cue.last: cue for cue in scan.groupings}
     for index, mention in enumerate(scan.mentions):
