@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.project import load_catalog
+from tests.planning.described import SALES, Known, describe
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,6 +46,17 @@ def _folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         patch.setenv("GROUNDPLAN_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("GROUNDPLAN_STATE", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(scope="session")
+def sales() -> Known:
+    """The example's table and the values in it."""
+    return asyncio.run(describe(SALES))
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return load_catalog()
 
 
 def _refuse_unless_loopback(family: int, address: object) -> None:

@@ -141,11 +141,11 @@ class AsyncProject:
         `rules` asks no model, `adapt` asks it every time. A `thread` remembers what its last question was about, for
         a clear follow-up.
         """
-        threads = Threads(state_folder())
-        context = threads.last(thread) if thread else None
+        threads = Threads(state_folder()) if thread else None
+        context = threads.last(thread) if threads and thread else None
         asked = Asked(question, today or _today(timezone), timezone, strategy, context)
         outcome = await ask(asked, await self._with_models(strategy), Trace(on_stage), **running)
-        if thread and isinstance(outcome, Answer) and outcome.reading:
+        if threads and thread and isinstance(outcome, Answer) and outcome.reading:
             threads.keep(thread, outcome.reading)
         return outcome
 

@@ -28,10 +28,9 @@ from groundplan.llm.client import Model
 from groundplan.planning import rules
 from groundplan.planning.adapt import Unadapted, propose
 from groundplan.planning.changes import Adaptation, apply
-from groundplan.project import load_catalog
 from groundplan.reading.lexical import read
 from tests.llm.scripted import PROBED, Behaviour, Scripted, hangs_up, says, scripted, sends
-from tests.planning.described import SALES, Known, describe
+from tests.planning.described import Known
 
 WALKTHROUGH = "get revenue totals by region and product type over time"
 TOOLS = (
@@ -49,16 +48,6 @@ LINE = {
     "params": {"x": "date", "y": "revenue", "color": "product_category", "facet": "region"},
     "rationale": "a trend is seen in a line",
 }
-
-
-@pytest.fixture(scope="module")
-def sales() -> Known:
-    return asyncio.run(describe(SALES))
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return load_catalog()
 
 
 def reading_of(question: str, known: Known, *more: Requirement) -> Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from datetime import date
 from typing import Any
@@ -17,9 +16,8 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.planning.rules import propose, tools_of
 from groundplan.planning.template import load_templates
-from groundplan.project import load_catalog
 from groundplan.reading.lexical import read
-from tests.planning.described import SALES, Known, describe
+from tests.planning.described import Known
 from tests.planning.spoken import LOOSE, questions
 
 TODAY = date(2026, 1, 15)
@@ -36,16 +34,6 @@ ASKED = {
     "time_series": "quarterly revenue by region and product category",
     "total": "median revenue for online sales",
 }
-
-
-@pytest.fixture(scope="module")
-def sales() -> Known:
-    return asyncio.run(describe(SALES))
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return load_catalog()
 
 
 def reading_of(question: str, known: Known) -> Reading:

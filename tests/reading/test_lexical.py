@@ -36,11 +36,6 @@ INTENTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def sales() -> Known:
-    return asyncio.run(describe(SALES))
-
-
 def asked(question: str, known: Known) -> Read:
     schema, values = known
     return read(question, schema, values, today=TODAY)

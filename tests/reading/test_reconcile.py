@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import date
 from typing import Any
 
@@ -16,7 +15,7 @@ from groundplan.reading.heard import Grouped, Heard, Measured, choices_for
 from groundplan.reading.lexical import read_scan, scan_for
 from groundplan.reading.reconcile import reconcile
 from groundplan.reading.scan import Scan
-from tests.planning.described import SALES, Known, describe
+from tests.planning.described import Known
 
 TODAY = date(2026, 1, 15)
 QUESTIONS = (
@@ -28,11 +27,6 @@ QUESTIONS = (
     "weird months of revenue",
     "revenue of Atlantis",
 )
-
-
-@pytest.fixture(scope="module")
-def sales() -> Known:
-    return asyncio.run(describe(SALES))
 
 
 def scanned(question: str, known: Known) -> Scan:

@@ -13,13 +13,13 @@ from datetime import date
 from pathlib import Path
 from statistics import fmean, median
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.reading import IntentAsked, Reading
-from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
+from groundplan.evaluation.rows import load_rows
 from groundplan.evaluation.sampling import spread
 from groundplan.reading.entities import Registry, build_registry
 from groundplan.reading.lookup import read_lookup
@@ -27,6 +27,7 @@ from groundplan.sources.knowledge.description import FILE, load_description
 from groundplan.sources.knowledge.graph import Graph
 from groundplan.sources.knowledge.loading import Loaded
 
+HOLDS = "questions.jsonl and kb.tsv.gz"
 DESCRIPTION = Path(__file__).parents[3] / "benchmarks" / "metaqa.yaml"
 TODAY = date(2026, 1, 1)  # no question depends on it
 
@@ -67,7 +68,7 @@ class Scored:
 def evaluate(folder: Path, sample: int | None, on_progress: Callable[[int, int], None]) -> Report:
     """Score every question, or an even `sample` of them."""
     began = time.perf_counter()
-    questions = spread(_load_questions(folder / "questions.jsonl"), sample)
+    questions = spread(load_rows(folder / "questions.jsonl", Question, HOLDS), sample)
     base = _load_base(folder)
     loaded = time.perf_counter() - began
     scored: list[Scored] = []
@@ -141,18 +142,3 @@ def _miss(question: Question, got: Sequence[str], why: str) -> Miss:
 
 def _share(scored: Sequence[Scored], hops: int) -> float:
     return round(fmean(one.right for one in scored if one.hops == hops), 4)
-
-
-def _load_questions(file: Path) -> list[Question]:
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read; name a folder with questions.jsonl and kb.tsv.gz") from error
-    return [_parsed(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _parsed(file: Path, number: int, line: str) -> Question:
-    try:
-        return Question.model_validate_json(line)
-    except ValidationError as error:
-        raise UsageError(f"{file}:{number}: {error.errors()[0]['msg']}; each line is one JSON object") from error

@@ -6,25 +6,25 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
+from groundplan.evaluation.rows import load_rows
 from groundplan.evaluation.sampling import spread
 from groundplan.settings import cache_folder
 from groundplan.sources.knowledge.documents import DOCUMENT, Document
 from groundplan.sources.knowledge.search import Search, open_search
 from groundplan.sources.knowledge.source import VECTORS
 
+HOLDS = "xquad_docs.jsonl and xquad_questions.jsonl"
 PLACES = (1, 5)
 LOOKED_AT = 20  # how far down a miss is looked for, to say where it stood
 
 Language = Literal["ru", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 OnProgress = Callable[[int, int], None]
-Row = TypeVar("Row", bound=BaseModel)
 
 
 class Passage(BaseModel):
@@ -51,8 +51,8 @@ class Question(BaseModel):
 def evaluate(folder: Path, sample: int | None, on_progress: OnProgress) -> Report:
     """Score a folder with `xquad_docs.jsonl` and `xquad_questions.jsonl`; all documents are searched every time."""
     began = time.perf_counter()
-    passages = _load(folder / "xquad_docs.jsonl", Passage)
-    questions = spread(_load(folder / "xquad_questions.jsonl", Question), sample)
+    passages = load_rows(folder / "xquad_docs.jsonl", Passage, HOLDS)
+    questions = spread(load_rows(folder / "xquad_questions.jsonl", Question, HOLDS), sample)
     scores: dict[str, float] = {}
     misses: list[Miss] = []
     for number, language in enumerate(LANGUAGES):
@@ -100,20 +100,3 @@ def _misses(questions: Sequence[Question], found: Sequence[Sequence[str]], langu
         for question, ids in zip(questions, found, strict=True)
         if question.doc_id not in ids[:1]
     ]
-
-
-def _load(file: Path, row: type[Row]) -> list[Row]:
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UsageError(
-            f"{file} cannot be read; name a folder with xquad_docs.jsonl and xquad_questions.jsonl"
-        ) from error
-    return [_parsed(file, number, line, row) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _parsed(file: Path, number: int, line: str, row: type[Row]) -> Row:
-    try:
-        return row.model_validate_json(line)
-    except ValidationError as error:
-        raise UsageError(f"{file}:{number}: {error.errors()[0]['msg']}; each line is one JSON object") from error

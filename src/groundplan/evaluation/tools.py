@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
+from groundplan.evaluation.rows import load_rows
 from groundplan.evaluation.sampling import spread
 from groundplan.narrowing.documents import Document
 from groundplan.narrowing.index import Index, build_index, open_documents
@@ -23,11 +22,11 @@ from groundplan.narrowing.search import Search
 from groundplan.narrowing.vectors import Embedder, Matrix, SentenceEmbedder
 from groundplan.settings import cache_folder
 
+HOLDS = "tools.jsonl and queries.jsonl"
 PLACES = 10
 LOOKED_AT = 50  # how far down a miss is looked for, to say where it stood
 
 OnProgress = Callable[[int, int], None]
-Row = TypeVar("Row", bound=BaseModel)
 
 
 class ListedTool(BaseModel):
@@ -59,8 +58,8 @@ def evaluate(
 ) -> Report:
     """Score a folder with `tools.jsonl` and `queries.jsonl`; `sample` takes so many requests, evenly spread."""
     began = time.perf_counter()
-    tools = sorted(_load(folder / "tools.jsonl", ListedTool), key=lambda tool: tool.tool_id)
-    requests = spread(_load(folder / "queries.jsonl", Request), sample)
+    tools = sorted(load_rows(folder / "tools.jsonl", ListedTool, HOLDS), key=lambda tool: tool.tool_id)
+    requests = spread(load_rows(folder / "queries.jsonl", Request, HOLDS), sample)
     embedder = SentenceEmbedder(model) if semantic else None
     merged, load_ms = _merged(folder / "tools.jsonl", tools, embedder)
     asked = _asked(requests, embedder)
@@ -153,18 +152,3 @@ def _miss(request: Request, found: Sequence[str]) -> Miss:
 
 def _documents(tools: Sequence[ListedTool]) -> list[Document]:
     return [Document(tool.tool_id, tool.name, tool.description, params=tool.params) for tool in tools]
-
-
-def _load(file: Path, row: type[Row]) -> list[Row]:
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read; name a folder with tools.jsonl and queries.jsonl") from error
-    return [_parsed(file, number, line, row) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _parsed(file: Path, number: int, line: str, row: type[Row]) -> Row:
-    try:
-        return row.model_validate_json(line)
-    except ValidationError as error:
-        raise UsageError(f"{file}:{number}: {error.errors()[0]['msg']}; each line is one JSON object") from error

@@ -146,10 +146,15 @@ def _now_and_then() -> Callable[[int, int], None]:
 
 def planned(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
     """The steps as a person reads them, or as the JSON that `check` and `run` take."""
+    _told(planned, _steps, json, models)
+
+
+def _told(planned: Planned, tell: Callable[[Plan, Reading, bool], None], json: bool, models: Sequence[str]) -> None:
+    """The plan in one way or another; or how the question ended before there was one."""
     if planned.ended or planned.plan is None or planned.reading is None:
         outcome(_ended(planned), json, models, planned.notes)
         return
-    _steps(planned.plan, planned.reading, json)
+    tell(planned.plan, planned.reading, json)
     _spent(planned, json, models, planned.notes)
 
 
@@ -175,11 +180,7 @@ def _covering(steps: int, requirements: int) -> str:
 
 def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
     """Requirement by requirement: the words that ask for it, and the steps that serve it."""
-    if planned.ended or planned.plan is None or planned.reading is None:
-        outcome(_ended(planned), json, models, planned.notes)
-        return
-    _reasons(planned.plan, planned.reading, json)
-    _spent(planned, json, models, planned.notes)
+    _told(planned, _reasons, json, models)
 
 
 def _reasons(plan: Plan, reading: Reading, json: bool) -> None:

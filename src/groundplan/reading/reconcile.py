@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from groundplan.contracts.schema import Column
 from groundplan.reading.columns import JOINED, Mention, identifies
-from groundplan.reading.heard import UNSAID, Grouped, Heard, Measured
+from groundplan.reading.heard import LONGEST_QUOTE, UNSAID, Grouped, Heard, Measured
 from groundplan.reading.lexicon import Family, Phrases
 from groundplan.reading.meaning import MEANT, runs
 from groundplan.reading.scan import Scan
@@ -112,12 +112,12 @@ def _covers(scan: Scan, words: str, mention: Mention) -> bool:
 
 
 def _quoted(scan: Scan, words: str, first: int, last: int) -> bool:
-    """Whether the quote stands in the question around these words."""
+    """Whether the quote, which is no longer than quotes are, stands in the question around these words."""
     wanted = words.casefold()
     return any(
         scan.spoken(start, end)[0].casefold() == wanted
-        for start in range(first + 1)
-        for end in range(last, len(scan.words) + 1)
+        for start in range(max(last - LONGEST_QUOTE, 0), first + 1)
+        for end in range(last, min(start + LONGEST_QUOTE, len(scan.words)) + 1)
     )
 
 

@@ -1,0 +1,28 @@
+"""The lines of a suite's files, each one a JSON object of a known shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from groundplan.errors import UsageError
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def load_rows(file: Path, row: type[Row], holds: str) -> list[Row]:
+    """All of them; `holds` names the files that the suite's folder has."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read; name a folder with {holds}") from error
+    return [_parsed(file, number, line, row) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _parsed(file: Path, number: int, line: str, row: type[Row]) -> Row:
+    try:
+        return row.model_validate_json(line)
+    except ValidationError as error:
+        raise UsageError(f"{file}:{number}: {error.errors()[0]['msg']}; each line is one JSON object") from error
