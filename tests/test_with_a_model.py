@@ -172,7 +172,7 @@ FAULTS = {
 def test_a_server_that_fails_ends_typed_within_the_deadline(
     question: str, fault: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundplan.pipeline.MODEL_SECONDS", 3.0)
+    monkeypatch.setattr("groundplan.world.MODEL_SECONDS", 3.0)
     begun = time.monotonic()
     outcome = asyncio.run(asked(question, fault, strategy="adapt"))
     assert time.monotonic() - begun < 12

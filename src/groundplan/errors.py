@@ -7,8 +7,12 @@ An expected failure is data (`Issue`, `Refusal`, `Clarification`); what is here 
     ├── CatalogError           a tool, capability or template file is wrong: file and line  exit 2
     ├── AgentBroke             an agent did not keep its contract: contracts/agent.py       exit 4
     └── WorldError             something outside failed                                     exit 4
-        ├── SourceError        a source cannot be opened or described
+        ├── SourceError        a source cannot be opened, described or reached
+        │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
+        │   └── QueriesUsedUp  the queries of an hour are spent: sources/tableau/hour.py
         ├── ToolError          a tool failed on its input
+        │   ├── OutcomeUnknown a server may have made a change and did not say: sources/mcp
+        │   ├── ToolFailed     a server's tool says that it failed: sources/mcp
         │   └── QueryRefused   the compiled query did not pass the second gate
         ├── TransientError     worth another try: a dropped connection, a busy server
         ├── DeadlineExceeded   a step or a run took longer than it may

@@ -10,125 +10,48 @@ the same doubts, the same gate, the same verification. Without an answer from it
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from groundplan.answering.answer import answer, refuse
-from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
-from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
+from groundplan.contracts.agent import Execution
+from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.knowledge import Conversation
 from groundplan.contracts.plan import CheckedPlan, Plan
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import IntentAsked, Reading
 from groundplan.contracts.schema import SourceSchema
-from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.verdict import Passed, Refused, Verdict
-from groundplan.narrowing.narrow import Retriever, narrow
-from groundplan.planning import lookup, rules
-from groundplan.planning.store import PlanStore, key_of
-from groundplan.reading.entities import Registry
-from groundplan.reading.followup import goes_on
+from groundplan.narrowing.narrow import narrow
+from groundplan.planning import direct, lookup, retrieval, rules
+from groundplan.planning.direct_words import loose_runs
+from groundplan.planning.retrieval import load_rules, plan_retrieval, structure_reasoning
+from groundplan.planning.store import key_of
+from groundplan.reading.differing import difference
+from groundplan.reading.edits import edit
+from groundplan.reading.followup import similar
 from groundplan.reading.lexical import read
 from groundplan.reading.lookup import read_lookup
-from groundplan.reading.meaning import Meaning
+from groundplan.reading.retrieved import read_retrieval
+from groundplan.reading.trackers import detect_intents, load_tracker_words
+from groundplan.reading.values import Values
 from groundplan.sources.interface import Source
+from groundplan.world import Asked, Planned, Trace, World
 
-if TYPE_CHECKING:
-    from groundplan.llm.calls import Calls  # a model's client is heavy: only where a model is asked
-    from groundplan.llm.cascade import Cascade
-
-Asking = Literal["rules", "adapt"]
-Ended = TypeVar("Ended", bound=Answer | Refusal | Clarification)
 ATTEMPTS = 3  # of a model at one plan
-MODEL_SECONDS = 120.0  # for all that models are asked for one question
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question, and the clock and the way it is asked with."""
-
-    question: str
-    today: date
-    timezone: str = "UTC"
-    strategy: Asking | None = None  # None: words and rules first, a model where they leave something open
-    context: Conversation | None = None  # the turn before, for a clear follow-up
-
-
-@dataclass(frozen=True)
-class World:
-    """What the stages work with."""
-
-    catalog: Catalog
-    sources: Mapping[str, Source]
-    schemas: Mapping[str, SourceSchema]
-    retriever: Retriever
-    meaning: Meaning | None = None  # embeddings, where they are set up
-    models: Cascade | None = None
-    store: PlanStore | None = None  # checked plans that a model made
-    registry: Registry | None = None  # the names of a knowledge base
-
-    @property
-    def schema(self) -> SourceSchema:
-        return next(iter(self.schemas.values()))
-
-    def calls(self) -> Calls | None:
-        """What one question may ask of models; None without one."""
-        if self.models is None:
-            return None
-        from groundplan.llm.calls import Calls
-
-        return Calls(self.models, MODEL_SECONDS)
-
-
-@dataclass
-class Trace:
-    """How long each stage took, what it asked of models, and the thought behind it."""
-
-    on_stage: Callable[[str], None] = lambda _: None
-    entries: list[TraceEntry] = field(default_factory=list)
-    calls: Calls | None = None
-    notes: list[str] = field(default_factory=list)
-    _since: float = field(default_factory=time.perf_counter)
-
-    def stage(self, name: str, detail: str = "") -> None:
-        now, tokens = time.perf_counter(), self.usage.prompt_tokens + self.usage.completion_tokens
-        spent = tokens - sum(entry.tokens for entry in self.entries)
-        ms = round((now - self._since) * 1000, 1)
-        self.entries.append(TraceEntry(stage=name, ms=ms, tokens=spent, detail=detail))
-        self._since = now
-        self.on_stage(name)
-
-    @property
-    def usage(self) -> Usage:
-        return self.calls.usage if self.calls else Usage()
-
-    def ended(self, outcome: Ended) -> Ended:
-        """The outcome with what led to it."""
-        led = {"trace": tuple(self.entries), "usage": self.usage, "notes": tuple(dict.fromkeys(self.notes))}
-        return cast(Ended, outcome.model_copy(update=led))
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A question with its checked plan, or how it ended before one."""
-
-    reading: Reading | None = None
-    shortlist: Shortlist | None = None
-    plan: Plan | None = None
-    verdict: Verdict | None = None
-    ended: Refusal | Clarification | None = None
-    notes: tuple[str, ...] = ()  # what a model said that was not taken, or why it said nothing
-    usage: Usage = field(default_factory=Usage)
-    trace: tuple[TraceEntry, ...] = ()
-
-    @property
-    def why(self) -> str:
-        return self.ended.text if self.ended else ""
+QUERIED = frozenset({"tableau"})  # sources that are asked by one typed query, whatever the strategy
+UNREADABLE = Issue(
+    code="reading/no-data",
+    problem="there is no data to ask about here, only tools that act",
+    hint="write a plan by hand and run it: groundplan run plan.json",
+)
+INEXPRESSIBLE = Issue(
+    code="direct/inexpressible",
+    problem="one query cannot say this",
+    hint="ask for totals, averages, counts, groups, a time axis, a ranking, shares and filters",
+)
 
 
 async def plan_for(asked: Asked, world: World, trace: Trace) -> Planned:
@@ -139,7 +62,7 @@ async def plan_for(asked: Asked, world: World, trace: Trace) -> Planned:
         trace.stage("read", reading.kind)
         return _with_trace(Planned(ended=trace.ended(reading)), trace)
     trace.stage("read", ", ".join(r.id for r in reading.requirements))
-    planned = await _plan(reading, world, trace)
+    planned = await _plan(reading, asked, world, trace)
     if isinstance(planned.verdict, Refused):
         planned = replace(planned, ended=trace.ended(refuse(planned.plan, planned.verdict.issues, ())))
     return _with_trace(planned, trace)
@@ -152,45 +75,150 @@ def _with_trace(planned: Planned, trace: Trace) -> Planned:
 async def _read(asked: Asked, world: World, trace: Trace) -> Reading | Clarification | Refusal:
     """By words; with a model where they leave something open."""
     clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
-    always, calls = asked.strategy == "adapt", trace.calls
     if world.schema.knowledge and world.registry:
-        known: tuple[Any, ...] = (asked.question, world.schema.knowledge, world.registry)
-        clock |= {"context": asked.context}
-        if calls is None:
-            return read_lookup(*known, **clock)
-        from groundplan.reading.lookup_modelled import read_lookup_with
+        return await _read_lookup(asked, world, trace, clock)
+    if not world.schema.tables:
+        return refuse(None, [UNREADABLE], ())
+    listed = _read_lists(asked, world, trace)
+    if listed and listed[1]:
+        return listed[0]
+    before = asked.turns[-1].reading if asked.turns else None
+    values = await _values(world, f"{before.question} {asked.question}" if before else asked.question)
+    clock |= {"meaning": world.meaning}
+    edited = edit(before, asked.question, world.schema, values, **clock) if before else None
+    if edited:
+        return edited
+    spare = listed[0] if listed and isinstance(listed[0], Reading) else None
+    if trace.calls is None or spare:
+        found = read(asked.question, world.schema, values, **clock)
+        return spare if spare and not isinstance(found, Reading) else found
+    from groundplan.reading.modelled import read_with
 
-        found, notes = await read_lookup_with(calls, *known, always=always, **clock)
-    else:
-        if asked.context and goes_on(asked.question):
-            text = "A follow-up about tables is not understood yet. Please ask the whole question."
-            return Clarification(text=text, missing="the whole question")
-        values = await next(iter(world.sources.values())).values(asked.question)
-        known = (asked.question, world.schema, values)
-        clock |= {"meaning": world.meaning}
-        if calls is None:
-            return read(*known, **clock)
-        from groundplan.reading.modelled import read_with
-
-        found, notes = await read_with(calls, *known, always=always, **clock)
+    always = asked.strategy == "adapt"
+    found, notes = await read_with(trace.calls, asked.question, world.schema, values, always=always, **clock)
     trace.notes += notes
     return found
 
 
-async def _plan(reading: Reading, world: World, trace: Trace) -> Planned:
+async def _read_lookup(
+    asked: Asked, world: World, trace: Trace, clock: dict[str, Any]
+) -> Reading | Clarification | Refusal:
+    known: tuple[Any, ...] = (asked.question, world.schema.knowledge, world.registry)
+    clock |= {"context": asked.context}
+    if trace.calls is None:
+        return read_lookup(*known, **clock)
+    from groundplan.reading.lookup_modelled import read_lookup_with
+
+    found, notes = await read_lookup_with(trace.calls, *known, always=asked.strategy == "adapt", **clock)
+    trace.notes += notes
+    return found
+
+
+async def _values(world: World, text: str) -> dict[str, Values]:
+    """Those that the text may name, of every source."""
+    found: dict[str, Values] = {}
+    for source in world.sources.values():
+        found |= await source.values(text)
+    return found
+
+
+def _read_lists(asked: Asked, world: World, trace: Trace) -> tuple[Reading | Clarification, bool] | None:
+    """What is asked of trackers, where there are any; and whether it is their lists, not a number made of them."""
+    if world.registry is None:
+        return None
+    rules, trail = load_rules(), list[Execution]()
+    clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
+    heard = detect_intents.execute(trail, asked.question, world.registry, load_tracker_words(), **clock)
+    reasoning = structure_reasoning.execute(trail, heard, rules)
+    plans = plan_retrieval.execute(trail, reasoning, rules)
+    for one in trail:
+        trace.agent(one)
+    if not any(plan.table for plan in plans.plans):
+        return None
+    first = reasoning.intents[0].type
+    return read_retrieval(asked.question, reasoning, plans, world.schema, **clock), rules.of(first).lists
+
+
+async def _plan(reading: Reading, asked: Asked, world: World, trace: Trace) -> Planned:
     """The template filled by rules; adapted by a model where the gate refuses that."""
-    knowledge = world.schema.knowledge
-    always = lookup.TOOLS if knowledge else rules.tools_of(reading)
+    plan = _reused(reading, asked, world, trace) or _by_rules(reading, asked, world)
+    if trace.calls and world.query_tool and (plan is None or asked.strategy == "direct"):
+        plan = await _built(reading, asked, world, trace) or plan
+    if plan is None:
+        return Planned(reading, ended=trace.ended(refuse(None, [INEXPRESSIBLE], ())))
+    always = tuple(dict.fromkeys(step.tool for step in plan.steps if step.tool))
     shortlist = narrow(reading, world.catalog, world.retriever, always)
     trace.stage("narrow", ", ".join(shortlist.names))
-    plan = lookup.propose(reading, knowledge) if knowledge else rules.propose(reading, world.schema)
     trace.stage("plan", _tools(plan))
     verdict = check(plan, reading, world.catalog, world.schemas)
     trace.stage("check", _told(verdict))
     by_rules = Planned(reading, shortlist, plan, verdict)
-    if trace.calls is None or knowledge or isinstance(verdict, Passed):
+    if trace.calls is None or world.schema.knowledge or isinstance(verdict, Passed):
         return by_rules
     return _remembered(by_rules, world, trace) or await _adapted(by_rules, world, trace)
+
+
+async def _built(reading: Reading, asked: Asked, world: World, trace: Trace) -> Plan | None:
+    """The query that a model builds; the gate's issues go back to it. None where none of its attempts passes."""
+    from groundplan.planning.direct_modelled import Offered, Unbuilt, build
+
+    calls, tool, near = trace.calls, world.query_tool, similar(asked.question, asked.turns, world.meaning)
+    assert calls is not None
+    assert tool is not None
+    last, refused, tools = None, None, Offered()
+    for attempt in range(1, ATTEMPTS + 1):
+        built = await build(
+            calls,
+            reading,
+            world.schema,
+            tool,
+            tools=tools,
+            attempt=attempt,
+            last=last,
+            refused=refused,
+            prior=near.plan if near else None,
+        )
+        if isinstance(built, Unbuilt):
+            trace.notes.append(built.problem)
+            trace.stage("build", built.problem)
+            return None
+        trace.stage("build", _tools(built))
+        verdict = check(built, reading, world.catalog, world.schemas)
+        if isinstance(verdict, Passed):
+            return built
+        trace.stage("check", _told(verdict))
+        last, refused = built, verdict
+        calls.escalate()
+    return None
+
+
+def _reused(reading: Reading, asked: Asked, world: World, trace: Trace) -> Plan | None:
+    """The plan of an earlier turn that asked for exactly the same, if it still passes the gate."""
+    turn = similar(asked.question, asked.turns, world.meaning)
+    if turn is None or difference(turn.reading, reading):
+        return None
+    if not isinstance(check(turn.plan, reading, world.catalog, world.schemas), Passed):
+        return None  # the data has changed since
+    trace.stage("reuse", turn.question)
+    return turn.plan
+
+
+def _by_rules(reading: Reading, asked: Asked, world: World) -> Plan | None:
+    """None where only a query will do, for the source or for a running total, and one query cannot say it."""
+    if world.schema.knowledge:
+        return lookup.propose(reading, world.schema.knowledge)
+    fetching = world.fetching(asked.timezone)
+    if any(isinstance(requirement.value, IntentAsked) for requirement in reading.requirements):
+        return retrieval.propose(reading, fetching, load_rules())
+    meant = {run.means for run in loose_runs(reading)}
+    queried = world.schema.source in QUERIED or ("RUNNING_TOTAL",) in meant
+    if ("MOVING_AVERAGE",) in meant:
+        return None  # the rules of every strategy would leave it out
+    if world.query_tool and (queried or asked.strategy == "direct"):
+        plan = direct.propose(reading, world.schema, world.query_tool)
+        if plan or queried:
+            return plan
+    return rules.propose(reading, world.schema, fetching)
 
 
 def _remembered(by_rules: Planned, world: World, trace: Trace) -> Planned | None:
@@ -303,8 +331,11 @@ async def _run(
     """Nothing runs that the gate has not passed, and only facts are answered from."""
     from groundplan.running.run import run  # LangGraph is heavy: only when something runs
 
-    facts = await run(plan, world.sources, approved=plan.writes if approve else (), **running)
+    trail: list[Execution] = []
+    facts = await run(plan, world.sources, approved=plan.writes if approve else (), trail=trail, **running)
     trace.stage("run", ", ".join(step.id for step in plan.steps))
+    if trace.audited:
+        trace.agent(trail[-1])
     if plan.strategy == "lookup" and not facts.found and not facts.failures:
         return trace.ended(_unknown(world.schema))
     shown = await _fetch_shown(facts, world.sources, plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import date, datetime
@@ -27,12 +27,14 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import UsageError
-from groundplan.pipeline import Asked, Asking, Planned, Trace, World, ask, carry_out, plan_for
+from groundplan.pipeline import ask, carry_out, plan_for
 from groundplan.planning.store import PlanStore
 from groundplan.reading.entities import Registry, build_registry
 from groundplan.reading.memory import Threads
+from groundplan.reading.trackers import read_projects
 from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import Source
+from groundplan.world import Asked, Asking, Planned, Trace, World
 
 if TYPE_CHECKING:
     from groundplan.llm.cascade import Cascade
@@ -40,15 +42,45 @@ if TYPE_CHECKING:
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 KNOWLEDGE = "knowledge.yaml"
+LOCAL = ("tables", "knowledge")  # sources that are opened by a path
 T = TypeVar("T")
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
 
-def load_catalog() -> Catalog:
-    """The tools of every installed source: the built-in ones come by the same entry point as anyone's."""
+def load_catalog(sources: Collection[str] | None = None) -> Catalog:
+    """The tools of these installed sources, or of every one: the built-in ones come by the same entry point."""
     found = sorted(entry_points(group="groundplan.sources"), key=lambda point: point.name)
-    return Catalog.load([file for point in found for file in point.load().tools()], cache=cache_folder())
+    wanted = [point for point in found if sources is None or point.name in sources]
+    return Catalog.load([file for point in wanted for file in point.load().tools()], cache=cache_folder())
+
+
+def _catalog_of(sources: Mapping[str, Source]) -> Catalog:
+    """The tools of the installed sources that are open, and those that an open server lists itself."""
+    catalog = load_catalog(sources)
+    listed = [tool for source in sources.values() for tool in getattr(source, "catalog_tools", list)()]
+    return Catalog.of([*catalog.tools.values(), *listed]) if listed else catalog
+
+
+def _open_sources(where: Any) -> list[Source]:
+    """One place, or the servers of tables [sources.NAME] with a place to work on the rows that they send."""
+    if not isinstance(where, Mapping) or not where or not all(isinstance(given, Mapping) for given in where.values()):
+        return [_open_source(where)]
+    from groundplan.sources.tables.source import Tables
+
+    return [*(_open_server(name, dict(given)) for name, given in where.items()), Tables.scratch()]
+
+
+def _open_server(name: str, settings: dict[str, Any]) -> Source:
+    if "mcp" in settings:
+        from groundplan.sources.mcp.source import Mcp
+
+        return Mcp.open(name, settings)
+    known = {point.name: point for point in entry_points(group="groundplan.sources") if point.name not in LOCAL}
+    if name not in known:
+        raise UsageError(f"[sources.{name}]: there is no such source; there are {', '.join(sorted(known))}")
+    opened: Source = known[name].load().open(settings)
+    return opened
 
 
 def _open_source(where: Any) -> Source:
@@ -90,11 +122,14 @@ class AsyncProject:
     async def open(cls, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Self:
         """A file, a folder, a DuckDB file, an Ibis URL or backend, frames from Python, or a knowledge base.
 
+        Servers such as gitlab are settings by name: {"gitlab": {"url": …, "projects": […], "token_env": …}}.
+
         `embeddings` names a sentence-transformers model for tools and columns that words alone do not find.
         `models` are language models, the smallest first: asked where words and rules leave something open.
         """
-        source = await asyncio.to_thread(_open_source, where)
-        return cls({source.name: source}, {source.name: await source.describe()}, load_catalog(), embeddings, models)
+        sources = {source.name: source for source in await asyncio.to_thread(_open_sources, where)}
+        schemas = {name: await source.describe() for name, source in sources.items()}
+        return cls(sources, schemas, _catalog_of(sources), embeddings, models)
 
     @cached_property
     def world(self) -> World:
@@ -115,9 +150,9 @@ class AsyncProject:
         return World(self.catalog, self.sources, self.schemas, retriever, meaning, registry=self._registry())
 
     def _registry(self) -> Registry | None:
-        """The names of a knowledge base, found in questions by their words."""
+        """The names of a knowledge base or of trackers' projects, found in questions by their words."""
         if not any(schema.knowledge for schema in self.schemas.values()):
-            return None
+            return read_projects(self.schemas.values())
         from groundplan.sources.knowledge.source import Knowledge
 
         return build_registry(
@@ -138,15 +173,15 @@ class AsyncProject:
         """A question in plain words to an answer, a refusal or a question back.
 
         Without a `strategy` words and rules come first, and a model is asked where they leave something open;
-        `rules` asks no model, `adapt` asks it every time. A `thread` remembers what its last question was about, for
-        a clear follow-up.
+        `rules` asks no model, `adapt` asks it every time, `direct` makes one typed query of all that one can say. A
+        `thread` remembers its last questions: `and by month?`, `only the West`, `as a table` go on from them.
         """
         threads = Threads(state_folder()) if thread else None
-        context = threads.last(thread) if threads and thread else None
-        asked = Asked(question, today or _today(timezone), timezone, strategy, context)
+        turns = threads.turns(thread) if threads and thread else ()
+        asked = Asked(question, today or _today(timezone), timezone, strategy, turns)
         outcome = await ask(asked, await self._with_models(strategy), Trace(on_stage), **running)
         if threads and thread and isinstance(outcome, Answer) and outcome.reading:
-            threads.keep(thread, outcome.reading)
+            threads.keep(thread, outcome.reading, outcome.plan)
         return outcome
 
     async def plan(
@@ -197,10 +232,12 @@ class AsyncProject:
             return refuse(None, read.issues, ())
         if run_id is None:
             return await self.carry_out(read.plan, read.reading, **running)
+        from groundplan.running.effects import Effects
         from groundplan.running.run import sqlite_checkpoints
 
         async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
-            running |= {"run_id": run_id, "resume": resume, "checkpointer": saved}
+            effects = Effects(state_folder() / "effects.sqlite")
+            running |= {"run_id": run_id, "resume": resume, "checkpointer": saved, "effects": effects}
             done = await self.carry_out(read.plan, read.reading, **running)
             await saved.adelete_thread(run_id)  # a run that has ended needs no checkpoints
             return done

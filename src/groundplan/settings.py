@@ -10,7 +10,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_state_path
-from pydantic import BeforeValidator, ValidationError, field_validator
+from pydantic import BeforeValidator, JsonValue, ValidationError, field_validator
 
 from groundplan.contracts.contract import Contract
 from groundplan.errors import UsageError
@@ -56,6 +56,7 @@ class Settings(Contract):
     timezone: str = "UTC"
     embeddings: str | None = None  # a sentence-transformers model; needs the extra `semantic`
     model: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()  # names of tables below, the smallest first
+    sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source checks its own
     models: dict[str, Server] = {}  # tables [models.NAME] with url, model and api_key_env or api_key_file
 
 
@@ -70,9 +71,18 @@ def load_settings(folder: Path) -> Settings:
         raise UsageError(f"{file}: not TOML: {error}") from error
     except ValidationError as error:
         raise UsageError(_wrong(file, error)) from None  # the error holds what was written, and that may be a key
+    near = {"sources": {name: _beside(folder, given) for name, given in found.sources.items()}}
     if found.source and "://" not in found.source:
-        return found.model_copy(update={"source": str(folder / found.source)})
-    return found
+        return found.model_copy(update={"source": str(folder / found.source), **near})
+    return found.model_copy(update=near)
+
+
+def _beside(folder: Path, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Files that hold secrets are named from where the toml lies."""
+    return {
+        key: str(folder / Path(value).expanduser()) if key.endswith("_file") and isinstance(value, str) else value
+        for key, value in given.items()
+    }
 
 
 def load_models(folder: Path, named: str | None = None) -> tuple[Endpoint, ...]:

@@ -18,13 +18,13 @@ from groundplan.errors import CatalogError
 from tests.catalog.test_catalog import tool
 from tests.catalog.test_loading import BUILT_IN
 
-KNOWLEDGE = BUILT_IN.parents[1] / "knowledge" / "tools.yaml"
+OTHERS = ("knowledge", "gitlab", "youtrack")
 REFERENCE = Path(__file__).parents[2] / "docs/reference/tools.md"
 
 
 @pytest.fixture(scope="module")
 def built_in() -> Catalog:
-    return Catalog.load([BUILT_IN, KNOWLEDGE])
+    return Catalog.load([BUILT_IN, *(BUILT_IN.parents[1] / source / "tools.yaml" for source in OTHERS)])
 
 
 def changed(catalog: Catalog, tools: Iterable[Tool] = (), **words: Any) -> Catalog:
@@ -135,7 +135,7 @@ def test_an_alias_that_already_means_something_is_refused_with_its_line(tmp_path
 
 def test_a_misspelt_key_of_the_vocabulary_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "requirements.yaml"
-    file.write_text(REQUIREMENTS.read_text().replace("version: 1", "verzion: 1"))
+    file.write_text(REQUIREMENTS.read_text().replace("version: 2", "verzion: 2"))
     with pytest.raises(CatalogError) as refused:
         load_vocabulary(File.read(CAPABILITIES), File.read(file))
     assert "requirements.yaml:4: the vocabulary has an unknown key 'verzion'; did you mean 'version'?" in str(

@@ -33,6 +33,46 @@ SEND_MAIL = Tool.model_validate(
     }
 )
 
+FIND_CUSTOMER = Tool.model_validate(
+    {
+        "name": "find_customer",
+        "description": "Find a customer by number.",
+        "source": "mail",
+        "capabilities": ["retrieve"],
+        "params": {"type": "object", "properties": {"number": {"type": "integer"}}, "additionalProperties": False},
+        "output": {"kind": "facts"},
+        "returns": {
+            "type": "object",
+            "properties": {
+                "number": {"type": "integer"},
+                "email": {"type": "string"},
+                "address": {"type": "object", "properties": {"city": {"type": "string"}}},
+            },
+        },
+        "effect": "read",
+    }
+)
+INVITE = Tool.model_validate(
+    {
+        "name": "invite",
+        "description": "Invite guests to an event.",
+        "source": "mail",
+        "capabilities": ["act"],
+        "params": {
+            "type": "object",
+            "properties": {
+                "guests": {"type": "array", "items": {"type": "string", "x-value": True}},
+                "city": {"type": "string", "x-value": True},
+                "seats": {"type": "number"},
+            },
+            "additionalProperties": False,
+        },
+        "output": {"kind": "facts"},
+        "effect": "write",
+    }
+)
+OTHERS = (SEND_MAIL, FIND_CUSTOMER, INVITE)
+
 
 def _column(name: str, kind: str, role: str) -> Column:
     return Column.model_validate({"name": name, "type": kind, "kind": kind, "role": role})
@@ -89,7 +129,7 @@ KNOWLEDGE = SourceSchema(
 
 def catalog() -> Catalog:
     built_in = Catalog.load(TOOLS)
-    return Catalog.of([*built_in.tools.values(), SEND_MAIL])
+    return Catalog.of([*built_in.tools.values(), *OTHERS])
 
 
 def asked(*short: str) -> Reading:

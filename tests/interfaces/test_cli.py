@@ -107,7 +107,7 @@ def test_catalog_lists_and_shows_tools() -> None:
     shown = groundplan("catalog", "show", "aggregate")
     assert "group_by" in shown.stdout
     assert "list of column" in shown.stdout
-    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 28
+    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 33
 
 
 @pytest.mark.requirement("R60")

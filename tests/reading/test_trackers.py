@@ -29,10 +29,12 @@ PROJECTS = build_registry(
         ("anna", "person", "Anna", ()),
     ]
 )
-COMMITS, ISSUES, ANALYTICS, STATUS, UNKNOWN = (
+COMMITS, ISSUES, REQUESTS, ANALYTICS, ACTIVITY, STATUS, UNKNOWN = (
     "query_commits",
     "query_issues",
+    "query_merge_requests",
     "query_analytics",
+    "query_activity",
     "query_status",
     "unknown",
 )
@@ -60,10 +62,12 @@ def sure(question: str) -> list[str]:
         ("метрики Магазина за квартал", [ANALYTICS]),
         ("status of Shop", [STATUS]),
         ("Статус Магазина", [STATUS]),
-        ("What happened in project Shop last week?", [STATUS]),
-        ("Что произошло в Магазине на прошлой неделе?", [STATUS]),
+        ("What happened in project Shop last week?", [ACTIVITY]),
+        ("Что произошло в Магазине на прошлой неделе?", [ACTIVITY]),
         ("is the Shop project healthy?", [STATUS]),
-        ("что сделали в Магазине вчера", [STATUS]),
+        ("что сделали в Магазине вчера", [ACTIVITY]),
+        ("open merge requests of Shop", [REQUESTS]),
+        ("мердж-реквесты за неделю", [REQUESTS]),
         ("show issues and commits of Shop", [ISSUES, COMMITS]),
         ("покажи коммиты и задачи Магазина", [COMMITS, ISSUES]),
         ("tell me a joke", [UNKNOWN]),

@@ -63,7 +63,7 @@ def find_offer(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable],
     candidates = tuple(candidate for candidate in offered if candidate.aspects)[:MOST_OFFERED]
     if len(candidates) < FEWEST_OFFERED or all(_is_needed(candidate, usual) for candidate in candidates):
         return None
-    return Offer(plan, facts, shown, language, usual, candidates, tuple(remarks(facts, about, language)))
+    return Offer(plan, facts, shown, language, usual, candidates, tuple(remarks(plan, facts, about, language)))
 
 
 def choose(offer: Offer, numbers: Sequence[int]) -> Text | str:

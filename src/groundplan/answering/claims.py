@@ -215,6 +215,9 @@ def rest(stated: Stated, count: str) -> bool:
     """What lies beyond a limit of the plan."""
     limits = stated.record.plan.limits
     match stated.one(count):
+        case Derived("rest", (Place(path), int() as listed)) if path.endswith(".count"):
+            items = stated.record.place(path.removesuffix("count") + "items")
+            return isinstance(items, tuple) and listed == len(items)
         case Derived("rest", (_, int() as listed)):
             return listed in (limits.items, limits.groups)
     return False

@@ -55,8 +55,11 @@ def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:
     )
     for row in range(min(items, len(rows))):
         names = [name for name in cite.subject.naming if name != params["by"]]
-        rank, value = cite.cell(row, "rank"), cite.cell(row, params["by"])
-        yield Sentence("place", {"rank": rank, "name": cite.names(row, names), "value": value})
+        told = {"name": cite.names(row, names), "value": cite.cell(row, params["by"])}
+        if "rank" in cite.subject.columns:
+            yield Sentence("place", {"rank": cite.cell(row, "rank"), **told})
+        else:
+            yield Sentence("entry", told)
     yield from _more(cite, items)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from groundplan.answering.artefacts import without_artefacts
 from groundplan.answering.citing import is_number
-from groundplan.answering.display import condition, named, period
-from groundplan.answering.phrases import GRAINS, METHODS, RHYTHMS, Language, worded
+from groundplan.answering.display import condition, exact, named, period
+from groundplan.answering.phrases import GRAINS, METHODS, RHYTHMS, Language, headed, worded
+from groundplan.answering.queried import filtered
 from groundplan.answering.readback import shows_age, shows_moment, shows_number, shows_percent
 from groundplan.answering.record import Record
 from groundplan.answering.tracing import Cell, Column, Derived, Place, Trace
@@ -53,7 +54,7 @@ def _shows_cell(text: str, cell: Cell, record: Record, language: Language) -> bo
 def _shows_place(text: str, path: str, record: Record, language: Language) -> bool:
     found: Any = record.place(path)
     for pattern, words in PLANNED.items():
-        if re.fullmatch(rf"plan\.steps\.\d+\.params\.{pattern}", path):
+        if re.fullmatch(rf"plan\.(steps\.\d+\.params|requirements)\.{pattern}", path):
             return text.casefold() == words(found, language).casefold()
     for pattern, test in TOLD.items():
         if re.fullmatch(rf"facts\.{pattern}", path):
@@ -65,6 +66,8 @@ def _shows_place(text: str, path: str, record: Record, language: Language) -> bo
 
 PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
     r"conditions\.\d+": condition,
+    r"query\.filters\.\d+": filtered,
+    r"\d+\.value": lambda found, language: condition(found.model_dump(mode="json"), language),
     "(current|previous)": lambda found, language: period(found[0], found[1], language),
     "method": lambda found, language: METHODS[language][found],
     "(column|x|y)": lambda found, _: worded(found),
@@ -76,9 +79,9 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.grain": lambda text, found, language: (
         text == RHYTHMS[language].get(found)
     ),
-    r"((groups\.\d+\.)?items\.\d+\.(title|text)|groups\.\d+\.title)": lambda text, found, _: (
-        text == without_artefacts(found)
-    ),
+    r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: text == without_artefacts(found),
+    r"groups\.\d+\.title": lambda text, found, language: text == without_artefacts(headed(found, language)),
+    r"groups\.\d+\.count": lambda text, found, language: text == exact(found, language),
     r"(state\.reason|failures\.\d+\.issue\.problem)": lambda text, found, _: text in (found, found.rstrip(".")),
     r"state\.age_seconds": shows_age,
     r"files\.\d+": lambda text, found, _: text == PurePath(found).name,
@@ -91,7 +94,7 @@ def _shows_item(text: str, item: Any, language: Language) -> bool:
         return True
     if is_number(item.value):
         return shows_number(text, item.value, item.unit, language)
-    return text == " ".join(filter(None, [named(item.value, language), item.unit]))
+    return text == " ".join(filter(None, [named(item.value, language, is_time=True), item.unit]))
 
 
 def _unit(trace: Trace, record: Record) -> str | None:

@@ -101,6 +101,13 @@ LABELS: Mapping[Language, Mapping[str, str]] = {
         "rows": "число строк",
     },
 }
+LISTS: Mapping[str, str] = {
+    "Commits": "Коммиты",
+    "Issues": "Задачи",
+    "Merge requests": "Запросы на слияние",
+}
+"""Headings of lists, in Russian."""
+
 OPERATORS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "=": "{} is {}",
@@ -151,3 +158,9 @@ def label(function: str | None, column: str | None, language: Language) -> str:
 def is_plural(noun: str) -> bool:
     """`units` and `sales` take another verb than `revenue`."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+
+
+def headed(title: str, language: Language) -> str:
+    """The heading of a list, in the language of the answer where it is one of ours."""
+    kind, colon, rest = title.partition(":")
+    return LISTS.get(kind, kind) + colon + rest if language == "ru" else title

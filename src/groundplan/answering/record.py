@@ -14,6 +14,7 @@ from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Contract, Scalar
 from groundplan.contracts.facts import Facts, Item
 from groundplan.contracts.plan import CheckedPlan
+from groundplan.contracts.reading import Filter
 
 
 class Untraceable(LookupError):
@@ -149,6 +150,8 @@ class Record:
 
     def _flat(self, path: str) -> Scalar:
         found = self.place(path)
+        if isinstance(found, Filter):
+            return flat(found.model_dump(mode="json"))
         if isinstance(found, Contract | set):
             raise Untraceable(f"{path} is more than a value")
         return flat(found)
@@ -156,6 +159,8 @@ class Record:
     def _many(self, path: str) -> int:
         """How many different ones a list of facts holds."""
         found = told(self.facts).values() if path == "facts.items" else self.place(path)
+        if isinstance(found, int):
+            return found
         if not isinstance(found, Iterable):
             raise Untraceable(f"{path} is no list")
         return len(set(distinct(item for item in found if isinstance(item, Item)))) or len(tuple(found))

@@ -8,11 +8,11 @@ from groundplan.answering.artefacts import without_artefacts
 from groundplan.answering.citing import Cites, is_number, placed
 from groundplan.answering.display import exact, named
 from groundplan.answering.forms import Sentence
-from groundplan.answering.phrases import Language
+from groundplan.answering.phrases import Language, headed
 from groundplan.answering.text import text_of
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.contract import Scalar
-from groundplan.contracts.facts import Facts, Item, TableColumn
+from groundplan.contracts.facts import Facts, Group, Item, TableColumn
 from groundplan.contracts.plan import Limits, RenderStyle
 
 Content = tuple[str, Scalar, str]
@@ -37,11 +37,18 @@ def rendered(facts: Facts, style: RenderStyle, limits: Limits, language: Languag
     for number, group in enumerate(facts.groups[: limits.groups]):
         path = f"facts.groups.{number}"
         if style != "BULLETS" or len(facts.groups) > 1:
-            title = placed(without_artefacts(group.title), f"{path}.title", group.title)
-            yield Sentence("group", {"title": title})
+            yield Sentence("group", dict(_heading(group, path, language)))
         yield from _listed(dict(enumerate(group.items)), f"{path}.items", form, limits.items, language)
+        if group.count is not None and group.count > len(group.items):
+            yield _more(f"{path}.count", group.count, len(group.items), language)
     if len(facts.groups) > limits.groups:
         yield _more("facts.groups", len(facts.groups), limits.groups, language)
+
+
+def _heading(group: Group, path: str, language: Language) -> Iterator[tuple[str, Cites]]:
+    yield "title", placed(without_artefacts(headed(group.title, language)), f"{path}.title", group.title)
+    if group.count is not None:
+        yield "count", placed(exact(group.count, language), f"{path}.count", group.count)
 
 
 def told(facts: Facts) -> dict[int, Item]:
@@ -90,7 +97,7 @@ def _sentence(item: Item, path: str, form: str, language: Language) -> Sentence:
         slots["text"] = placed(text, f"{path}.text", item.text)
     if item.value is None:
         return Sentence(f"{form}_of_text" if text else form, slots)
-    number = exact(item.value, language) if is_number(item.value) else named(item.value, language)
+    number = exact(item.value, language) if is_number(item.value) else named(item.value, language, is_time=True)
     shown = f"{number} {item.unit}" if item.unit else number
     return Sentence(form, {**slots, "value": placed(shown, f"{path}.value", item.value)})
 

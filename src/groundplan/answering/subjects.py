@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 from groundplan.answering.phrases import Language, label
+from groundplan.answering.queried import filters_of, grouped_by, measured_in, query_of, told_by
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.facts import Facts, TableColumn, TableRef
 from groundplan.contracts.plan import CheckedPlan, Step
+from groundplan.contracts.query import Query
 
 Kind = Literal[
     "anomalies",
@@ -136,10 +138,17 @@ def subjects(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]) -
 
 def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_chart: bool) -> Subject:
     behind = list(_behind(plan, step))
-    kind, source = _kind(plan, behind, frozenset(table.columns))
     columns = {column.name: column for column in ref.columns if column.name in table.columns}
     made_by = behind[-1] if behind else None
-    measures = {measure.column: measure for measure in _measures(made_by, columns)}
+    query = query_of(plan, made_by)
+    kind: Kind
+    if query and made_by:
+        kind, params = told_by(query, made_by.params.get("rowLimit"))  # type: ignore[arg-type]  # the gate checked it
+        source: Step | None = made_by
+    else:
+        kind, source = _kind(plan, behind, frozenset(table.columns))
+        params = source.params if source else {}
+    measures = {measure.column: measure for measure in _measures(made_by, query, columns)}
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -148,11 +157,11 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
         columns=columns,
         places={column.name: place for place, column in enumerate(ref.columns)},
         kind=kind,
-        params=source.params if source else {},
+        params=params,
         params_path=f"plan.steps.{place}.params",
         measures=measures,
-        keys=_keys(plan, made_by, columns),
-        filters=dict(_filters(plan, step)),
+        keys=_known(grouped_by(query), columns) if query else _keys(plan, made_by, columns),
+        filters=dict(find_filters(plan, step)),
     )
 
 
@@ -181,7 +190,8 @@ def _kind(plan: CheckedPlan, behind: list[Step], columns: frozenset[str]) -> tup
     return "listing", None
 
 
-def _measures(step: Step | None, columns: Mapping[str, TableColumn]) -> Iterator[Measure]:
+def _measures(step: Step | None, query: Query | None, columns: Mapping[str, TableColumn]) -> Iterator[Measure]:
+    queried = {name: (function, of) for name, function, of in measured_in(query)} if query else {}
     params: Mapping[str, Any] = step.params if step else {}
     told = [*params.get("metrics", ()), *([params["metric"]] if "metric" in params else ())]
     known = {}
@@ -189,7 +199,10 @@ def _measures(step: Step | None, columns: Mapping[str, TableColumn]) -> Iterator
         for name in [metric["as"]] if "as" in metric else ["current", "previous"]:
             known[name] = metric
     for name, column in columns.items():
-        if name in known:
+        if name in queried:
+            function, of = queried[name]
+            yield Measure(name, function, of, column.unit)
+        elif name in known:
             metric = known[name]
             yield Measure(name, metric["function"], metric.get("column"), column.unit)
         elif column.kind == "number":
@@ -202,10 +215,15 @@ def _keys(plan: CheckedPlan, step: Step | None, columns: Mapping[str, TableColum
         return ()
     params: Mapping[str, Any] = step.params
     keys = tuple(key for name in plan.tools[step.tool].output.key or () for key in params.get(name, ()))
+    return _known(keys, columns)
+
+
+def _known(keys: tuple[str, ...], columns: Mapping[str, TableColumn]) -> tuple[str, ...]:
     return keys if all(key in columns for key in keys) else ()
 
 
-def _filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What the rows behind a step have passed, by place in the plan; where a server filters, as it was asked."""
     reached, waiting = set(), [step]
     while waiting:
         name = waiting.pop()
@@ -217,3 +235,11 @@ def _filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[str, A
         conditions: Any = found.params.get("conditions", ()) if found.id in reached else ()
         for number, condition in enumerate(conditions):
             yield f"plan.steps.{place}.params.conditions.{number}", condition
+        query = query_of(plan, found) if found.id in reached else None
+        for number in filters_of(query) if query else ():
+            params: Any = found.params["query"]
+            yield f"plan.steps.{place}.params.query.filters.{number}", params["filters"][number]
+        if found.id in reached and found.tool and plan.tools[found.tool].keeps:
+            for number, requirement in enumerate(plan.requirements):
+                if requirement.kind == "filter" and requirement.id in found.satisfies:
+                    yield f"plan.requirements.{number}.value", requirement.value.model_dump(mode="json")

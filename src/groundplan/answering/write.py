@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from groundplan.answering.citing import Citing, placed
 from groundplan.answering.described import described, further
 from groundplan.answering.display import age, condition
 from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import GRAINS, Language
+from groundplan.answering.queried import filtered
 from groundplan.answering.render import rendered
-from groundplan.answering.subjects import Subject, subjects
+from groundplan.answering.subjects import Subject, find_filters, subjects
 from groundplan.answering.text import text_of
 from groundplan.answering.tracing import flat
 from groundplan.contracts.answer import Citation, ShownTable
@@ -36,7 +38,7 @@ def sentences(
     yield from told
     if not told:
         yield from _charts(about, language)
-    yield from remarks(facts, about, language)
+    yield from remarks(plan, facts, about, language)
 
 
 def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
@@ -52,14 +54,14 @@ def further_findings(about: Sequence[Subject], language: Language) -> Iterator[S
         yield from further(Citing(subject, language))
 
 
-def remarks(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     """What a reader must know whatever else is said: scope and shortcomings."""
-    yield from _scope(facts, about, language)
+    yield from _scope(plan, facts, about, language)
     yield from _shortcomings(facts, about, language)
 
 
 def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> str:
-    return text_of(list(remarks(facts, subjects(plan, facts, shown), language)), language)[0]
+    return text_of(list(remarks(plan, facts, subjects(plan, facts, shown), language)), language)[0]
 
 
 def _described(plan: CheckedPlan, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
@@ -74,7 +76,7 @@ def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
         yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
 
 
-def _scope(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     """Which rows were counted, and how time was cut."""
     for place, item in enumerate(facts.items):
         if item.kind == "grain" and isinstance(item.value, str):
@@ -82,9 +84,17 @@ def _scope(facts: Facts, about: Sequence[Subject], language: Language) -> Iterat
             yield Sentence("grain", {"grain": grain})
             break
     filters = {path: told for subject in about for path, told in subject.filters.items()}
-    if filters:
-        cites = [cite for path, told in filters.items() for cite in placed(condition(told, language), path, flat(told))]
+    if facts.groups and not about:
+        ran = [end for end in plan.ends if end not in {failure.step for failure in facts.failures}]
+        filters = {path: told for end in ran for path, told in find_filters(plan, end)}
+    once = {_condition(path, told, language): (path, told) for path, told in reversed(filters.items())}
+    if once:
+        cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
         yield Sentence("filters", {"conditions": tuple(cites)})
+
+
+def _condition(path: str, told: Mapping[str, Any], language: Language) -> str:
+    return filtered(told, language) if ".query." in path else condition(told, language)
 
 
 def _shortcomings(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:

@@ -10,10 +10,10 @@ from groundplan.catalog.document import Entry, File, Place, Problem, entries
 from groundplan.catalog.faults import faults, suggest
 from groundplan.catalog.params import params_faults
 from groundplan.catalog.vocabulary import Vocabulary
-from groundplan.contracts.tool import Label, Output, Port, Tool
+from groundplan.contracts.tool import Keep, Label, Output, Port, Tool
 from groundplan.errors import CatalogError
 
-KEYS = (*Tool.model_fields, *Port.model_fields, *Output.model_fields)
+KEYS = (*Tool.model_fields, *Port.model_fields, *Output.model_fields, *Keep.model_fields)
 
 
 def read_tools(files: Iterable[File], vocabulary: Vocabulary) -> Iterator[Tool]:
@@ -84,6 +84,7 @@ def _faults(entry: Entry, vocabulary: Vocabulary, seen: dict[str, str]) -> Itera
         ports = frozenset(str(port.get("name")) for port in _items(tool.get("inputs")) if isinstance(port, dict))
         yield from ((("params", *at), what) for at, what in params_faults(params, subject, ports))
         yield from _unknown_params(tool.get("output"), params.get("properties"), subject)
+        yield from _unknown_keeps(tool.get("keeps"), params.get("properties"), subject)
 
 
 def _repeated(entry: Entry, name: JsonValue, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
@@ -111,6 +112,15 @@ def _unknown_params(output: JsonValue, known: JsonValue, subject: str) -> Iterat
                     ("output", key),
                     f"{subject}: output.{key} names the param {name!r}, which is not there; {hint}",
                 )
+
+
+def _unknown_keeps(keeps: JsonValue, known: JsonValue, subject: str) -> Iterator[tuple[Place, str]]:
+    properties = known if isinstance(known, dict) else {}
+    for index, keep in enumerate(_items(keeps)):
+        named = [*_items(keep.get("params")), *_items(keep.get("when"))] if isinstance(keep, dict) else []
+        for name in (name for name in named if name not in properties):
+            hint = suggest(str(name), properties, "name a param of the tool")
+            yield ("keeps", index), f"{subject}: keeps by the param {name!r}, which is not there; {hint}"
 
 
 def _items(value: JsonValue) -> list[JsonValue]:

@@ -9,11 +9,14 @@ from groundplan.checking.lineage import OUT
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
+from groundplan.contracts.tool import Tool
 
 SAMPLES: tuple[Mapping[ColumnKind, object], ...] = (
     {"number": 0, "text": "", "time": "1970-01-01", "boolean": False, "other": ""},
     {"number": 1e9, "text": "a", "time": "2999-12-31", "boolean": True, "other": "a"},
 )
+
+KINDS: Mapping[str, ColumnKind] = {"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
 
 
 def unfit_condition(draft: Draft) -> Iterator[Issue]:
@@ -62,8 +65,18 @@ def _sample(draft: Draft, need: str, samples: Mapping[ColumnKind, object]) -> di
     return {
         "found": samples["boolean"],
         "rows": 0 if samples is SAMPLES[0] else 1_000_000,
-        "first": {name: samples[column.kind] for name, column in columns.items()},
+        "first": {name: samples[column.kind] for name, column in columns.items()}
+        or _given(draft.tools.get(need), samples),
     }
+
+
+def _given(tool: Tool | None, samples: Mapping[ColumnKind, object]) -> dict[str, object]:
+    """The object that a tool says it gives."""
+    properties = tool.returns.get("properties") if tool else None
+    if not isinstance(properties, Mapping):
+        return {}
+    types = {name: schema.get("type") if isinstance(schema, Mapping) else None for name, schema in properties.items()}
+    return {name: samples[KINDS.get(str(type_), "other")] for name, type_ in types.items()}
 
 
 RULES = (unfit_condition,)

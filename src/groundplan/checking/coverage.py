@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
-from groundplan.checking.lineage import Condition
-from groundplan.checking.params import column_uses, filter_uses, metric_uses, walk, with_role
-from groundplan.contracts.contract import Scalar
+from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.plan import Step
-from groundplan.contracts.reading import Filter, GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
+from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
 
 LOOK_UP = frozenset({"entity", "intent", "relation"})  # what a look-up names; a search of documents names none of them
@@ -123,7 +121,7 @@ def ungrouped(draft: Draft) -> Iterator[Issue]:
             for step, tool in draft.citing(requirement.id)
             for use in column_uses(step, tool)
         ):
-            yield _unmet(requirement, "coverage/ungrouped", f"no step that cites it groups by {column!r}")
+            yield unmet(requirement, "coverage/ungrouped", f"no step that cites it groups by {column!r}")
 
 
 def unmeasured(draft: Draft) -> Iterator[Issue]:
@@ -137,7 +135,7 @@ def unmeasured(draft: Draft) -> Iterator[Issue]:
         ):
             wanted = requirement.value
             what = f"{wanted.function or 'use'} of {wanted.column or 'rows'}"
-            yield _unmet(requirement, "coverage/unmeasured", f"no step that cites it computes the {what}")
+            yield unmet(requirement, "coverage/unmeasured", f"no step that cites it computes the {what}")
 
 
 def _measures(draft: Draft, step: Step, tool: Tool, wanted: Metric) -> bool:
@@ -145,7 +143,7 @@ def _measures(draft: Draft, step: Step, tool: Tool, wanted: Metric) -> bool:
     for metric in metrics:
         if wanted.function not in (None, metric.function):
             continue
-        if metric.column is None and wanted.column is None:
+        if wanted.column is None and _counts_rows(draft, step, tool, metric):
             return True
         if wanted.column and draft.comes_from(step, tool, metric.column, wanted.column):
             return True
@@ -157,6 +155,13 @@ def _measures(draft: Draft, step: Step, tool: Tool, wanted: Metric) -> bool:
         for use in column_uses(step, tool)
         if use.role in ("column", "axis", "order", None)
     )
+
+
+def _counts_rows(draft: Draft, step: Step, tool: Tool, metric: MetricUse) -> bool:
+    """A column that identifies rows is in each of them once."""
+    shape = draft.input_shape(step, tool)
+    identifies = metric.column is not None and shape is not None and shape.is_unique_on(frozenset({metric.column}))
+    return metric.column is None or (metric.function == "count" and identifies)
 
 
 def _made_by(draft: Draft, step: Step, tool: Tool, name: str, wanted: Metric) -> bool:
@@ -183,85 +188,24 @@ def untimed(draft: Draft) -> Iterator[Issue]:
             (step, tool)
             for step, tool in draft.citing(requirement.id)
             if draft.serves(tool, "time")
-            and any(draft.comes_from(step, tool, use.name, column) for use in column_uses(step, tool))
+            and any(
+                use.role not in ("queried", "measured") and draft.comes_from(step, tool, use.name, column)
+                for use in column_uses(step, tool)
+            )
         ]
         if not users:
-            yield _unmet(requirement, "coverage/untimed", f"no time-aware step that cites it uses {column!r}")
+            yield unmet(requirement, "coverage/untimed", f"no time-aware step that cites it uses {column!r}")
             continue
-        cuts = {cut for step, tool in users if (cut := _cut(draft, step, tool))}
+        cuts = {cut for step, tool in users for cut in _cuts(draft, step, tool)}
         if grain and cuts and cuts != {grain}:
-            yield _unmet(requirement, "coverage/untimed", f"{grain!r} was asked, the plan cuts to {sorted(cuts)[0]!r}")
+            yield unmet(requirement, "coverage/untimed", f"{grain!r} was asked, the plan cuts to {sorted(cuts)[0]!r}")
         elif grain and not cuts:
-            yield _unmet(requirement, "coverage/untimed", f"no step that cites it cuts {column!r} to {grain!r}")
+            yield unmet(requirement, "coverage/untimed", f"no step that cites it cuts {column!r} to {grain!r}")
 
 
-def _cut(draft: Draft, step: Step, tool: Tool) -> str | None:
-    own = [node.value for node in with_role(step, tool, "grain") if isinstance(node.value, str)]
-    shape = draft.input_shape(step, tool)
-    return next((cut for cut in own if cut != "none"), shape.grain if shape else None)
-
-
-def unfiltered(draft: Draft) -> Iterator[Issue]:
-    """A filter that was asked for is applied, as asked, on the way to every result that a person gets to see.
-
-    Fails: "only the West" was asked, and the table is filtered but the chart is not.
-    """
-    for requirement in draft.reading.requirements:
-        if not isinstance(requirement.value, Filter):
-            continue
-        if not any(True for _ in draft.citing(requirement.id)):
-            continue  # coverage/missing says so
-        for step in draft.wiring.ends:
-            if not _passes(draft, step, requirement.value):
-                yield _unmet(
-                    requirement,
-                    "coverage/unfiltered",
-                    f"the result of step {step.id!r} has not passed this filter",
-                    step=step.id,
-                )
-
-
-def _passes(draft: Draft, step: Step, wanted: Filter) -> bool:
-    tool = draft.tools[step.id]
-    if tool is None:
-        return True  # names/unknown-tool says so
-    shapes = draft.shapes[step.id].values()
-    return any(_matches(condition, wanted) for shape in shapes for condition in shape.passed)
-
-
-def _matches(condition: Condition, wanted: Filter) -> bool:
-    return wanted.column in names(condition.origins) and _plain(condition.operator, condition.values) == _plain(
-        wanted.operator, wanted.values
-    )
-
-
-def _plain(operator: str, values: tuple[Scalar, ...]) -> tuple[str, frozenset[Scalar] | tuple[Scalar, ...]]:
-    """One of a single value is that value; the order of a list does not matter."""
-    if operator in ("in", "=", "not in", "!="):
-        return ("in" if operator in ("in", "=") else "not in", frozenset(values))
-    return (operator, values)
-
-
-def unasked_filter(draft: Draft) -> Iterator[Issue]:
-    """Rows are left out only by filters that were asked for.
-
-    Fails: nobody spoke of a region, and a step keeps only the West.
-    """
-    asked = [r.value for r in draft.reading.requirements if isinstance(r.value, Filter)]
-    for index, step, tool in draft.tool_steps():
-        for use in filter_uses(step, tool):
-            column = draft.input_column(step, tool, use.column)
-            if column is None:
-                continue  # names/unknown-column says so
-            condition = Condition(column.origins, use.operator or "", use.values)
-            if not any(_matches(condition, wanted) for wanted in asked):
-                yield Issue(
-                    code="coverage/unasked-filter",
-                    step=step.id,
-                    path=f"steps.{index}.{use.path}",
-                    problem=f"step {step.id!r} filters {use.column!r}, and nobody asked for that filter",
-                    hint="remove the condition, or make it exactly the one that was asked for",
-                )
+def _cuts(draft: Draft, step: Step, tool: Tool) -> Iterator[str]:
+    own, shape = [*grains(step, tool)], draft.input_shape(step, tool)
+    yield from own or ([shape.grain] if shape and shape.grain else [])
 
 
 def unasked_column(draft: Draft) -> Iterator[Issue]:
@@ -270,8 +214,13 @@ def unasked_column(draft: Draft) -> Iterator[Issue]:
     Fails: revenue by region was asked, and the aggregate groups by `channel` too.
     """
     for index, step, tool in draft.tool_steps():
-        groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role == "group_by"]
-        metrics = [(use.path, use.column, "measures") for use in metric_uses(step, tool)]
+        groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role in GROUPING]
+        counted = any(isinstance(r.value, Metric) and r.value.column is None for r in draft.reading.requirements)
+        metrics = [
+            (use.path, use.column, "measures")
+            for use in metric_uses(step, tool)
+            if not (counted and _counts_rows(draft, step, tool, use))
+        ]
         for path, name, does in (*groups, *metrics):
             column = draft.input_column(step, tool, name)
             strange = sorted(names(column.origins) - draft.asked_columns) if column else []
@@ -295,14 +244,12 @@ def unranked(draft: Draft) -> Iterator[Issue]:
             continue
         wanted = requirement.value
         for step, tool in draft.citing(requirement.id):
-            for node in with_role(step, tool, "rank"):
-                if isinstance(node.value, Mapping) and (
-                    node.value.get("limit") != wanted.limit or node.value.get("direction", "top") != wanted.direction
-                ):
-                    yield _unmet(
+            for use in rank_uses(step, tool):
+                if use.limit != wanted.limit or use.direction != wanted.direction:
+                    yield unmet(
                         requirement,
                         "coverage/unranked",
-                        f"step {step.id!r} keeps the {node.value.get('direction', 'top')} {node.value.get('limit')}",
+                        f"step {step.id!r} keeps the {use.direction or 'some other'} {use.limit}",
                         step=step.id,
                     )
 
@@ -318,7 +265,7 @@ def other_chart(draft: Draft) -> Iterator[Issue]:
         wanted = f"{requirement.value.chart}_chart"
         citing = [tool for _, tool in draft.citing(requirement.id) if draft.serves(tool, requirement.label)]
         if citing and not any(wanted in tool.capabilities for tool in citing):
-            yield _unmet(
+            yield unmet(
                 requirement,
                 "coverage/other-chart",
                 f"{citing[0].name!r} does not draw a {requirement.value.chart} chart",
@@ -344,7 +291,7 @@ def other_lookup(draft: Draft) -> Iterator[Issue]:
             start = (cited.value.entity,) if cited.value.entity else ()
             if entities != start or (intents, relations) not in _ways(cited.value, schema.knowledge):
                 what = f"{' / '.join(intents + relations) or 'everything'} from {' '.join(entities) or 'everywhere'}"
-                yield _unmet(cited, "coverage/other-lookup", f"step {step.id!r} looks up {what}", step=step.id)
+                yield unmet(cited, "coverage/other-lookup", f"step {step.id!r} looks up {what}", step=step.id)
 
 
 def _named_in(schema: object) -> Iterator[object]:
@@ -368,7 +315,8 @@ def _ways(asked: IntentAsked, knowledge: KnowledgeSchema) -> set[tuple[tuple[str
     return {((asked.intent,), ()), *by_path}
 
 
-def _unmet(requirement: Requirement, code: str, why: str, step: str | None = None) -> Issue:
+def unmet(requirement: Requirement, code: str, why: str, step: str | None = None) -> Issue:
+    """A requirement that is cited, and not done as it was asked."""
     return Issue(
         code=code,
         step=step,
@@ -386,8 +334,6 @@ RULES = (
     ungrouped,
     unmeasured,
     untimed,
-    unfiltered,
-    unasked_filter,
     unasked_column,
     unranked,
     other_chart,

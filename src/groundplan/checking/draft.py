@@ -8,6 +8,7 @@ from functools import cached_property
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.lineage import OUT, Column, Origin, Shape, follow
+from groundplan.checking.params import as_used
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Reading, Requirement, Time
@@ -32,7 +33,7 @@ class Draft:
     def tools(self) -> Mapping[str, Tool | None]:
         """The tool of each step, None where it has none or names an unknown one."""
         known = self.catalog.tools
-        return {s.id: known[s.tool] if s.tool and s.tool in known else None for s in self.wiring.steps}
+        return {s.id: as_used(s, known[s.tool]) if s.tool and s.tool in known else None for s in self.wiring.steps}
 
     @cached_property
     def shapes(self) -> Mapping[str, Mapping[str, Shape]]:

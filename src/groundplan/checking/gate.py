@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.checking import access, conditions, coverage, flow, limits, names, shape, types
+from groundplan.checking import (
+    access,
+    conditions,
+    coverage,
+    filters,
+    flow,
+    limits,
+    names,
+    queries,
+    references,
+    shape,
+    types,
+)
 from groundplan.checking.draft import Draft
 from groundplan.checking.parsing import parse
 from groundplan.checking.repair import repair
@@ -23,16 +35,29 @@ RULES: tuple[Rule, ...] = (
     *names.RULES,
     *types.RULES,
     *conditions.RULES,
+    *references.RULES,
+    *queries.RULES,
     *coverage.RULES,
+    *filters.RULES,
     *flow.RULES,
     *access.RULES,
     *limits.RULES,
 )
 
-CODES: dict[str, Rule] = {
-    f"{rule.__module__.rsplit('.', 1)[1].replace('conditions', 'types')}/{rule.__name__.replace('_', '-')}": rule
-    for rule in RULES
+FAMILIES = {  # modules whose rules belong to the family of another name
+    "conditions": "types",
+    "filters": "coverage",
+    "queries": "query",
+    "references": "types",
 }
+
+
+def _code(rule: Rule) -> str:
+    module = rule.__module__.rsplit(".", 1)[1]
+    return f"{FAMILIES.get(module, module)}/{rule.__name__.replace('_', '-')}"
+
+
+CODES: dict[str, Rule] = {_code(rule): rule for rule in RULES}
 """The code of an issue is its rule's family and name."""
 
 MOST_ISSUES = 100
@@ -91,7 +116,7 @@ def _checked(draft: Draft, repairs: tuple[Repair, ...]) -> CheckedPlan:
             "requirements": draft.reading.requirements,
             "coverage": coverage_found,
             "repairs": repairs,
-            "tools": {tool.name: tool for _, _, tool in draft.tool_steps()},
+            "tools": {tool.name: draft.catalog.tools[tool.name] for _, _, tool in draft.tool_steps()},
             "inputs": {step.id: dict(_bindings(draft, step, tool)) for _, step, tool in draft.tool_steps()},
             "ends": tuple(step.id for step in draft.wiring.ends),
             "writes": tuple(step.id for _, step, tool in draft.tool_steps() if tool.effect == "write"),

@@ -6,11 +6,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
-from groundplan.checking.params import FUNCTIONS, Node, column_uses, filter_uses, walk, with_role
+from groundplan.checking.params import (
+    FUNCTIONS,
+    Node,
+    column_uses,
+    filter_uses,
+    grains,
+    kept_by,
+    read_query,
+    walk,
+    with_role,
+)
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import ColumnKind, Function, kind_after
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.plan import Step
+from groundplan.contracts.query import DimensionField, MeasureField, QueryField, output_name
+from groundplan.contracts.query_meaning import OURS, grain_of, groups
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
@@ -73,6 +85,10 @@ def follow_step(
 ) -> dict[str, Shape]:
     """The shapes of one step, given those of the steps before it."""
     inputs = dict(_inputs(step, tool, wiring, found, schemas))
+    schema = schemas.get(tool.source)
+    table = schema.find(tool.output.table) if schema and tool.output.table else None
+    if table:
+        return {**inputs, OUT: _read(step, tool, table)}
     return {**inputs, **dict(_output(step, tool, inputs))}
 
 
@@ -102,6 +118,15 @@ def _of_table(table: Table) -> Shape:
     )
 
 
+def _read(step: Step, tool: Tool, table: Table) -> Shape:
+    """The rows of a table that a tool keeps where they lie."""
+    passed = (
+        Condition(frozenset({(table.name, use.column or "")}), use.operator or "", use.values)
+        for use in kept_by(step, tool)
+    )
+    return replace(_of_table(table), passed=tuple(passed))
+
+
 def _common(shapes: list[Shape]) -> Shape:
     """What holds whichever of a router's branches is taken."""
     first, *others = shapes
@@ -129,6 +154,9 @@ def _output(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[tup
         return
     if tool.output.columns == "joined":
         yield OUT, _joined(step, tool, inputs)
+        return
+    if tool.output.columns == "query":
+        yield OUT, _queried(step, tool, next(iter(inputs.values()), Shape(columns=None)))
         return
     first = next(iter(inputs.values()), Shape(columns={}))
     source = first.columns or {}
@@ -215,6 +243,29 @@ def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
     )
 
 
+def _queried(step: Step, tool: Tool, source: Shape) -> Shape:
+    query, known = read_query(step, tool), source.columns or {}
+    if query is None:
+        return Shape(columns=None, passed=source.passed)
+    return Shape(
+        columns={output_name(field): _of_field(field, known.get(field.field_caption)) for field in query.fields},
+        keys=frozenset({frozenset(output_name(field) for field in query.fields if groups(field))}),
+        passed=(*source.passed, *conditions(step, tool, known)),
+        grain=_grain(step, tool) or source.grain,
+    )
+
+
+def _of_field(field: QueryField, column: Column | None) -> Column:
+    if column is None:  # of a formula; names/unknown-column says so of anything else
+        return Column("other")
+    if isinstance(field, DimensionField):
+        return column
+    if isinstance(field, MeasureField) and not groups(field):
+        function = OURS.get(field.function)
+        return Column(kind_after(function, column.kind) if function else "number", column.origins, function=function)
+    return Column("time" if grain_of(field) else "number", column.origins)
+
+
 def _passed(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> tuple[Condition, ...]:
     before = tuple(condition for shape in inputs.values() for condition in shape.passed)
     columns = next((shape.columns for shape in inputs.values()), None) or {}
@@ -238,5 +289,4 @@ def _periods(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterator[
 
 
 def _grain(step: Step, tool: Tool) -> str | None:
-    grains = [node.value for node in with_role(step, tool, "grain") if isinstance(node.value, str)]
-    return grains[0] if grains and grains[0] != "none" else None
+    return next(grains(step, tool), None)

@@ -38,7 +38,9 @@ def no_source(draft: Draft) -> Iterator[Issue]:
 
     Fails: a plan that aggregates a table is checked without `--source`.
     """
-    reading = [(step, tool) for _, step, tool in draft.tool_steps() if tool.inputs or _looks_up(tool)]
+    reading = [
+        (step, tool) for _, step, tool in draft.tool_steps() if tool.inputs or tool.output.table or _looks_up(tool)
+    ]
     wanted = {tool.source: step.id for step, tool in reversed(reading)}
     for source, step in sorted(wanted.items()):
         if source not in draft.schemas:

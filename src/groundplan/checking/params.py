@@ -6,12 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 
+from pydantic import ValidationError
+
 from groundplan.contracts.columns import Function
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.plan import Step
+from groundplan.contracts.query import BinField, MeasureField, Query, QueryField, TableCalcField, TopFilter
+from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
 from groundplan.contracts.tool import Tool
 
 FUNCTIONS = frozenset(get_args(Function))
+GROUPING = frozenset({"group_by", "cut", "part", "bin"})
+"""The roles of columns that rows are grouped by: as they are, or by what a query makes of them."""
+
+SERIES = frozenset({"RUNNING_TOTAL", "DIFFERENCE_FROM", "MOVING_CALCULATION"})
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,30 @@ class FilterUse:
     values: tuple[Scalar, ...]
 
 
+@dataclass(frozen=True)
+class RankUse:
+    """A param that keeps the first or last few; without a direction it does not go by a measure of the result."""
+
+    path: str
+    direction: object
+    limit: object
+
+
 def walk(step: Step, tool: Tool) -> Iterator[Node]:
     """Every value of the params that the schema describes, outer ones first. Ill-typed values are passed over."""
     yield from _walk(tool.params, step.params, "params")
 
 
+def read_query(step: Step, tool: Tool) -> Query | None:
+    """The query of a step whose tool takes one; None where it is ill-formed, and `query/malformed` says so."""
+    try:
+        return Query.model_validate(thaw(step.params.get("query"))) if tool.output.columns == "query" else None
+    except ValidationError:
+        return None
+
+
 def column_uses(step: Step, tool: Tool) -> Iterator[ColumnUse]:
+    roles = dict(_query_roles(step, tool))
     for node in walk(step, tool):
         if "x-column" in node.schema and isinstance(node.value, str):
             yield ColumnUse(
@@ -73,7 +99,7 @@ def column_uses(step: Step, tool: Tool) -> Iterator[ColumnUse]:
                 kind=str(node.schema["x-column"]),
                 port=_text(node.schema.get("x-input")),
                 keep=bool(node.schema.get("x-keep")),
-                role=node.role,
+                role=node.role or roles.get(node.path, "queried" if tool.output.columns == "query" else None),
             )
 
 
@@ -83,6 +109,10 @@ def metric_uses(step: Step, tool: Tool) -> Iterator[MetricUse]:
             function = node.value.get("function")
             known = cast(Function, function) if isinstance(function, str) and function in FUNCTIONS else None
             yield MetricUse(node.path, _text(node.value.get("column")), known)
+    query = read_query(step, tool)
+    for index, field in enumerate(query.fields if query else ()):
+        if isinstance(field, MeasureField) and not groups(field):
+            yield MetricUse(f"params.query.fields.{index}", field.field_caption, OURS.get(field.function))
 
 
 def filter_uses(step: Step, tool: Tool) -> Iterator[FilterUse]:
@@ -92,6 +122,93 @@ def filter_uses(step: Step, tool: Tool) -> Iterator[FilterUse]:
             scalars = tuple(v for v in values if isinstance(v, Scalar)) if isinstance(values, list | tuple) else ()
             operator = _text(node.value.get("operator"))
             yield FilterUse(node.path, _text(node.value.get("column")), operator, scalars)
+    query = read_query(step, tool)
+    for index, one in enumerate(query.filters if query else ()):
+        path, column = f"params.query.filters.{index}", getattr(one.field, "field_caption", None)
+        if not isinstance(one, TopFilter):
+            told = row_conditions(one)
+            yield from (FilterUse(path, column, condition.operator, condition.values) for condition in told)
+            if not told:
+                yield FilterUse(path, column, None, ())
+
+
+def kept_by(step: Step, tool: Tool) -> Iterator[FilterUse]:
+    """The filters that a tool applies where the rows lie."""
+    properties = cast(Mapping[str, Mapping[str, object]], tool.params.get("properties", {}))
+    said = {name: step.params.get(name, schema.get("default")) for name, schema in properties.items()}
+    for keep in tool.keeps:
+        if any(said.get(name) != value for name, value in keep.when.items()):
+            continue
+        for operator, values in _kept(keep.operator, [said.get(name) for name in keep.params]):
+            if values != (keep.unless,):
+                yield FilterUse(f"params.{keep.params[0]}", keep.column, operator, values)
+
+
+def _kept(operator: str, said: list[object]) -> Iterator[tuple[str, tuple[Scalar, ...]]]:
+    """The operator and its values; half of a period is open on the other side."""
+    if operator == "between" and None in said:
+        bounds = zip((">=", "<"), said, strict=True)
+        yield from ((bound, (value,)) for bound, value in bounds if isinstance(value, str))
+        return
+    flat = [one for value in said for one in (value if isinstance(value, list | tuple) else [value])]
+    values = tuple(value for value in flat if value is not None and isinstance(value, Scalar))
+    if values:
+        yield operator, values
+
+
+def rank_uses(step: Step, tool: Tool) -> Iterator[RankUse]:
+    for node in with_role(step, tool, "rank"):
+        if isinstance(node.value, Mapping):
+            yield RankUse(node.path, node.value.get("direction", "top"), node.value.get("limit"))
+    query, most = read_query(step, tool), step.params.get("rowLimit")
+    for ranked in rankings(query, most if isinstance(most, int) else None) if query else ():
+        yield RankUse(f"params.{ranked.place}", ranked.direction if ranked.by else None, ranked.limit)
+
+
+def grains(step: Step, tool: Tool) -> Iterator[str]:
+    """How dates are cut."""
+    for node in with_role(step, tool, "grain"):
+        if isinstance(node.value, str) and node.value != "none":
+            yield node.value
+    query = read_query(step, tool)
+    for grain in map(grain_of, query.fields if query else ()):
+        if grain:
+            yield grain
+
+
+def as_used(step: Step, tool: Tool) -> Tool:
+    """A tool that takes a query can do what this very query does."""
+    query = read_query(step, tool)
+    if query is None:
+        return tool
+    calculated = {f.table_calculation.table_calc_type for f in query.fields if isinstance(f, TableCalcField)}
+    uses = {
+        "filter": any(True for _ in filter_uses(step, tool)),
+        "group": any(groups(field) for field in query.fields),
+        "rank": any(True for _ in rank_uses(step, tool)),
+        "order": any(field.sort_priority for field in query.fields),
+        "share": "PERCENT_OF_TOTAL" in calculated,
+        "time_series_features": bool(calculated & SERIES),
+        **dict.fromkeys(("aggregate", "measure", "summarize"), any(True for _ in metric_uses(step, tool))),
+    }
+    used = tuple(name for name in tool.capabilities if uses.get(name, True))
+    return tool.model_copy(update={"capabilities": used or tool.capabilities})
+
+
+def _query_roles(step: Step, tool: Tool) -> Iterator[tuple[str, str]]:
+    query = read_query(step, tool)
+    for index, field in enumerate(query.fields if query else ()):
+        yield f"params.query.fields.{index}.fieldCaption", _role(field)
+
+
+def _role(field: QueryField) -> str:
+    if isinstance(field, TableCalcField):
+        return "calculated"
+    if not groups(field):
+        return "measured"
+    if isinstance(field, MeasureField):
+        return "cut" if grain_of(field) else "part"
+    return "bin" if isinstance(field, BinField) else "group_by"
 
 
 def with_role(step: Step, tool: Tool, role: str) -> Iterator[Node]:

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.lineage import Shape, follow_step
-from groundplan.checking.params import column_uses
+from groundplan.checking.params import column_uses, read_query
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.issue import Repair
 from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.query import ConditionFilter, SetFilter, TopFilter
+from groundplan.contracts.query_meaning import aggregates
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 
 
 def repair(plan: Plan, catalog: Catalog, schemas: Mapping[str, SourceSchema]) -> tuple[Plan, tuple[Repair, ...]]:
-    """The plan with its only table, its column casing and its defaults filled in.
+    """The plan with its only table, its column casing, its defaults and what a query leaves unsaid filled in.
 
     A column that is merely spelt alike, a metric, a grouping or a grain is never touched: that would be
     another question's answer.
@@ -32,6 +34,7 @@ def repair(plan: Plan, catalog: Catalog, schemas: Mapping[str, SourceSchema]) ->
             continue
         step = _with(step, _only_table(step, tool, wiring, schemas), repairs)
         step = _with(step, _defaults(step, tool), repairs)
+        step = _with(step, _said_outright(step, tool), repairs)
         inputs = follow_step(step, tool, wiring, shapes, schemas)
         step = _with(step, _casing(step, tool, inputs), repairs)
         shapes[step.id] = follow_step(step, tool, wiring, shapes, schemas)
@@ -88,6 +91,31 @@ def _missing(schema: Mapping[str, object], value: object, path: str) -> Iterator
     elif isinstance(items, Mapping) and isinstance(value, list | tuple):
         for index, item in enumerate(value):
             yield from _missing(items, item, f"{path}.{index}")
+
+
+def _said_outright(step: Step, tool: Tool) -> Iterator[Change]:
+    """What readings mean by a filter, where a query would otherwise keep rows without a value or rank too early."""
+    query = read_query(step, tool)
+    filters = query.filters if query else ()
+    ranked = any(isinstance(one, TopFilter) for one in filters)
+    for index, one in enumerate(filters):
+        path = f"params.query.filters.{index}"
+        if isinstance(one, SetFilter) and one.exclude and None not in one.values:
+            reason = "values that are left out take the rows without a value with them"
+            yield _outright(step, f"{path}.values", str(list(one.values)), [*one.values, None], reason)
+        if (
+            ranked
+            and not one.context
+            and not isinstance(one, TopFilter | ConditionFilter)
+            and not aggregates(one.field)
+        ):
+            reason = "the first few are those of the rows that were asked for"
+            yield _outright(step, f"{path}.context", "False", True, reason)
+
+
+def _outright(step: Step, path: str, before: str, value: object, reason: str) -> Change:
+    repair = Repair(step=step.id, path=path, kind="query", before=before, after=str(value), reason=reason)
+    return repair, value
 
 
 def _casing(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[Change]:

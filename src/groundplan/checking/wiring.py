@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.references import references
 from groundplan.contracts.tool import Tool
 
 
@@ -45,7 +46,8 @@ class Wiring:
         where needs that exclude each other (branches of one router) fill one port together.
         """
         filled: dict[str, str | tuple[str, ...]] = {}
-        groups = self._alternatives(self.data_needs(step))
+        referred = {reference.step for _, reference in references(step.params)}
+        groups = self._alternatives(tuple(need for need in self.data_needs(step) if need not in referred))
         for port in tool.inputs:
             named = step.params.get(port.name)
             if isinstance(named, str):
@@ -55,8 +57,11 @@ class Wiring:
         return filled
 
     def surplus(self, step: Step, tool: Tool) -> tuple[str, ...]:
-        """Needs that no input takes."""
-        used = {need for origin in self.inputs(step, tool).values() if not isinstance(origin, str) for need in origin}
+        """Needs that no input takes; of a tool that gives facts, a need may only say what comes first."""
+        if tool.output.kind == "facts" and not tool.inputs:
+            return ()
+        used = {reference.step for _, reference in references(step.params)}
+        used |= {need for origin in self.inputs(step, tool).values() if not isinstance(origin, str) for need in origin}
         return tuple(need for need in self.data_needs(step) if need not in used)
 
     def _alternatives(self, needs: tuple[str, ...]) -> list[tuple[str, ...]]:

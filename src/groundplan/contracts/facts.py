@@ -43,6 +43,7 @@ class Item(Contract):
 class Group(Contract):
     title: str
     items: tuple[Item, ...]
+    count: int | None = None  # how many there are in all, where not every one is listed
 
 
 class Cited(Contract):

@@ -38,7 +38,7 @@ class Step(Contract):
 class Fallback(Contract):
     """Steps that run only when the others brought too little."""
 
-    when: Annotated[tuple[Literal["NO_RESULTS", "LOW_COVERAGE"], ...], Field(min_length=1)]
+    when: Annotated[tuple[Literal["NO_RESULTS", "LOW_COVERAGE", "FAILED"], ...], Field(min_length=1)]
     steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
 
 

@@ -73,6 +73,7 @@ class Filter(Contract):
     """`between` is half-open: from the first value up to, not including, the second."""
 
     kind: Literal["filter"] = "filter"
+    table: Name | None = None  # where a question speaks of several: the one whose rows it keeps
     column: Name
     operator: Operator
     values: tuple[Scalar, ...] = ()

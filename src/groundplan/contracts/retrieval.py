@@ -30,6 +30,7 @@ def no_filters() -> Filters:
 class TrackerIntent(Contract):
     type: Name
     confidence: Annotated[float, Field(ge=0, le=1)]
+    said: Text = ""  # the words that ask for it
 
 
 class Hypothesis(Contract):
@@ -46,7 +47,9 @@ class Reasoning(Contract):
     intents: Annotated[tuple[TrackerIntent, ...], Field(max_length=64)] = ()
     hypotheses: Annotated[tuple[Hypothesis, ...], Field(max_length=512)] = ()
     entities: Filters = Field(default_factory=no_filters)
+    said: Filters = Field(default_factory=no_filters)  # the words that name them
     periods: tuple[Period, ...] = ()
+    unexplained: tuple[Text, ...] = ()  # words of which nothing here knows what they mean
     unresolved: tuple[Text, ...] = ()  # what was said and cannot be taken: an unknown project, a date with two meanings
 
     @model_validator(mode="after")
@@ -61,12 +64,25 @@ class Reasoning(Contract):
         return self
 
 
+class RetrievalCondition(Contract):
+    """A filter as the rows have it: a column and the values it may have; dates are still words."""
+
+    filter: FilterName
+    table: Name
+    column: Name
+    values: Words
+
+
 class RetrievalPlan(Contract):
+    """`table` and `conditions` say the same as `sources` and `filters` in terms of rows; they are not printed."""
+
     id: Name
     description: Text
     sources: Annotated[tuple[Name, ...], Field(min_length=1)]
     filters: Filters
     priority: int  # higher goes first
+    table: Annotated[Name | None, Field(exclude=True)] = None
+    conditions: Annotated[tuple[RetrievalCondition, ...], Field(exclude=True)] = ()
 
 
 class RetrievalQuery(Contract):

@@ -9,6 +9,13 @@ from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.knowledge import KnowledgeSchema
 
 
+class Called(Contract):
+    """A value, and the words that people have for it."""
+
+    value: Text
+    words: tuple[Text, ...]
+
+
 class Column(Contract):
     name: Name
     type: str  # the engine's own word, for people
@@ -20,6 +27,8 @@ class Column(Contract):
     nulls: int | None = None
     least: Scalar = None  # the span of a number or a time
     greatest: Scalar = None
+    verbs: tuple[Text, ...] = ()  # of a time: what happened then, as people say it
+    called: tuple[Called, ...] = ()  # its values, where people have other words for them
 
 
 class Table(Contract):

@@ -25,9 +25,9 @@ from groundplan.errors import UsageError
 from groundplan.evaluation.report import Miss, Report
 from groundplan.evaluation.sampling import spread
 from groundplan.evaluation.taking import took, usage_of
-from groundplan.pipeline import Asking
 from groundplan.project import AsyncProject, Planned
 from groundplan.settings import Endpoint
+from groundplan.world import Asking
 
 MARKS = {
     "plot_line": "line",

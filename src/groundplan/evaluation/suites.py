@@ -9,8 +9,8 @@ from typing import Literal, assert_never, get_args
 
 from groundplan.errors import UsageError
 from groundplan.evaluation.report import Report
-from groundplan.pipeline import Asking
 from groundplan.settings import load_models, load_settings
+from groundplan.world import Asking
 
 Suite = Literal["nlv", "tools", "metaqa", "ruqa"]
 SUITES: tuple[Suite, ...] = get_args(Suite)

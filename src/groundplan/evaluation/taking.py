@@ -9,7 +9,7 @@ from statistics import fmean
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.verdict import Passed
 from groundplan.llm.told import add
-from groundplan.pipeline import Planned
+from groundplan.world import Planned
 
 
 def usage_of(planned: Sequence[Planned]) -> Usage:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from groundplan.errors import GroundplanError, UsageError
+from groundplan.interfaces.cli_kept import JsonOption, catalog_app, examples_app, sources_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from groundplan.planning.store import PlanStore
     from groundplan.settings import Endpoint
 
 app = typer.Typer(
@@ -25,10 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
 app.add_typer(catalog_app, name="catalog")
-examples_app = typer.Typer(help="The plans that a model may be shown as examples.", no_args_is_help=True)
 app.add_typer(examples_app, name="examples")
+app.add_typer(sources_app, name="sources")
 
 Words = Annotated[
     list[str],
@@ -43,14 +42,13 @@ SourceOption = Annotated[
     str | None,
     typer.Option("--source", "-s", help="The data: a file, a folder, a DuckDB file or a postgres:// URL."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
 ]
 ThreadOption = Annotated[
     str | None,
     typer.Option(
-        "--thread", help="A conversation with a knowledge base, by name: a clear follow-up is understood in it."
+        "--thread", help="A conversation, by name: `and by month?` or `only the West` go on from its last question."
     ),
 ]
 ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
@@ -64,14 +62,14 @@ ModelOption = Annotated[
     ),
 ]
 StrategyOption = Annotated[
-    Literal["rules", "adapt"] | None,
+    Literal["rules", "adapt", "direct"] | None,
     typer.Option(
         "--strategy",
-        metavar="rules|adapt",
-        help="rules: never ask a model. adapt: ask it every time. Neither: only where words and rules are not enough.",
+        metavar="rules|adapt|direct",
+        help="rules: never ask a model. adapt: ask it every time. direct: one typed query where that is enough. "
+        "None of them: rules, and a model where words and rules are not enough.",
     ),
 ]
-ExampleId = Annotated[str, typer.Argument(metavar="ID", help="As `groundplan examples list` shows it.")]
 TodayOption = Annotated[str | None, typer.Option("--today", help="The date that relative periods start from.")]
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone that today is in.")]
 
@@ -131,6 +129,24 @@ def ask(
 
 
 @app.command()
+def chat(
+    source: Annotated[str | None, typer.Argument(help="The data; left out in a folder with a groundplan.toml.")] = None,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    thread: ThreadOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask question after question: `and by month?`, `only the West`, `as a table` go on from the one before."""
+    import asyncio
+
+    from groundplan.interfaces import chat as talking
+
+    data, _, clock = _asked([source, ""] if source else [""], today, timezone)
+    asyncio.run(talking.converse(data, _models(model, strategy), thread=thread, strategy=strategy, **clock))
+
+
+@app.command()
 def plan(
     words: Words,
     json: JsonOption = False,
@@ -171,11 +187,12 @@ def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False)
     from groundplan.project import load_catalog
     from groundplan.settings import load_settings
 
-    text, source = _read(plan), source or load_settings(Path.cwd()).source
-    if source is None:
+    text, settings = _read(plan), load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
         verdict = check_text(text, load_catalog())
     else:
-        with _open(source) as project:
+        with _open(data) as project:
             verdict = project.check(text)
     show.verdict(verdict, str(plan), json)
 
@@ -195,14 +212,16 @@ def run(
     from groundplan.interfaces import report, show
     from groundplan.settings import load_settings
 
-    text, source = _read(plan), source or load_settings(Path.cwd()).source
-    if source is None:
+    text, settings = _read(plan), load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
         raise UsageError("run needs data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
     if output:
         output.mkdir(parents=True, exist_ok=True)
     run_id = resume or uuid.uuid4().hex[:12]
-    again = f"groundplan run {plan} --source {source} --resume {run_id}"
-    with show.live(json, run_id, again) as live, _open(source) as project:
+    again = f"groundplan run {plan}{f' --source {source}' if source else ''} --resume {run_id}"
+    with _open(data) as project, show.live(json, run_id, again) as live:
+        approve = approve or _approved(project, text)
         options: dict[str, Any] = {"run_id": run_id, "resume": resume is not None, "output": output}
         outcome = project.run(text, on_progress=live.step, approve=approve, **options).outcome
     if output:
@@ -243,6 +262,37 @@ def evaluate(
 
 
 @app.command()
+def compare(
+    folder: Annotated[
+        Path, typer.Argument(help="YAML files of conversations, each turn with the rows that are right.")
+    ],
+    strategy: Annotated[
+        list[str] | None, typer.Option("--strategy", metavar="rules|adapt|direct", help="Once for each strategy.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="NAME|URL|none", help="Once for each; strategies meet them all."),
+    ] = None,
+    source: SourceOption = None,
+    json: JsonOption = False,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask several strategies or models the same questions, and lay what came of it side by side."""
+    from groundplan.evaluation.side_by_side import lines
+    from groundplan.evaluation.strategies import compare_folder
+    from groundplan.interfaces import show
+
+    data, _, clock = _asked([source, ""] if source else [""], today, timezone)
+    with show.counting() as on_progress:
+        found = compare_folder(folder, data, on_progress, strategy or (), model or (), **clock)
+    if json:
+        show.print_json(found.model_dump(mode="json"))
+    else:
+        typer.echo("\n".join(lines(found)))
+
+
+@app.command()
 def doctor() -> None:
     """Say what works here and what is missing, with what to do about it."""
     from groundplan.interfaces import health
@@ -250,66 +300,15 @@ def doctor() -> None:
     health.report()
 
 
-@catalog_app.command("list")
-def catalog_list(json: JsonOption = False) -> None:
-    """Every tool in a line."""
-    from groundplan.interfaces import show
-    from groundplan.project import load_catalog
-
-    show.tools(load_catalog(), json)
-
-
-@catalog_app.command("show")
-def catalog_show(name: str, json: JsonOption = False) -> None:
-    """One tool: what it does, its params and what serves what."""
-    from groundplan.interfaces import show
-    from groundplan.project import load_catalog
-
-    catalog = load_catalog()
-    if name not in catalog.tools:
-        near = catalog.nearest(name)
-        raise UsageError(f"there is no tool {name!r}; " + (f"did you mean {near!r}?" if near else "see catalog list"))
-    show.tool(catalog.tools[name], json)
-
-
-@examples_app.command("list")
-def examples_list(json: JsonOption = False) -> None:
-    """The plans that a model made and the gate passed; those marked good are shown to a model."""
-    from groundplan.interfaces import show
-
-    show.examples(_store().entries(), json)
-
-
-@examples_app.command("mark")
-def examples_mark(example: ExampleId) -> None:
-    """Say that a plan was right, so that a model may be shown it."""
-    _store().mark(example)
-    typer.echo(f"{example} is marked: a model may be shown it")
-
-
-@examples_app.command("forget")
-def examples_forget(example: ExampleId) -> None:
-    """Throw a plan away: it is neither used again nor shown."""
-    _store().forget(example)
-    typer.echo(f"{example} is forgotten")
-
-
-def _store() -> PlanStore:
-    from groundplan.planning.store import PlanStore
-    from groundplan.settings import state_folder
-
-    return PlanStore(state_folder())
-
-
-def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[str, str, dict[str, Any]]:
+def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[Any, str, dict[str, Any]]:
     """The data, the question and the clock."""
     from groundplan.settings import FILE, load_settings
 
     settings = load_settings(Path.cwd())
     if len(words) > 2:
         raise UsageError('put the question into quotes: groundplan ask sales.csv "total revenue by region"')
-    source = words[0] if len(words) == 2 else settings.source
-    if source is None:
+    source = words[0] if len(words) == 2 else settings.source or settings.sources
+    if not source:
         raise UsageError(
             f"name the data first, groundplan ask FILE QUESTION, or write a {FILE} with groundplan init FILE"
         )
@@ -338,11 +337,24 @@ def _read(plan: Path) -> bytes:
         raise UsageError(f"cannot read the plan {plan}: {error.strerror}") from error
 
 
-def _open(source: str, models: Sequence[Endpoint] = ()) -> Any:
+def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     from groundplan.project import Project
     from groundplan.settings import load_settings
 
     return Project(source, load_settings(Path.cwd()).embeddings, models)
+
+
+def _approved(project: Any, text: bytes) -> bool:
+    """What a person says to the steps that change something, where there are such steps and a person."""
+    from groundplan.contracts.verdict import Passed
+
+    verdict = project.check(text)
+    if not isinstance(verdict, Passed) or not verdict.plan.writes or not sys.stdin.isatty():
+        return False
+    for step in verdict.plan.steps:
+        if step.id in verdict.plan.writes:
+            typer.echo(f"{step.id} calls {step.tool} with {dict(step.params)}", err=True)
+    return typer.confirm("These steps change something. Run them?", err=True)
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:

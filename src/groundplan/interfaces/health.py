@@ -13,13 +13,15 @@ from functools import partial
 from pathlib import Path
 
 import typer
+from pydantic import JsonValue
 from rich.console import Console
 from rich.markup import escape
 
 from groundplan.errors import GroundplanError
-from groundplan.settings import Endpoint, cache_folder, load_models, state_folder
+from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
 
 MODEL_SECONDS = 20.0
+SOURCE_SECONDS = 20.0
 
 Check = tuple[str, bool | None, str]
 """What was looked at, whether it works (None: an extra that is not installed), and a word about it."""
@@ -52,6 +54,30 @@ def checks() -> Iterator[Check]:
         "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
     )
     yield from _models()
+    for source, settings in load_settings(Path.cwd()).sources.items():
+        yield source, *_tried(partial(_server, source, settings))
+
+
+def _server(name: str, settings: dict[str, JsonValue]) -> str:
+    """One row of each table that questions in this folder may ask it for."""
+    from groundplan.contracts.plan import Limits
+    from groundplan.project import AsyncProject
+    from groundplan.sources.interface import Call
+
+    async def reads() -> list[str]:
+        project = await AsyncProject.open({name: settings})
+        tools = [tool for tool in project.catalog.tools.values() if tool.source == name and tool.output.table]
+        try:
+            for tool in tools:
+                call = Call("doctor", "doctor", tool, {"limit": 1}, {}, Limits(rows=1), SOURCE_SECONDS)
+                await project.sources[name].call(call)
+        finally:
+            await project.close()
+        return [tool.output.table or "" for tool in tools]
+
+    began = time.monotonic()
+    tables = asyncio.run(reads())
+    return f"{settings.get('url')} gives {', '.join(tables)} ({time.monotonic() - began:.1f} s)"
 
 
 def _models() -> Iterator[Check]:

@@ -62,6 +62,9 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
         return
     for step, chart in outcome.facts.charts.items():
         yield f"![{chart.title}]({step}.png)\n"
+    for cited in outcome.facts.sources:
+        if cited.link:
+            yield f"- {cited.id}: <{cited.link}>"
     for step, table in zip(outcome.facts.tables, outcome.tables, strict=True):
         yield from _table(step, table)
     yield "## How it was answered\n"

@@ -28,8 +28,8 @@ from groundplan.interfaces import spending
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
-    from groundplan.pipeline import Planned
     from groundplan.planning.store import Entry
+    from groundplan.world import Planned
 
 ROWS_IN_THE_TERMINAL = 20
 SECONDS_BETWEEN_COUNTS = 30.0
@@ -248,6 +248,7 @@ def outcome(
         for table in outcome.tables:
             _table(table)
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+        _links(outcome)
     else:
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
     _spent(outcome, json, models, notes)
@@ -258,6 +259,13 @@ def outcome(
             raise typer.Exit(3)
         case Answer():
             return
+
+
+def _links(answer: Answer) -> None:
+    """Where each listed thing can be opened: only the servers that were set up are linked to."""
+    linked = [cited for cited in answer.facts.sources if cited.link]
+    for cited in linked:
+        out.print(f"[dim]{escape(cited.id)}  {escape(cited.link or '')}[/]", soft_wrap=True)
 
 
 def _spent(

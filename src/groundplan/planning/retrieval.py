@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,22 +12,36 @@ from pydantic import Field, ValidationError, model_validator
 
 from groundplan.contracts.agent import AgentContract, Capabilities, agent
 from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.plan import Fallback, Limits, Plan, Provenance, Step
+from groundplan.contracts.reading import Filter, IntentAsked, Reading
 from groundplan.contracts.retrieval import (
     FilterName,
     Filters,
     Hypothesis,
     Reasoning,
     Retrieval,
+    RetrievalCondition,
     RetrievalPlan,
     RetrievalQuery,
     TrackerIntent,
     no_filters,
 )
 from groundplan.errors import CatalogError
+from groundplan.planning.fetching import Fetching
 
 FILE = Path(__file__).with_name("retrieval.yaml")
 UNKNOWN = "unknown"
+LISTED = 10  # of each list: a person reads the latest, and the count says how many there are
 BY_RULES = Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=80)
+
+
+class TableRule(Contract):
+    """Which columns the filters of a plan are about. `statuses` gives the table's own word for each that it knows."""
+
+    projects: Name
+    dates: Name
+    status: Name | None = None
+    statuses: dict[str, str] = {}
 
 
 class PlanRule(Contract):
@@ -36,6 +50,9 @@ class PlanRule(Contract):
     hypothesis: Text
     description: Text
     sources: Annotated[tuple[Name, ...], Field(min_length=1)]
+    table: Name | None = None
+    by: Name | None = None  # the date it is about, where that is not the table's usual one
+    instead: Name | None = None  # the table that tells about the same, where this one cannot be had
     filters: tuple[FilterName, ...] = ()
     otherwise: Filters = Field(default_factory=no_filters)
     priority: int
@@ -43,12 +60,14 @@ class PlanRule(Contract):
 
 class IntentRule(Contract):
     plans: Annotated[tuple[PlanRule, ...], Field(min_length=1)]
+    lists: bool = False  # its lists are the answer, not what is counted or drawn of them
     conclusion: Text = ""  # what is found out from all of its plans together
 
 
 class RetrievalRules(Contract):
     threshold: Annotated[float, Field(ge=0, le=1)]
     sources: dict[Name, Literal["structured", "unstructured"]]
+    tables: dict[Name, TableRule] = {}
     intents: dict[Name, IntentRule]
 
     @model_validator(mode="after")
@@ -71,6 +90,8 @@ class RetrievalRules(Contract):
                     yield f"intent {name!r} asks the source {source!r}, which is not among the sources"
                 for filter_ in sorted({*rule.otherwise} - {*rule.filters}):
                     yield f"intent {name!r} fills {filter_!r}, which is not among its filters"
+                for table in sorted({rule.table, rule.instead} - {None, *self.tables}, key=str):
+                    yield f"intent {name!r} reads the table {table!r}, which is not among the tables"
 
 
 @cache
@@ -118,7 +139,7 @@ def plan_retrieval(reasoning: Reasoning, rules: RetrievalRules) -> Retrieval:
     """What each sure intent fetches, the highest priority first and else in the order of the intents; nothing twice."""
     chosen = [rule for intent in _sure(reasoning, rules) for rule in rules.of(intent.type).plans]
     ordered = sorted(_once(chosen), key=lambda rule: -rule.priority)
-    plans = tuple(_plan(f"plan{place}", rule, reasoning.entities) for place, rule in enumerate(ordered))
+    plans = tuple(_plan(f"plan{place}", rule, reasoning.entities, rules) for place, rule in enumerate(ordered))
     return Retrieval(plans=plans, queries=tuple(query for plan in plans for query in _queries(plan)))
 
 
@@ -130,16 +151,43 @@ def _once(chosen: list[PlanRule]) -> list[PlanRule]:
     """The first of those that fetch the same, whichever intent they serve."""
     first: dict[object, PlanRule] = {}
     for rule in chosen:
-        fetched = (rule.description, rule.sources, rule.filters, tuple(rule.otherwise.items()), rule.priority)
+        fetched = (rule.description, rule.sources, rule.filters, tuple(rule.otherwise.items()), rule.priority, rule.by)
         first.setdefault(fetched, rule)
     return [*first.values()]
 
 
-def _plan(id_: str, rule: PlanRule, entities: Filters) -> RetrievalPlan:
+def _plan(id_: str, rule: PlanRule, entities: Filters, rules: RetrievalRules) -> RetrievalPlan:
     filters = {name: values for name in rule.filters if (values := entities.get(name) or rule.otherwise.get(name))}
     return RetrievalPlan(
-        id=id_, description=rule.description, sources=rule.sources, filters=filters, priority=rule.priority
+        id=id_,
+        description=rule.description,
+        sources=rule.sources,
+        filters=filters,
+        priority=rule.priority,
+        table=rule.table,
+        conditions=tuple(_conditions(filters, rule, rules.tables)),
     )
+
+
+def _conditions(
+    filters: Mapping[str, tuple[str, ...]], rule: PlanRule, tables: Mapping[str, TableRule]
+) -> Iterator[RetrievalCondition]:
+    """Of the plan's own table, and of the one that stands in for it."""
+    for name, by in ((rule.table, rule.by), (rule.instead, None)):
+        if name:
+            yield from _kept(filters, name, tables[name], by)
+
+
+def _kept(
+    filters: Mapping[str, tuple[str, ...]], name: str, table: TableRule, by: str | None
+) -> Iterator[RetrievalCondition]:
+    columns = {"projects": table.projects, "dates": by or table.dates, "statuses": table.status}
+    for kind, values in filters.items():
+        column = columns.get(kind)
+        if kind == "statuses":  # of a status without a word of its own nothing is left
+            values = tuple(dict.fromkeys(own for value in values if (own := table.statuses.get(value))))
+        if column:
+            yield RetrievalCondition(filter=kind, table=name, column=column, values=values)
 
 
 def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
@@ -152,3 +200,29 @@ def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
 def _said(plan: RetrievalPlan) -> str:
     """The description, then each filter as `name:value,value`."""
     return " ".join([plan.description, *(f"{name}:{','.join(values)}" for name, values in plan.filters.items())])
+
+
+def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan:
+    """One step for each list that is asked for, side by side; where one fails, the list to read instead of it."""
+    lists = {r.value.intent: r.id for r in reading.requirements if isinstance(r.value, IntentAsked)}
+    about = {r.value.table for r in reading.requirements if isinstance(r.value, Filter)}
+    every = (rule for intent in rules.intents.values() for rule in intent.plans if rule.table in lists)
+    spare = {rule.instead: lists[rule.table] for rule in every if rule.table and rule.instead in about - lists.keys()}
+    steps = [_fetch(table, cited, reading, fetching) for table, cited in lists.items()]
+    others = [
+        _fetch(table, cited, reading, fetching) for table, cited in spare.items() if table and table in fetching.tools
+    ]
+    return Plan(
+        strategy="rules",
+        steps=(*steps, *others),
+        fallback=Fallback(when=("FAILED",), steps=tuple(step.id for step in others)) if others else None,
+        limits=Limits(items=LISTED),
+        render="GROUPED_BULLETS",
+        confidence=min((i.confidence for i in reading.intents if i.confidence >= rules.threshold), default=1.0),
+        provenance=Provenance(template="retrieval", attempts=1),
+    )
+
+
+def _fetch(table: str, cited: str, reading: Reading, fetching: Fetching) -> Step:
+    about = [r for r in reading.requirements if isinstance(r.value, Filter) and r.value.table == table]
+    return fetching.step(table, table, about, [cited])

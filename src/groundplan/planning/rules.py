@@ -10,6 +10,7 @@ from groundplan.contracts.columns import Function
 from groundplan.contracts.plan import Plan, Provenance, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Requirement, Time
 from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.planning.fetching import Fetching
 from groundplan.planning.template import Template, load_templates
 
 T = TypeVar("T")
@@ -23,7 +24,6 @@ TOOL_OF_CHART = {
     "heatmap": "plot_heatmap",
 }
 
-
 CALLED = {
     "mean": "average {}",
     "median": "median {}",
@@ -35,14 +35,14 @@ CALLED = {
 """What a table's column and a chart's title call a measure; a sum goes by its own name."""
 
 
-def propose(reading: Reading, schema: SourceSchema) -> Plan:
+def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = None) -> Plan:
     """The templates of the reading's intents, each step filled from the requirements it serves."""
     name = reading.tables[0] if reading.tables else schema.tables[0].name
     table = next(table for table in schema.tables if table.name == name)
     templates = [load_templates()[intent] for intent in _intents(reading)]
     steps: list[Step] = []
     for template in templates:
-        steps = _merged(steps, _filled(template, reading, table), template.intent)
+        steps = _merged(steps, _filled(template, reading, table, fetching), template.intent)
     return Plan(
         strategy="rules",
         steps=tuple(steps),
@@ -60,8 +60,10 @@ def _intents(reading: Reading) -> list[str]:
     return list(dict.fromkeys(intent.name for intent in reading.intents)) or ["comparison"]
 
 
-def _filled(template: Template, reading: Reading, table: Table) -> list[Step]:
+def _filled(template: Template, reading: Reading, table: Table, fetching: Fetching | None) -> list[Step]:
     draft = _Draft(reading, table, template.intent)
+    if fetching and table.name in fetching.tools:
+        _fetch(draft, fetching)
     for tool in template.steps:
         _FILL[tool](draft, tool)
     return draft.steps
@@ -101,6 +103,7 @@ class _Draft:
     data: str | None = None
     measure: str | None = None  # the column that charts draw and rankings order by
     aggregated: bool = False
+    applied: frozenset[str] = frozenset()  # filters that the step which fetched the rows has applied
 
     def add(
         self, id_: str, tool: str, params: dict[str, Any], serves: Iterable[Requirement | str], keep: bool = True
@@ -147,6 +150,16 @@ class _Draft:
         return next((r for r, value in self.asked(OutputAsked) if value.label == "chart"), None)
 
 
+def _fetch(draft: _Draft, fetching: Fetching) -> None:
+    """The rows of a table elsewhere; what its server filters is filtered once."""
+    wanted = [r for r, _ in draft.asked(Filter) if r not in draft.sides]
+    step = fetching.step("fetched", draft.table.name, wanted, [])
+    draft.applied = frozenset(step.satisfies)
+    every = tuple(r.id for r in draft.reading.requirements)
+    draft.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
+    draft.data = step.id
+
+
 def _parse_datetime(draft: _Draft, tool: str) -> None:
     """A time axis is read as dates, whatever the file made of it; a filter only needs it where dates are text."""
     asked: list[tuple[Requirement, Time | Filter]] = [*draft.asked(Time), *draft.asked(Filter)]
@@ -160,7 +173,7 @@ def _parse_datetime(draft: _Draft, tool: str) -> None:
 
 
 def _filter_rows(draft: _Draft, tool: str) -> None:
-    asked = [(r, f) for r, f in draft.asked(Filter) if r not in draft.sides]
+    asked = [(r, f) for r, f in draft.asked(Filter) if r not in draft.sides and r.id not in draft.applied]
     if asked:
         conditions = [{"column": f.column, "operator": f.operator, "values": list(f.values)} for _, f in asked]
         draft.add("rows", tool, {"conditions": conditions}, [r for r, _ in asked])

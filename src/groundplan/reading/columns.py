@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
@@ -49,7 +50,7 @@ def _windows(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
 
 
 def _best(words: Sequence[Word], window: tuple[int, int], table: Table, lexicon: Lexicon) -> Mention | None:
-    span = words[window[0] : window[1]]
+    span = tuple((word.lower, word.stem) for word in words[window[0] : window[1]])
     scored = [(score, column) for column in table.columns if (score := _score(span, column, lexicon))]
     if not scored:
         return None
@@ -58,7 +59,10 @@ def _best(words: Sequence[Word], window: tuple[int, int], table: Table, lexicon:
     return Mention(columns[0], *window, best, tuple(columns[1:]))
 
 
-def _score(span: Sequence[Word], column: Column, lexicon: Lexicon) -> float:
+@lru_cache(maxsize=100_000)
+def _score(spoken_words: tuple[tuple[str, str], ...], column: Column, lexicon: Lexicon) -> float:
+    """How surely these words, each as it is written and as a stem, name the column."""
+    span = [Word(lower, lower, stem_, 0, 0) for lower, stem_ in spoken_words]
     name = split_name(column.name)
     stems = tuple(stem(word) for word in name)
     spoken = tuple(word.stem for word in span)

@@ -2,20 +2,94 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date
 
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.reading import Evidence, Filter, Operator, Period, Requirement
 from groundplan.contracts.schema import Column
 from groundplan.reading.columns import Mention, is_ordinal_time
-from groundplan.reading.lexicon import Cue
+from groundplan.reading.lexicon import Cue, Lexicon
 from groundplan.reading.numbers import Comparison, find_comparisons
 from groundplan.reading.periods import Found
 from groundplan.reading.scan import Scan
 from groundplan.reading.values import ValueMention
+from groundplan.reading.words import Word, words_of
 
 JOINED_BY = frozenset({"and", "or", "nor", "и", "или", "ни"})
+CONTAIN = re.compile(r"contain(?:s|ing)?|содерж(?:ит|ат|ащ(?:ий|ая|ее|ие|их|им|ими|ей|его))")
+"""By form, not by stem: a container is something else."""
+
+QUOTED = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|«([^»]+)»|“([^”]+)”|‘([^’]+)’)""")
+
+
+LOOKED_IN = frozenset({(), ("that",), ("which",), ("whose", "name"), ("whose", "names")})
+"""What may stand between a column and `contains`."""
+
+
+@dataclass(frozen=True)
+class Contained:
+    """Letters that a text has somewhere in it; the places are those of the whole phrase in the question."""
+
+    text: str
+    start: int
+    end: int
+
+
+def find_contained(text: str, words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Contained, ...]:
+    """`contains "desk lamp"`, `containing lamp`: what is looked for names nothing else."""
+    return tuple(
+        found
+        for place, word in enumerate(words)
+        if CONTAIN.fullmatch(word.lower) and (found := _contained(text, words, place, lexicon))
+    )
+
+
+def _contained(text: str, words: tuple[Word, ...], place: int, lexicon: Lexicon) -> Contained | None:
+    start, end = words[place].start, words[place].end
+    quoted = QUOTED.match(text, end)
+    if quoted:
+        return Contained(next(filter(None, quoted.groups())), start, quoted.end())
+    last = place
+    while last + 1 < len(words) and (last == place or _goes_on(text, words, last, lexicon)):
+        last += 1
+    return Contained(text[words[place + 1].start : words[last].end], start, words[last].end) if last > place else None
+
+
+def _goes_on(text: str, words: tuple[Word, ...], last: int, lexicon: Lexicon) -> bool:
+    """Whether the next word is still looked for: one that the reader knows, or that tells what was done, is not."""
+    following = words[last + 1]
+    families = (lexicon.groupings, lexicon.comparisons, lexicon.negations, lexicon.orders, lexicon.outputs)
+    begins = any(cue.first == 0 for phrases in families for cue in phrases.find(words[last + 1 :]))
+    known = begins or following.stem in lexicon.fillers or following.lower.endswith(("ed", "ing"))
+    return not known and not text[words[last].end : following.start].strip()
+
+
+def contained_mentions(scan: Scan) -> Iterator[tuple[Contained, Mention | None]]:
+    """Each with the column of texts that stands before it; None where none does."""
+    for found in find_contained(scan.text, words_of(scan.text), scan.lexicon):
+        before = [m for m in scan.mentions if scan.words[m.last - 1].end <= found.start and texts_of(m)]
+        near = before[-1] if before else None
+        place = sum(word.end <= found.start for word in scan.words)
+        between = tuple(word.lower for word in scan.words[near.last : place]) if near else ()
+        yield found, near if between in LOOKED_IN else None
+
+
+def texts_of(mention: Mention) -> tuple[Column, ...]:
+    """The columns of texts that the words may mean."""
+    return tuple(column for column in (mention.column, *mention.others) if column.kind == "text")
+
+
+def contained_filters(scan: Scan) -> Iterator[Requirement]:
+    """One for each text that is looked for, beside what else is said of the column."""
+    for found, mention in contained_mentions(scan):
+        if mention:
+            name = texts_of(mention)[0].name
+            value = Filter(column=name, operator="contains", values=(found.text,))
+            said = _words(scan, scan.words[mention.first].start, found.end)
+            yield Requirement(id=f"filter:{name}#{found.text}", value=value, evidence=said)
 
 
 def value_filters(scan: Scan, whole: frozenset[str] = frozenset()) -> Iterator[Requirement]:
@@ -30,7 +104,7 @@ def value_filters(scan: Scan, whole: frozenset[str] = frozenset()) -> Iterator[R
         named = [mention for mention in mentions if mention not in left_out] or mentions
         values = tuple(dict.fromkeys(mention.value for mention in named))
         negated = named[0] in left_out
-        if not negated and set(values) >= set(scan.values.get(column, ())):
+        if not negated and set(values) >= scan.values_of(column):
             continue  # every value that there is: a list of groups, not a filter
         single: tuple[Operator, Operator] = ("=", "!=") if len(values) == 1 else ("in", "not in")
         yield _requirement(scan, column, single[negated], values, named[0].first, named[-1].last)
@@ -89,8 +163,11 @@ def _number_filter(scan: Scan, comparison: Comparison, mention: Mention, value: 
 
 
 def spent_mentions(scan: Scan) -> frozenset[Mention]:
-    """Columns that are only named for a condition: `region is West`, `West region`, `date after 1 May`."""
-    return frozenset(m for m in scan.mentions if _names_its_value(scan, m) or _names_its_period(scan, m))
+    """Columns that are only named for a condition: `region is West`, `date after 1 May`, `name contains lamp`."""
+    looked_in = {mention for _, mention in contained_mentions(scan)}
+    return frozenset(
+        m for m in scan.mentions if _names_its_value(scan, m) or _names_its_period(scan, m) or m in looked_in
+    )
 
 
 def compared_mentions(scan: Scan) -> frozenset[Mention]:

@@ -5,36 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.contracts.answer import Clarification, Refusal
-from groundplan.contracts.issue import Issue
 from groundplan.contracts.schema import Column, Table
-from groundplan.reading.columns import EXACT, is_discrete
-from groundplan.reading.conditions import idle_negations
-from groundplan.reading.facets import Facets, time_columns
+from groundplan.reading import unread
+from groundplan.reading.columns import EXACT
+from groundplan.reading.conditions import contained_mentions, idle_negations, texts_of
+from groundplan.reading.facets import Facets, dated_by, time_columns
 from groundplan.reading.lexicon import Cue
 from groundplan.reading.meaning import runs
 from groundplan.reading.numbers import Comparison, find_comparisons
 from groundplan.reading.roles import grouped_mentions
 from groundplan.reading.scan import Scan
 from groundplan.reading.slips import find_slips
+from groundplan.reading.unread import refused as refused
 from groundplan.reading.words import split_name, stem
 
 Doubt = Clarification | Refusal
-EACH = frozenset(map(stem, ("each", "every", "per", "каждый")))
-ORDINALS = frozenset(
-    map(
-        stem,
-        ["second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th", "второй", "третий", "четвертый", "пятый"],
-    )
-)
 OPPOSITE = ("un", "non", "not", "не")  # how words begin that say the contrary
 NO_AXES = frozenset({"anomaly", "correlation", "distribution", "summary"})  # charts and tables of single rows
 PLACED = frozenset({"in", "for", "from", "at", "within", "only", "where", "в", "во", "для", "из", "у", "только", "где"})
-
-
-def refused(code: str, problem: str, hint: str) -> Refusal:
-    return Refusal(
-        text=f"{problem[:1].upper()}{problem[1:]}; {hint}.", issues=(Issue(code=code, problem=problem, hint=hint),)
-    )
 
 
 def find_doubt(facets: Facets) -> Doubt | None:
@@ -43,19 +31,24 @@ def find_doubt(facets: Facets) -> Doubt | None:
         _changes,
         _undrawn,
         _unread_negation,
-        _nth,
+        unread.width,
+        unread.date_part,
+        unread.nth,
         _yes_or_no,
         _misspelt,
         _unclear_column,
         _unclear_value,
+        _unclear_text,
         _unclear_period,
         _unclear_time,
+        _two_times,
         _no_time,
         _unclear_number,
         _unclear_share,
-        _condition_on_total,
-        _ratio,
-        _rank_within,
+        unread.condition_on_total,
+        unread.ratio,
+        unread.average_per_thing,
+        unread.rank_within,
         _rank_size,
         _unclear_rank,
         _file,
@@ -88,17 +81,6 @@ def _unread_negation(facets: Facets) -> Doubt | None:
         words = facets.scan.spoken(cue.first, min(cue.last + 1, len(facets.scan.words)))[0]
         problem = f"what {words!r} leaves out is no value of the data"
         return refused("reading/negation", problem, "name a value to leave out, such as: except West")
-    return None
-
-
-def _nth(facets: Facets) -> Doubt | None:
-    """`the second highest` is not the highest."""
-    scan = facets.scan
-    for cue in scan.cues(scan.lexicon.rankings):
-        if cue.first and scan.words[cue.first - 1].stem in ORDINALS:
-            words = scan.spoken(cue.first - 1, cue.last)[0]
-            problem = f"one place of a ranking ({words!r}) is not read yet"
-            return refused("reading/rank-nth", problem, "ask for the top 5")
     return None
 
 
@@ -157,6 +139,19 @@ def _unclear_value(facets: Facets) -> Doubt | None:
     return None
 
 
+def _unclear_text(facets: Facets) -> Doubt | None:
+    """`contains lamp`: in which column?"""
+    for found, mention in contained_mentions(facets.scan):
+        words = facets.scan.text[found.start : found.end]
+        if mention is None:
+            texts = tuple(column.name for column in facets.scan.table.columns if column.kind == "text")
+            return Clarification(text=f"What {words}? Please name a column.", missing=words, candidates=texts)
+        if len(texts_of(mention)) > 1 and mention.score < EXACT:
+            named = facets.scan.spoken(mention.first, mention.last)[0]
+            return _either_of(named, tuple(column.name for column in texts_of(mention)))
+    return None
+
+
 def _unclear_period(facets: Facets) -> Doubt | None:
     for period in facets.scan.periods:
         words = facets.scan.text[period.start : period.end]
@@ -177,11 +172,21 @@ def _unclear_time(facets: Facets) -> Doubt | None:
     columns = time_columns(scan.table)
     named = any(mention.column in columns for mention in scan.mentions)
     asked = facets.time_said or any(found.period for found in scan.periods)
-    if len(columns) < 2 or named or not asked:
+    told, has_usual = dated_by(scan.words, scan.table), any(column.verbs for column in columns)
+    if len(columns) < 2 or named or not asked or len(told) == 1 or (has_usual and not told):
         return None
     said = facets.time_said
     words = scan.spoken(*said)[0] if said else next(scan.text[f.start : f.end] for f in scan.periods if f.period)
     return _either_of(words, tuple(column.name for column in columns))
+
+
+def _two_times(facets: Facets) -> Doubt | None:
+    """`by order date, shipped in May`: one date along the axis, another one for the period."""
+    told, column = dated_by(facets.scan.words, facets.scan.table), facets.time_column
+    if column is None or not told or column in told or not any(found.period for found in facets.scan.periods):
+        return None
+    problem = f"a period of {told[0].name} beside an axis of {column.name} is not read yet"
+    return refused("reading/two-times", problem, "ask by the one or by the other")
 
 
 def _no_time(facets: Facets) -> Doubt | None:
@@ -213,46 +218,6 @@ def _unclear_share(facets: Facets) -> Doubt | None:
         return None
     words = facets.scan.spoken(cue.first, cue.last)[0]
     return _of_which(words, tuple(sorted(facets.whole)) or _dimensions(facets), "by")
-
-
-def _condition_on_total(facets: Facets) -> Doubt | None:
-    """`regions with total revenue over 1000`: rows are filtered before they are added up, totals are not."""
-    for comparison in find_comparisons(facets.scan):
-        measure = next((m for m in facets.roles.measures if m.mention == comparison.mention), None)
-        if measure is None or (measure.function is None and not facets.groups):
-            continue
-        words, column = _said(facets.scan, comparison), measure.mention.column.name
-        problem = f"{column} {words} is a condition on what rows add up to, and only rows can be filtered"
-        hint = f"ask for {column} by group and compare there, or for the number of rows with {column} {words}"
-        return refused("reading/condition-on-total", problem, hint)
-    return None
-
-
-def _ratio(facets: Facets) -> Doubt | None:
-    """`cost per unit` divides one column by another."""
-    if len(facets.roles.measures) < 2:
-        return None
-    measured = {m.mention.first: m.mention.column for m in facets.roles.measures if m.function is None}
-    rows = facets.scan.table.row_count or 0
-    for cue in facets.scan.groupings:
-        column = measured.get(cue.last)
-        if facets.scan.words[cue.last - 1].lower == "per" and column and not is_discrete(column, rows):
-            problem = f"one column divided by another ('per {column.name}') is not read yet"
-            return refused("reading/ratio", problem, "ask for each of the two and divide")
-    return None
-
-
-def _rank_within(facets: Facets) -> Doubt | None:
-    """`the top 3 in each region` ranks many times, and a plan of rules ranks once."""
-    several = len(facets.groups) + bool(facets.time_said) > 1
-    if facets.rank is None or facets.rank[1] is None or not several:
-        return None
-    for cue in facets.scan.groupings:
-        words = facets.scan.words[cue.first : cue.last]
-        if any(word.stem in EACH for word in words):
-            problem = f"a ranking within groups ({' '.join(word.text for word in words)!r}) is not read yet"
-            return refused("reading/rank-within", problem, "ask about one group at a time")
-    return None
 
 
 def _rank_size(facets: Facets) -> Doubt | None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.reading import ChartKind
 from groundplan.contracts.schema import Column, Table
-from groundplan.reading.columns import SYNONYM, is_additive, is_ordinal_time
+from groundplan.reading.columns import JOINED, SYNONYM, is_additive, is_ordinal_time
 from groundplan.reading.conditions import named_groups
 from groundplan.reading.lexicon import Cue
-from groundplan.reading.roles import Measure, Roles
+from groundplan.reading.roles import Measure, Roles, dating_words
 from groundplan.reading.scan import Scan
+from groundplan.reading.words import Word, split_name, stem
 
+RANK = frozenset(map(stem, ("rank", "ранг", "ранжировать")))
 Group = tuple[str, int, int]
 """A column, and the words that name it."""
 
@@ -105,6 +108,19 @@ def time_columns(table: Table) -> list[Column]:
     return dates or [c for c in table.columns if is_ordinal_time(c)]
 
 
+def dated_by(words: Sequence[Word], table: Table) -> list[Column]:
+    """The times that verbs of the question speak of: `closed last month` is about when it was closed.
+
+    Where nobody listed the verbs, the names of the columns tell.
+    """
+    if any(column.verbs for column in table.columns):
+        own = split_name(table.name)  # merge requests are not all merged
+        said = {word.stem for word in words if word.lower not in own}
+        return [c for c in table.columns if c.verbs and said & {stem(verb) for verb in c.verbs}]
+    told = [column for _, column in dating_words(words, table)]
+    return [column for column in table.columns if column in told]
+
+
 def _grains(scan: Scan) -> dict[str, Cue]:
     """By grain; `days` is one even where it stands for a column of dates, but not inside a column's own name."""
     named = [set(range(m.first, m.last)) for m in scan.mentions if m.score > SYNONYM]
@@ -132,7 +148,15 @@ def _time_axis(
         cue = charts["line"]
     if cue is None and ("line" in charts or "area" in charts) and roles.measures:
         cue = charts.get("line") or charts["area"]
-    return columns[0], (cue.first, cue.last) if cue else None
+    told = [*_named_for_a_period(scan, roles), *dated_by(scan.words, scan.table), *columns]
+    return told[0], (cue.first, cue.last) if cue else None
+
+
+def _named_for_a_period(scan: Scan, roles: Roles) -> Iterator[Column]:
+    """`ship date after 1 May`, `in 2024 by ship date`."""
+    if roles.dated:
+        yield roles.dated.column
+    yield from (m.column for m in scan.mentions if m.column in time_columns(scan.table) and m.score >= JOINED)
 
 
 def _ranking(scan: Scan, has_groups: bool) -> tuple[Cue | None, tuple[str, int | None] | None]:
@@ -149,8 +173,13 @@ def _ranking(scan: Scan, has_groups: bool) -> tuple[Cue | None, tuple[str, int |
         if before and before.text.isdecimal():
             return Cue(cue.label, cue.first - 1, cue.last), (cue.label, int(before.text))
         if has_groups:
-            return cue, (cue.label, None if _asks_for_several(scan, cue) else 1)
+            return cue, (cue.label, None if _ranks_all(scan, cue) or _asks_for_several(scan, cue) else 1)
     return None, None
+
+
+def _ranks_all(scan: Scan, cue: Cue) -> bool:
+    """`rank the regions by cost`, `the rank of each region`."""
+    return scan.words[cue.first].stem in RANK
 
 
 def _asks_for_several(scan: Scan, cue: Cue) -> bool:

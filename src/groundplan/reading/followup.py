@@ -1,23 +1,20 @@
-"""Whether a question goes on from the one before. Only a clear sign counts; a doubtful question is a new one."""
+"""Whether a question goes on from the one before, or comes near one. In doubt it is a new one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from groundplan.contracts.conversation import Turn
 from groundplan.contracts.knowledge import Conversation
+from groundplan.reading.lexicon import load_lexicon
 from groundplan.reading.lookup_scan import LookupScan
-from groundplan.reading.marks import Mark, load_lookup_words
+from groundplan.reading.marks import Mark
+from groundplan.reading.meaning import Meaning
 from groundplan.reading.words import normalise, words_of
 
 SHORT = 6  # words: a longer question that only begins with "and" may well be about something else
 
 Place = tuple[int, int]
-
-
-def goes_on(question: str) -> bool:
-    """Whether it begins as one that goes on from the question before: `and by month?`"""
-    words = words_of(normalise(question))
-    return bool(words) and words[0].plain in load_lookup_words().continuing
 
 
 def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | None:
@@ -41,3 +38,29 @@ def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | No
 def _is_one_of(marks: Sequence[Mark], place: int, context: Conversation) -> bool:
     spoken_of = {entity.type for entity in context.entities}
     return any(mark.first == place and not mark.types.isdisjoint(spoken_of) for mark in marks)
+
+
+def similar(question: str, turns: Sequence[Turn], meaning: Meaning | None, threshold: float = 0.8) -> Turn | None:
+    """The turn whose question comes nearest, the latest of equals; None where none comes near enough.
+
+    Near is the cosine of the two questions where embeddings are set up. Without them it is the share of the words that
+    name something which both have (Dice: twice the common stems by all stems). Either way it only finds what may be
+    reused: the caller holds the requirements of both against each other and has the gate check what it adapts.
+    """
+    if not turns:
+        return None
+    questions = [turn.question for turn in turns]
+    nearness = meaning(question, questions) if meaning else [_shared(question, other) for other in questions]
+    near, place = max((near, place) for place, near in enumerate(nearness))
+    return turns[place] if near >= threshold else None
+
+
+def _shared(one: str, other: str) -> float:
+    left, right = telling_stems(one), telling_stems(other)
+    return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0
+
+
+def telling_stems(text: str) -> set[str]:
+    """Stems, without the words that only ask, point or polish."""
+    fillers = load_lexicon().fillers
+    return {word.stem for word in words_of(normalise(text)) if word.stem not in fillers}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import cast
+from typing import TypeVar, cast
 
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.columns import Function
@@ -24,18 +24,27 @@ from groundplan.contracts.reading import (
 )
 from groundplan.contracts.schema import SourceSchema
 from groundplan.reading.columns import is_additive, is_ordinal_time
-from groundplan.reading.conditions import is_period, number_filters, period_filters, value_filters
-from groundplan.reading.doubts import find_doubt, find_missing, refused
+from groundplan.reading.conditions import (
+    contained_filters,
+    find_contained,
+    is_period,
+    number_filters,
+    period_filters,
+    value_filters,
+)
+from groundplan.reading.doubts import find_doubt, find_missing
 from groundplan.reading.facets import Facets, find_facets, time_columns
 from groundplan.reading.lexicon import load_lexicon
 from groundplan.reading.meaning import Meaning, find_meant
 from groundplan.reading.period_pairs import set_apart
-from groundplan.reading.periods import find_periods
+from groundplan.reading.periods import Found, find_periods
 from groundplan.reading.roles import assign
 from groundplan.reading.scan import Scan
+from groundplan.reading.unread import refused
 from groundplan.reading.values import Values
-from groundplan.reading.words import language_of, normalise, words_of
+from groundplan.reading.words import Word, language_of, normalise, words_of
 
+Placed = TypeVar("Placed", Word, Found)
 LONGEST = 2_000  # characters of a question
 Read = Reading | Clarification | Refusal
 
@@ -77,9 +86,15 @@ def scan_for(
     if len(text) > LONGEST:
         return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
+    looked_for = [(found.start, found.end) for found in find_contained(text, words, load_lexicon())]
+    words, periods = _outside(words, looked_for), _outside(periods, looked_for)
     scans = [Scan(text, words, table, load_lexicon(), values.get(table.name, {}), periods) for table in schema.tables]
     scan = max(scans, key=_fit)
     return replace(scan, meant=tuple(find_meant(scan, meaning))) if meaning else scan
+
+
+def _outside(items: tuple[Placed, ...], spans: list[tuple[int, int]]) -> tuple[Placed, ...]:
+    return tuple(item for item in items if not any(start < item.end and item.start < end for start, end in spans))
 
 
 def read_scan(scan: Scan) -> Read:
@@ -143,6 +158,7 @@ class _Asked:
         for requirement in (
             *value_filters(self.scan, facets.whole),
             *number_filters(self.scan),
+            *contained_filters(self.scan),
             *(period_filters(self.scan, column) if column else ()),
         ):
             self._put(requirement)

@@ -59,7 +59,7 @@ class Phrases:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one of it is loaded: what is remembered by it goes by identity
 class Lexicon:
     functions: Phrases
     groupings: Phrases

@@ -10,13 +10,13 @@ from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema
 from groundplan.contracts.reading import Entity, Evidence, Intent, IntentAsked, Reading, Requirement
 from groundplan.reading.candidates import Candidate, Topic, equals, find_candidates, has_own_type, topics_of
-from groundplan.reading.doubts import refused
 from groundplan.reading.entities import CASED, Mention, Registry
 from groundplan.reading.followup import find_follow_up
 from groundplan.reading.lookup_scan import LookupScan
 from groundplan.reading.marks import LookupWords, load_lookup_words, vocabulary_of
 from groundplan.reading.paths import Way
 from groundplan.reading.periods import Found, find_periods
+from groundplan.reading.unread import refused
 from groundplan.reading.words import Word, language_of, normalise, words_of
 
 GENERAL = "general"  # what no path covers: the documents are searched

@@ -1,4 +1,9 @@
-"""What a conversation was about, turn by turn: the little that a clear follow-up may take over. No rows, no answers."""
+"""What a conversation was about, turn by turn: what a follow-up may take over. No rows, no answers, no secrets.
+
+A turn is one JSON document, `contracts.conversation.Turn`: `{"format": 1, "reading": …, "plan": …}`. Of a plan the
+steps and limits are kept, not how it came to be nor what it answered. Whatever does not read as exactly that, because
+another version or another program wrote it, is passed over.
+"""
 
 from __future__ import annotations
 
@@ -9,41 +14,62 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from groundplan.contracts.knowledge import Conversation
+from groundplan.contracts.conversation import Turn
+from groundplan.contracts.plan import Plan, Provenance
 from groundplan.contracts.reading import Reading
 from groundplan.errors import StateInvalid
 
 FILE = "threads.sqlite"
+TURNS = 10  # of one thread; a follow-up goes back one, and people seldom come back to more than a few
 SECONDS = 10.0  # to wait for another process that writes
-LAYOUT = "create table if not exists turn (thread text primary key, spoken text not null)"
+LAYOUT = """
+create table if not exists turns (place integer primary key autoincrement, thread text not null, turn text not null);
+create index if not exists turns_of on turns (thread, place);
+"""
+FORGET = """
+delete from turns where thread = ?1
+and place not in (select place from turns where thread = ?1 order by place desc limit ?2)
+"""
 
 
 class Threads:
-    """One SQLite file in a folder; the last turn of each thread is kept."""
+    """One SQLite file in a folder; the last turns of each thread are kept."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
-    def last(self, thread: str) -> Conversation | None:
-        """The turn before; None for a new thread, and where what is stored is no turn."""
-        with self._open() as turns:
-            row = turns.execute("select spoken from turn where thread = ?", (thread,)).fetchone()
-        try:
-            return Conversation.model_validate_json(row[0]) if row else None
-        except ValidationError:
-            return None
+    def turns(self, thread: str) -> tuple[Turn, ...]:
+        """The oldest first; nothing for a new thread."""
+        query = "select turn from turns where thread = ? order by place"
+        with self._open() as stored:
+            rows = stored.execute(query, (thread,)).fetchall()
+        return tuple(turn for (text,) in rows if (turn := _turn(text)))
 
-    def keep(self, thread: str, reading: Reading) -> None:
-        intents = tuple(intent.name for intent in reading.intents)
-        spoken = Conversation(question=reading.question, entities=reading.entities, intents=intents)
-        with self._open() as turns:
-            turns.execute("insert or replace into turn values (?, ?)", (thread, spoken.model_dump_json()))
+    def keep(self, thread: str, reading: Reading, plan: Plan) -> None:
+        """Behind the turns before; the oldest goes when there are too many."""
+        turn = Turn(format=1, reading=reading, plan=_only_the_work(plan))
+        with self._open() as stored:
+            stored.execute("insert into turns (thread, turn) values (?, ?)", (thread, turn.model_dump_json()))
+            stored.execute(FORGET, (thread, TURNS))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as turns, turns:
-                turns.execute(LAYOUT)
-                yield turns
+            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as stored, stored:
+                stored.executescript(LAYOUT)
+                yield stored
         except sqlite3.DatabaseError as error:
             raise StateInvalid(f"{self._file} holds no conversations ({error}); move it away to begin anew") from error
+
+
+def _only_the_work(plan: Plan) -> Plan:
+    """Without what a model thought, and without the text of an answer."""
+    fields = {name: getattr(plan, name) for name in Plan.model_fields}
+    return Plan(**fields | {"answer": "", "provenance": Provenance(template=plan.provenance.template)})
+
+
+def _turn(text: object) -> Turn | None:
+    try:
+        return Turn.model_validate_json(text) if isinstance(text, str | bytes) else None
+    except ValidationError:
+        return None

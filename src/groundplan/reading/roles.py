@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from groundplan.contracts.columns import Function
-from groundplan.reading.columns import Mention, identifies, is_discrete, is_ordinal_time
+from groundplan.contracts.schema import Column, Table
+from groundplan.reading.columns import (
+    JOINED,
+    PART,
+    TIME_UNITS,
+    Mention,
+    identifies,
+    is_discrete,
+    is_ordinal_time,
+)
 from groundplan.reading.conditions import compared_mentions, spent_mentions
 from groundplan.reading.lexicon import Cue
 from groundplan.reading.scan import Scan
+from groundplan.reading.words import Word, split_name, stem
 
 JOINERS = frozenset({"and", "or", "&", "и", "или", "with", "plus", "vs", "versus", "against"})
+OF_A_PERIOD = frozenset({"by", "of", "the", "по"})
+SORTS = frozenset(
+    map(
+        stem,
+        (
+            "date",
+            "day",
+            "time",
+            "timestamp",
+            "at",
+            "on",
+            "id",
+            "key",
+            "code",
+            "number",
+            "no",
+            "uuid",
+            "дата",
+            "время",
+            "номер",
+            "код",
+        ),
+    )
+)
+"""What dates and ids are called beside what they are of."""
 
 
 Number = tuple[Mention, Cue | None, bool]
@@ -30,6 +66,7 @@ class Roles:
     measures: list[Measure] = field(default_factory=list)
     groups: list[Mention] = field(default_factory=list)
     time: Mention | None = None
+    dated: Mention | None = None  # a column of dates that only says which one a period is of
     ordinal: Mention | None = None  # a year as a number
     rows_counted: Cue | None = None
     related: bool = False  # one measure is set against another: `weight by height`
@@ -45,12 +82,14 @@ def assign(scan: Scan) -> Roles:
     spent = spent_mentions(scan) - grouped
     roles = Roles(rows_counted=floating[0] if floating else None)
     numbers: list[Number] = []
-    for named in _first_of_each(scan, spent):
+    for named in _first_of_each(scan, spent | _dating_mentions(scan) | _headed_mentions(scan, grouped)):
         cue = functions.get(named)
         mention = _settled(named, named in grouped, cue)
         column = mention.column
-        if column.kind == "time" or column.role == "temporal":
-            roles.time = roles.time or mention
+        if (column.kind == "time" or column.role == "temporal") and _tells_the_period(scan, mention):
+            roles.dated = _told_apart(scan, mention)
+        elif column.kind == "time" or column.role == "temporal":
+            roles.time = roles.time or _told_apart(scan, mention)
         elif is_ordinal_time(column) and cue is None:
             roles.ordinal = roles.ordinal or mention
         elif column.kind == "number":
@@ -58,7 +97,87 @@ def assign(scan: Scan) -> Roles:
         elif _groups_single_rows(scan, named, grouped) or not _stands_for_rows(scan, mention, cue, roles):
             _add_dimension(roles, mention, cue)
     _split_numbers(roles, _measurable(scan, roles, numbers), scan.table.row_count or 0)
+    _count_things(scan, roles)
     return roles
+
+
+def telling_stems(column: Column) -> frozenset[str]:
+    """The words of its name that tell it from others of its sort: `order` of the order date and of the order id."""
+    return frozenset(stem(word) for word in split_name(column.name)) - SORTS
+
+
+def dating_words(words: Sequence[Word], table: Table) -> list[tuple[int, Column]]:
+    """Which date is meant, by the words that tell it: `shipped in May` and `ship month` are about the ship date."""
+    units = {place for place, word in enumerate(words[1:]) if word.lower.removesuffix("s") in TIME_UNITS}
+    telling = [(i, word) for i, word in enumerate(words) if i in units or word.lower.endswith("ed")]
+    dates = [column for column in table.columns if column.kind == "time" or column.role == "temporal"]
+    return [(place, column) for place, word in telling for column in dates if word.stem in telling_stems(column)]
+
+
+def _dating_mentions(scan: Scan) -> frozenset[Mention]:
+    """What looks like a column and only tells which date is meant."""
+    places = {place for place, _ in dating_words(scan.words, scan.table)}
+    return frozenset(m for m in scan.mentions if m.score < JOINED and {*range(m.first, m.last)} <= places)
+
+
+def _tells_the_period(scan: Scan, mention: Mention) -> bool:
+    """`in 2024 by order date`: right behind a period, at no grain, where there are several dates."""
+    if sum(column.role == "temporal" for column in scan.table.columns) < 2:
+        return False
+    between = scan.words[max(scan.dated, default=mention.last) + 1 : mention.first]
+    behind = bool(scan.dated) and 0 < len(between) <= 2 and all(word.lower in OF_A_PERIOD for word in between)
+    return behind and not scan.cues(scan.lexicon.grains) and "trend" not in scan.labels(scan.lexicon.analyses)
+
+
+def _headed_mentions(scan: Scan, grouped: set[Mention]) -> frozenset[Mention]:
+    """`profit of corporate customers`: the noun that a value describes, where something else is measured."""
+    ends = {value.last for value in scan.value_mentions}
+    measured = any(m.column.kind == "number" for m in scan.mentions)
+    return frozenset(m for m in scan.mentions if measured and m.first in ends and m not in grouped and _names_texts(m))
+
+
+def _names_texts(mention: Mention) -> bool:
+    return mention.column.kind == "text" and mention.score < JOINED
+
+
+def _told_apart(scan: Scan, mention: Mention) -> Mention:
+    """`дата заказа`: of several columns of dates the one that the word beside it tells."""
+    beside = {scan.words[i].stem for i in (mention.first - 1, mention.last) if 0 <= i < len(scan.words)}
+    alike = beside.union(*(group for group in scan.lexicon.rows if group & beside))
+    dates = (column for column in (mention.column, *mention.others) if column.role == "temporal")
+    told = [column for column in dates if alike & telling_stems(column)]
+    return replace(mention, column=told[0], others=()) if mention.others and len(told) == 1 else mention
+
+
+def _count_things(scan: Scan, roles: Roles) -> None:
+    """`how many orders`, where an order may have several rows: its ids are counted, each once.
+
+    `orders by region` asks for their number too.
+    """
+    cue, lists = roles.rows_counted, any(cue.label == "detail" for cue in scan.cues(scan.lexicon.analyses))
+    if cue is None and (roles.measures or not roles.groups or lists):
+        return
+    places = range(cue.last if cue else 0, len(scan.words))
+    place = next((i for i in places if scan.words[i].stem in scan.row_nouns), None)
+    column = find_repeated(scan, place) if place is not None else None
+    if place is None or column is None or column.name in {m.column.name for m in roles.groups}:
+        return
+    roles.rows_counted, said = None, (cue.first if cue else place, place + 1)
+    roles.measures.append(Measure(Mention(column, place, place + 1, PART), "count_distinct", said))
+
+
+def find_repeated(scan: Scan, place: int) -> Column | None:
+    """The id of what the word there names, if several rows may have the same; not so where it is the table's name."""
+    word = scan.words[place].stem
+    if word in map(stem, split_name(scan.table.name)):
+        return None
+    alike = {word}.union(*(group for group in scan.lexicon.rows if word in group))
+    rows = scan.table.row_count
+    for column in scan.table.columns:
+        unique = (column.name,) in scan.table.keys or (rows is not None and column.cardinality == rows)
+        if column.role == "id" and telling_stems(column) and telling_stems(column) <= alike and not unique:
+            return column
+    return None
 
 
 def _measurable(scan: Scan, roles: Roles, numbers: list[Number]) -> list[Number]:

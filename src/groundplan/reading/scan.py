@@ -45,13 +45,26 @@ class Scan:
 
     @cached_property
     def value_mentions(self) -> tuple[ValueMention, ...]:
-        """Values, except where the same words name a column surely."""
-        named = {i for m in self._all_mentions if m.score >= EXACT for i in range(m.first, m.last)}
+        """Values, except where the same words surely name a column or the table."""
+        named = {i for m in self._all_mentions if m.score >= EXACT for i in range(m.first, m.last)} | self._own_name
         return tuple(
             v
             for v in find_values(self.words, self.table, self.values)
             if not (named | self.dated) & set(range(v.first, v.last))
         )
+
+    @cached_property
+    def _own_name(self) -> frozenset[int]:
+        """Where the table is called by a name of several words: `merge` requests were not all merged."""
+        name = [stem(word) for word in split_name(self.table.name)]
+        stems = [word.stem for word in self.words]
+        starts = [i for i in range(len(stems)) if len(name) > 1 and stems[i : i + len(name)] == name]
+        return frozenset(i + step for i in starts for step in range(len(name)))
+
+    def values_of(self, column: str) -> frozenset[str]:
+        """All that are known, by the data or by what people call them."""
+        known = self.table.find(column)
+        return frozenset((*self.values.get(column, ()), *(called.value for called in (known.called if known else ()))))
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:

@@ -14,8 +14,9 @@ import yaml
 
 from groundplan.contracts.agent import AgentContract, Capabilities, agent
 from groundplan.contracts.retrieval import Reasoning, TrackerIntent
-from groundplan.reading.entities import CASED, Mention, Registry
-from groundplan.reading.lexicon import Cue, Phrases
+from groundplan.contracts.schema import SourceSchema
+from groundplan.reading.entities import CASED, Mention, Registry, build_registry
+from groundplan.reading.lexicon import Cue, Phrases, load_lexicon
 from groundplan.reading.periods import Found, find_periods
 from groundplan.reading.words import Word, normalise, stem, words_of
 
@@ -61,6 +62,15 @@ def load_tracker_words(file: Path = FILE) -> TrackerWords:
     )
 
 
+def read_projects(schemas: Iterable[SourceSchema]) -> Registry | None:
+    """The projects of trackers by name, with all that they are called; None where no table tells of projects."""
+    called: dict[str, dict[str, None]] = {}
+    for column in (found for schema in schemas for table in schema.tables if (found := table.find(PROJECT))):
+        for project in column.called:
+            called.setdefault(project.value, {}).update(dict.fromkeys(project.words))
+    return build_registry([(name, PROJECT, name, tuple(words)) for name, words in called.items()]) if called else None
+
+
 @agent(
     AgentContract(
         id="intent_detection",
@@ -81,7 +91,9 @@ def detect_intents(
     return Reasoning(
         intents=tuple(scan.intents()),
         entities={name: values for name, values in scan.entities(dates) if values},
+        said={name: words for name, words in scan.said(dates) if words},
         periods=tuple(found.period for found in dates if found.period),
+        unexplained=scan.unexplained(dates),
         unresolved=scan.unresolved(dates),
     )
 
@@ -96,16 +108,17 @@ class _Scan:
     names: tuple[Mention, ...]
 
     def intents(self) -> Iterator[TrackerIntent]:
-        heard = {name: (_together(cues), cues[0].first) for name, cues in self._heard()}
+        heard = {name: (_together(cues), cues[0]) for name, cues in self._heard()}
         strong = {name for name, (confidence, _) in heard.items() if confidence >= self.known.yields_from}
-        found = [
-            (round(confidence * (self.known.yielding if self.known.yields_to[name] & strong else 1), 2), place, name)
-            for name, (confidence, place) in heard.items()
-        ]
-        if all(confidence < self.known.unknown for confidence, _, _ in found):
-            found.append((self.known.unknown, 0, UNKNOWN))
-        for confidence, _, name in sorted(found, key=lambda intent: (-intent[0], *intent[1:])):
-            yield TrackerIntent(type=name, confidence=confidence)
+        found = [(TrackerIntent(type=UNKNOWN, confidence=self.known.unknown), 0)]
+        for name, (confidence, cue) in heard.items():
+            stays = self.known.yielding if self.known.yields_to[name] & strong else 1
+            said = self._spoken(cue.first, cue.last)
+            found.append((TrackerIntent(type=name, confidence=round(confidence * stays, 2), said=said), cue.first))
+        if any(intent.confidence >= self.known.unknown for intent, _ in found[1:]):
+            del found[0]
+        for intent, _ in sorted(found, key=lambda item: (-item[0].confidence, item[1], item[0].type)):
+            yield intent
 
     def entities(self, dates: Sequence[Found]) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "projects", _each_once(mention.entity.id for mention in self.names)
@@ -115,6 +128,23 @@ class _Scan:
             _each_once(label for cue in self._said(self.known.statuses) for label in cue.label.split(", ")),
         )
         yield "providers", _each_once(cue.label for cue in self._said(self.known.providers))
+
+    def said(self, dates: Sequence[Found]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The words behind `entities`."""
+        yield "projects", _each_once(self._spoken(mention.first, mention.last) for mention in self.names)
+        yield "dates", _each_once(self.text[found.start : found.end] for found in dates)
+        yield "statuses", _each_once(self._spoken(cue.first, cue.last) for cue in self._said(self.known.statuses))
+
+    def unexplained(self, dates: Sequence[Found]) -> tuple[str, ...]:
+        """Words that are neither a name, a date or a phrase of trackers nor said only to ask."""
+        known = load_lexicon().fillers | self.known.between | self.known.nameless
+        places = [
+            place
+            for place, word in enumerate(self.words)
+            if word.stem not in known and not self._is_named(place) and not self._means(place)
+        ]
+        naming = {i for cue in self.known.naming.find(self.words) for i in range(cue.first, cue.last)}
+        return _each_once(self.words[i].text for i in places if i not in naming and not self._is_dated(i, dates))
 
     def unresolved(self, dates: Sequence[Found]) -> tuple[str, ...]:
         """Dates with two meanings, statuses to leave out, and what stands where a project's name would."""
@@ -140,9 +170,12 @@ class _Scan:
     def _denied(self, cue: Cue) -> bool:
         return cue.first > 0 and self.words[cue.first - 1].lower in self.known.negations
 
+    def _spoken(self, first: int, last: int) -> str:
+        return self.text[self.words[first].start : self.words[last - 1].end]
+
     def _quoted(self, cue: Cue) -> str:
         """With the word that denies it."""
-        return self.text[self.words[cue.first - 1].start : self.words[cue.last - 1].end]
+        return self._spoken(cue.first - 1, cue.last)
 
     def _is_named(self, place: int) -> bool:
         return any(name.first <= place < name.last for name in self.names)
@@ -164,8 +197,12 @@ class _Scan:
 
     def _is_strange(self, place: int, dates: Sequence[Found]) -> bool:
         word = self.words[place]
-        dated = any(found.start < word.end and word.start < found.end for found in dates)
-        return not (dated or self._is_named(place) or word.stem in self.known.nameless or self._means(place))
+        known = self._is_named(place) or word.stem in self.known.nameless or self._means(place)
+        return not (known or self._is_dated(place, dates))
+
+    def _is_dated(self, place: int, dates: Sequence[Found]) -> bool:
+        word = self.words[place]
+        return any(found.start < word.end and word.start < found.end for found in dates)
 
     def _means(self, place: int) -> bool:
         """Whether a phrase of the trackers' own words covers the place."""

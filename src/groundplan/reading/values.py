@@ -28,8 +28,10 @@ def find_values(words: Sequence[Word], table: Table, values: Values) -> tuple[Va
     """Left to right, the longest first, none inside another."""
     known: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for column in table.columns:
-        for value in values.get(column.name, ()):
-            stems = tuple(word.stem for word in words_of(value))
+        spoken = [(value, value) for value in values.get(column.name, ())]
+        spoken += [(phrase, called.value) for called in column.called for phrase in called.words]
+        for phrase, value in spoken:
+            stems = tuple(word.stem for word in words_of(phrase))
             if stems and len(stems) <= LONGEST_VALUE:
                 known.setdefault(stems, []).append((column.name, value))
     found: list[ValueMention] = []

@@ -65,6 +65,7 @@ def texts_of(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text))
 
 
+@lru_cache(maxsize=20_000)
 def split_name(name: str) -> tuple[str, ...]:
     """The words of a column's or table's name: `orderDate`, `order_date`, `Order-Date` are all (order, date)."""
     spaced = re.sub(r"(?<=[a-zа-яё0-9])(?=[A-ZА-ЯЁ])", " ", name)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from groundplan.contracts.agent import AgentContract, Capabilities, agent
 from groundplan.contracts.facts import Complete, Facts, Failure, State, StepFacts
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.running.outcome import Outcome
 from groundplan.running.readiness import covered
 
 
+@agent(
+    AgentContract(
+        id="context_synthesis",
+        version="1.0.0",
+        needs=("outcomes",),
+        gives=("facts.groups", "facts.tables", "facts.coverage", "facts.sources"),
+        after=("retrieval_planner",),
+        capabilities=Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=1),
+    )
+)
 def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> Facts:
     """Facts in plan order; steps that gave none are listed with the reason."""
     finished = [o.facts for s in plan.steps if (o := outcomes[s.id]).facts is not None]
@@ -18,12 +29,12 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> Fac
         run=run,
         found=any(facts.found for facts in seen),
         items=tuple(item for facts in finished for item in facts.items),
-        groups=tuple(group for facts in finished for group in facts.groups),
-        tables={facts.step: facts.table for facts in seen if facts.table and not facts.chart},
+        groups=tuple(group for facts in seen for group in facts.groups),
+        tables={facts.step: facts.table for facts in seen if facts.table and not (facts.chart or facts.groups)},
         charts={facts.step: facts.chart for facts in seen if facts.chart},
         files=tuple(file for facts in finished for file in facts.files),
         coverage=covered(plan, outcomes),
-        sources=tuple({cited.id: cited for facts in finished for cited in facts.sources}.values()),
+        sources=tuple({cited.id: cited for facts in seen for cited in facts.sources}.values()),
         state=_state(finished),
         repairs=plan.repairs,
         failures=tuple(

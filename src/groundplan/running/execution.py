@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 
 import stamina
 
+from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
+from groundplan.running.effects import Effects
 from groundplan.running.outcome import Outcome, failed
 from groundplan.sources.interface import Call, Result, Source
 
@@ -35,9 +37,30 @@ class Handles:
             need = next(need for need in binding.steps if outcomes[need].status == "finished")
             if need not in self._live:
                 facts = outcomes[need].facts
-                self._live[need] = source.restore(facts.table) if facts and facts.table else facts
+                self._live[need] = self._restored(facts)
             found[port] = self._live[need]
         return found
+
+    def _restored(self, facts: StepFacts | None) -> object:
+        """The table that an earlier process left, by the source that holds it."""
+        return self._sources[facts.table.source].restore(facts.table) if facts and facts.table else facts
+
+
+async def execute_once(
+    source: Source, call: Call, seconds: float, on_retry: Callable[[str], None], effects: Effects | None
+) -> tuple[Outcome, object]:
+    """The same, and a step with an effect is called once for its run, also by a process that goes on with the run."""
+    if effects is None or call.tool.effect == "read":
+        return await execute(source, call, seconds, on_retry)
+    before = effects.begin(call.idempotency_key)
+    if isinstance(before, Outcome):
+        return before, None
+    if before == "begun" and not call.tool.repeatable:
+        problem = f"step {call.step!r} was begun before, and it is not known whether {call.tool.name!r} did its work"
+        return failed("unknown-effect", call.step, problem, "look there, then run the plan anew without it"), None
+    outcome, handle = await execute(source, call, seconds, on_retry)
+    effects.end(call.idempotency_key, outcome)
+    return outcome, handle
 
 
 async def execute(

@@ -37,7 +37,9 @@ def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> bool:
         return False
     nothing = not any(outcomes[end].found for end in plan.ends if end in outcomes)
     partly = any(not item.ok for item in covered(plan, outcomes))
-    return ("NO_RESULTS" in plan.fallback.when and nothing) or ("LOW_COVERAGE" in plan.fallback.when and partly)
+    broken = any(outcome.status == "failed" for outcome in outcomes.values())
+    due = {"NO_RESULTS": nothing, "LOW_COVERAGE": partly, "FAILED": broken}
+    return any(due[condition] for condition in plan.fallback.when)
 
 
 def covered(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> tuple[Coverage, ...]:

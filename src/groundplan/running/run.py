@@ -22,14 +22,17 @@ from langgraph.config import get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.pregel import Pregel
 
+from groundplan.contracts.agent import Execution
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.errors import StateInvalid, UsageError
 from groundplan.running.collecting import collect
-from groundplan.running.execution import Handles, execute
+from groundplan.running.effects import Effects
+from groundplan.running.execution import Handles, execute_once
 from groundplan.running.outcome import SKIPPED, Outcome, failed
 from groundplan.running.readiness import fallback_is_due, hindrance
+from groundplan.running.referring import referred
 from groundplan.running.routing import route
 from groundplan.sources.interface import Call, Source
 
@@ -50,20 +53,24 @@ async def run(
     approved: Collection[str] = (),
     output: Path | None = None,
     on_progress: OnProgress = lambda _: None,
+    effects: Effects | None = None,
+    trail: list[Execution] | None = None,
 ) -> Facts:
     """Run a checked plan to its facts; whatever a step meets ends in them, typed, within the plan's seconds.
 
-    With a checkpointer, `resume` goes on where an earlier process was stopped: finished steps do not run again.
+    With a checkpointer, `resume` goes on where an earlier process was stopped: finished steps do not run again. With
+    `effects` a step that changes something is called once for its run, whatever is killed in between. The `trail` gets
+    an entry of how the facts were put together.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
         raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
-    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output)
+    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects)
     graph = _graph(this, checkpointer)
     config: RunnableConfig = {"configurable": {"thread_id": this.id}}
     start = None if resume else {"plan": plan.fingerprint}
     if resume and (done := await _finished_before(graph, config)) is not None:
-        return collect(this.id, plan, _outcomes(done))
+        return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(done))
     outcomes: State = {}
     async for mode, event in graph.astream(
         start, config, stream_mode=["custom", "values"], durability="sync" if checkpointer else None
@@ -72,7 +79,7 @@ async def run(
             on_progress(Progress.model_validate(event))
         else:
             outcomes = cast(State, event)
-    return collect(this.id, plan, _outcomes(outcomes))
+    return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(outcomes))
 
 
 async def _finished_before(graph: Pregel[Any, Any, Any, Any], config: RunnableConfig) -> State | None:
@@ -94,6 +101,7 @@ class _Run:
     sources: Mapping[str, Source]
     id: str
     output: Path | None
+    effects: Effects | None
     began: float = field(default_factory=time.monotonic)
     handles: Handles = field(init=False)
     ended: dict[str, Future[Outcome]] = field(default_factory=dict)
@@ -156,19 +164,24 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcom
     _tell(this, step, "started", detail=step.tool or "")
     tool = this.plan.tools[step.tool or ""]
     ports = {port.name for port in tool.inputs}
+    params = referred(step, tool, waited)
+    if isinstance(params, Outcome):
+        return _told(this, step, params)
     call = Call(
         run=this.id,
         step=step.id,
         tool=tool,
-        params={name: value for name, value in step.params.items() if name not in ports},
+        params={name: value for name, value in params.items() if name not in ports},
         inputs=this.handles.inputs(step, waited),
         limits=this.plan.limits,
         seconds=seconds,
         output=this.output,
     )
-    outcome, handle = await execute(
-        this.sources[tool.source], call, seconds, lambda detail: _tell(this, step, "retrying", detail=detail)
-    )
+
+    def on_retry(detail: str) -> None:
+        _tell(this, step, "retrying", detail=detail)
+
+    outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
     this.handles.keep(step.id, handle)
     return _told(this, step, outcome, ms=(time.monotonic() - began) * 1000)
 

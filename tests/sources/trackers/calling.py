@@ -79,4 +79,4 @@ def closing(source: Tracking, work: Coroutine[Any, Any, T]) -> T:
 
 def column(result: Result, name: str) -> list[Any]:
     handle: Any = result.handle
-    return list(handle.to_pyarrow().column(name).to_pylist())
+    return list(handle.column(name).to_pylist())

@@ -23,17 +23,32 @@ from groundplan.sources.youtrack.source import YouTrack
 CATALOG = Catalog.load([*GitLab.tools(), *YouTrack.tools()])
 COMMITS = {"id": "commits", "tool": "gitlab_commits", "params": {"projects": ["shop/web"], "since": "2026-12-01"}}
 ISSUES = {"id": "issues", "tool": "youtrack_issues", "params": {"projects": ["WEB"], "status": "open"}}
+KEPT = [
+    ("commits", "project", "=", "shop/web"),
+    ("commits", "committed_at", ">=", "2026-12-01"),
+    ("issues", "project", "=", "WEB"),
+    ("issues", "status", "=", "open"),
+]
 
 
-async def checked(sources: dict[str, Any], *steps: dict[str, Any]) -> Verdict:
-    asked = [
-        {"id": f"goal:{step['id']}", "value": {"kind": "goal", "text": step["id"]}, "evidence": {"text": "status"}}
-        for step in steps
+async def checked(sources: dict[str, Any], *steps: dict[str, Any], kept: Any = KEPT) -> Verdict:
+    lists = [need(f"intent:{step['id']}", {"kind": "intent", "intent": step["id"]}) for step in steps]
+    filters = [
+        need(
+            f"filter:{table}.{column}",
+            {"kind": "filter", "table": table, "column": column, "operator": sign, "values": [value]},
+        )
+        for table, column, sign, value in kept
+        if table in {step["id"] for step in steps}
     ]
-    reading = Reading.model_validate({"question": "the status of the shop", "requirements": asked})
-    cited = [{**step, "satisfies": [f"goal:{step['id']}"]} for step in steps]
+    reading = Reading.model_validate({"question": "the status of the shop", "requirements": [*lists, *filters]})
+    cited = [{**step, "satisfies": [r.id for r in reading.requirements if f":{step['id']}" in r.id]} for step in steps]
     plan = Plan.model_validate({"strategy": "rules", "steps": cited})
     return check(plan, reading, CATALOG, {name: await source.describe() for name, source in sources.items()})
+
+
+def need(id_: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"id": id_, "value": value, "evidence": {"text": "status"}}
 
 
 def status(folder: Path, *steps: dict[str, Any], fault: Fault | None = None) -> Facts | Refused:
@@ -52,9 +67,10 @@ def status(folder: Path, *steps: dict[str, Any], fault: Fault | None = None) -> 
 def test_commits_and_issues_make_one_set_of_facts(tmp_path: Path) -> None:
     facts = status(tmp_path, COMMITS, ISSUES)
     assert isinstance(facts, Facts), facts
-    assert {item.kind for item in facts.items} == {"commit", "issue"}
-    assert set(facts.tables) == {"commits", "issues"}
-    assert (facts.tables["issues"].row_count, facts.state.kind) == (162, "complete")
+    commits, issues = facts.groups
+    assert {item.kind for item in commits.items} == {"commit"}
+    assert {item.kind for item in issues.items} == {"issue"}
+    assert (issues.title, issues.count, facts.state.kind) == ("Issues", 162, "complete")
     assert all(item.ok for item in facts.coverage)
 
 
@@ -63,10 +79,14 @@ def test_one_tracker_that_fails_leaves_the_other_and_is_named(tmp_path: Path) ->
     facts = status(tmp_path, COMMITS, ISSUES, fault="401")
     assert isinstance(facts, Facts), facts
     assert facts.found
-    assert set(facts.tables) == {"issues"}
+    assert [group.title for group in facts.groups] == ["Issues"]
     [failure] = facts.failures
     assert (failure.step, failure.status) == ("commits", "failed")
-    assert [item.ok for item in facts.coverage] == [False, True]
+    assert {item.requirement for item in facts.coverage if item.ok} == {
+        "intent:issues",
+        "filter:issues.project",
+        "filter:issues.status",
+    }
 
 
 @pytest.mark.parametrize(

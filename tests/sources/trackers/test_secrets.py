@@ -82,8 +82,8 @@ def test_a_token_comes_from_the_environment_too(tmp_path: Path, monkeypatch: pyt
         ({"url": "ftp://tracker.example.org", "projects": ["a"]}, "write an address"),
         ({"url": "https://me:word@tracker.example.org", "projects": ["a"]}, "no user and no password"),
         ({"url": URL, "projects": []}, "projects"),
-        ({"url": URL, "projects": ["../admin"]}, "projects.0"),
-        ({"url": URL, "projects": ["a} or project: {b"]}, "projects.0"),
+        ({"url": URL, "projects": ["../admin"]}, "projects"),
+        ({"url": URL, "projects": ["a} or project: {b"]}, "projects"),
         ({"url": URL, "projects": ["a"], "token": data.TOKEN}, "token: Extra inputs"),
     ],
 )

@@ -11,14 +11,14 @@ from typing import Generic, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel
 
 from groundplan.sources.http.asking import Asked, Period, Value
-from groundplan.sources.http.listing import Columns, Row
+from groundplan.sources.http.listing import Columns, Row, Wording
 
 COMMITS: Columns = {
     "project": "text",
     "id": "text",
     "title": "text",
     "author": "text",
-    "committed": "time",
+    "committed_at": "time",
     "link": "text",
 }
 MERGE_REQUESTS: Columns = {
@@ -28,10 +28,17 @@ MERGE_REQUESTS: Columns = {
     "author": "text",
     "state": "text",
     "target": "text",
-    "created": "time",
-    "updated": "time",
-    "merged": "time",
+    "created_at": "time",
+    "updated_at": "time",
+    "merged_at": "time",
     "link": "text",
+}
+CALLED: Wording = {
+    "state": {
+        "opened": ("open", "opened", "unmerged", "открытый"),
+        "merged": ("merged", "accepted", "слитый", "влитый", "принятый"),
+        "closed": ("closed", "rejected", "закрытый", "отклонённый"),
+    }
 }
 
 
@@ -42,7 +49,7 @@ class CommitsAsked(Asked):
 class MergeRequestsAsked(Asked):
     author: Value | None = None
     state: Literal["opened", "closed", "locked", "merged", "all"] = "all"
-    by: Literal["created", "updated"] = "created"
+    by: Literal["created", "updated", "merged"] = "created"
 
 
 class Commit(BaseModel):
@@ -64,7 +71,7 @@ class Commit(BaseModel):
             "id": self.short_id,
             "title": self.title,
             "author": self.author_name,
-            "committed": period.local(self.committed_date),
+            "committed_at": period.local(self.committed_date),
             "link": link,
         }
         name = f"{project}@{self.short_id}"
@@ -100,9 +107,9 @@ class MergeRequest(BaseModel):
             "author": self.author.name,
             "state": self.state,
             "target": self.target_branch,
-            "created": period.local(self.created_at),
-            "updated": period.local(self.updated_at),
-            "merged": period.local(self.merged_at),
+            "created_at": period.local(self.created_at),
+            "updated_at": period.local(self.updated_at),
+            "merged_at": period.local(self.merged_at),
             "link": link,
         }
         name = f"{project}!{self.iid}"
@@ -138,19 +145,25 @@ def merge_requests(asked: MergeRequestsAsked) -> Listing[MergeRequest]:
     """`scope` is always sent: without it some lists hold one's own items only."""
 
     def wanted(request: MergeRequest) -> bool:
-        moment = request.created_at if asked.by == "created" else request.updated_at
-        return asked.holds(moment) and asked.state in ("all", request.state)
+        moments = {"created": request.created_at, "updated": request.updated_at, "merged": request.merged_at}
+        return asked.holds(moments[asked.by]) and asked.state in ("all", request.state)
 
     pushed = {
         "scope": "all",
         "state": asked.state,
         "author_username": asked.author,
-        f"{asked.by}_after": _moment(asked.start),
-        f"{asked.by}_before": _moment(asked.end),
+        **_span(asked),
         "order_by": "created_at",
         "sort": "desc",
     }
     return Listing("merge_requests", _given(pushed), MergeRequest, MERGE_REQUESTS, wanted)
+
+
+def _span(asked: MergeRequestsAsked) -> dict[str, str | None]:
+    """Not every GitLab filters by the date of merging; what was merged then was updated then or later."""
+    if asked.by == "merged":
+        return {"updated_after": _moment(asked.start)}
+    return {f"{asked.by}_after": _moment(asked.start), f"{asked.by}_before": _moment(asked.end)}
 
 
 def _moment(moment: datetime | None) -> str | None:

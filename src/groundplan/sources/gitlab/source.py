@@ -12,6 +12,7 @@ from groundplan.contracts.facts import TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.gitlab.models import (
+    CALLED,
     COMMITS,
     MERGE_REQUESTS,
     CommitsAsked,
@@ -45,18 +46,18 @@ class GitLab:
 
     @classmethod
     def open(cls, settings: Tracker | dict[str, Any]) -> Self:
-        """Settings with url, projects (paths or numbers) and token_env or token_file."""
+        """Settings with url, projects (paths or numbers; by name where people call them so) and the token's place."""
         from groundplan.sources.http.client import Server
 
         tracker = load_tracker(settings, NAME)
-        return cls(tracker, Server(tracker, "PRIVATE-TOKEN"))
+        return cls(tracker, Server(tracker, tracker.token_header("PRIVATE-TOKEN")))
 
     @staticmethod
     def tools() -> Sequence[Path]:
         return [Path(__file__).with_name("tools.yaml")]
 
     async def describe(self) -> SourceSchema:
-        return described(NAME, TABLES)
+        return described(NAME, TABLES, {**CALLED, "project": self._tracker.called})
 
     async def call(self, call: Call) -> Result:
         match call.tool.name:
@@ -79,7 +80,7 @@ class GitLab:
         return self._shelf.show(ref, rows)
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {table: {"project": self._tracker.projects} for table in TABLES}
+        return {}  # what its projects and states are called stands in the schema
 
     async def close(self) -> None:
         self._shelf.clear()
@@ -90,17 +91,19 @@ class GitLab:
         budget = self._server.budget(call.seconds)
         limit = min(asked.limit, call.limits.rows)
         reads = {
-            project: self._read(project, asked, listing, limit, budget)
-            for project in self._tracker.chosen(asked.projects)
+            project: self._read(project, path, asked, listing, limit, budget)
+            for project, path in self._tracker.chosen(asked.projects).items()
         }
         return self._shelf.result(call, await side_by_side(reads, limit), listing.columns)
 
-    async def _read(self, project: str, asked: Asked, listing: Listing[Thing], limit: int, budget: Budget) -> Read:
+    async def _read(
+        self, project: str, path: str, asked: Asked, listing: Listing[Thing], limit: int, budget: Budget
+    ) -> Read:
         def row(thing: Thing) -> Row | None:
             return thing.row(project, self._own(thing.web_url), asked) if listing.wanted(thing) else None
 
-        path = f"/api/v4/projects/{quote(project, safe='')}/{listing.path}"
-        return await read_pages(self._pages(path, listing, budget), row, limit)
+        url = f"/api/v4/projects/{quote(path, safe='')}/{listing.path}"
+        return await read_pages(self._pages(url, listing, budget), row, limit)
 
     async def _pages(self, path: str, listing: Listing[Thing], budget: Budget) -> AsyncIterator[Sequence[Thing]]:
         seen: set[str] = set()

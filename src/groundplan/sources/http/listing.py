@@ -8,18 +8,16 @@ import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypeVar
 
-import ibis
-import ibis.expr.types as ir
 import pyarrow as pa
 
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, TableColumn, TableRef, Truncated
-from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.contracts.schema import Called, Column, SourceSchema, Table
 from groundplan.errors import DeadlineExceeded, SourceError, StateInvalid
 from groundplan.sources.interface import Call, Result
 
@@ -28,6 +26,38 @@ REMEMBERED = 64  # tables of earlier steps
 REMEMBERED_ROWS = 500_000  # of all of them together
 ARROW = {"text": pa.string(), "number": pa.int64(), "time": pa.timestamp("us"), "boolean": pa.bool_()}
 Columns = Mapping[str, ColumnKind]
+VERBS = {
+    "created_at": (
+        "created",
+        "reported",
+        "filed",
+        "raised",
+        "added",
+        "создан",
+        "заведён",
+        "создали",
+        "завели",
+        "появились",
+    ),
+    "updated_at": ("updated", "changed", "modified", "обновлён", "изменён", "обновили", "изменили"),
+    "resolved_at": (
+        "resolved",
+        "closed",
+        "fixed",
+        "completed",
+        "решён",
+        "закрыт",
+        "исправлен",
+        "решили",
+        "закрыли",
+        "исправили",
+    ),
+    "merged_at": ("merged", "landed", "accepted", "влит", "слит", "принят", "влили", "слили", "приняли"),
+}
+"""What people say of a thing at that time."""
+
+Wording = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""By column and value, what people call it."""
 Wire = TypeVar("Wire")
 
 
@@ -103,30 +133,28 @@ class Shelf:
         self._tables: OrderedDict[str, pa.Table] = OrderedDict()
 
     def result(self, call: Call, read: Read, columns: Columns) -> Result:
-        """The facts of a step, and its rows as an Ibis table for the steps that need them."""
+        """The facts of a step, and its rows as an Arrow table for the steps that need them."""
         table = pa.Table.from_pylist([dict(row.cells) for row in read.rows], _arrow_schema(columns))
-        shown = read.rows[: call.limits.items]
+        groups = _grouped(call, read.rows)
+        listed = {item.source for group in groups for item in group.items}
         facts = StepFacts(
             step=call.step,
             found=bool(read.rows),
             rows=len(read.rows),
-            **_listed(shown),
-            table=self._keep(call, table, columns),
-            sources=tuple(Cited(id=row.id, label=row.title, link=row.link) for row in shown),
+            groups=groups,
+            table=self.keep(call, table, [TableColumn(name=name, kind=kind) for name, kind in columns.items()]),
+            sources=tuple(Cited(id=r.id, label=r.title, link=r.link) for r in read.rows if r.id in listed),
             state=Truncated(reason=read.missing) if read.missing else Complete(),
         )
-        return Result(facts, ibis.memtable(table))
+        return Result(facts, table)
 
-    def handle(self, ref: TableRef) -> ir.Table:
-        return ibis.memtable(self._get(ref))
-
-    def _get(self, ref: TableRef) -> pa.Table:
+    def handle(self, ref: TableRef) -> pa.Table:
         if ref.query not in self._tables:
             raise StateInvalid(f"the rows of {ref.query} were read by another process or long ago; ask again")
         return self._tables[ref.query]
 
     def show(self, ref: TableRef, rows: int) -> ShownTable:
-        table = self._get(ref)
+        table = self.handle(ref)
         cut = table.slice(0, rows)
         cells = zip(*(map(_cell, column.to_pylist()) for column in cut.columns), strict=True)
         return ShownTable(columns=tuple(cut.column_names), rows=tuple(cells), row_count=table.num_rows)
@@ -134,7 +162,7 @@ class Shelf:
     def clear(self) -> None:
         self._tables.clear()
 
-    def _keep(self, call: Call, table: pa.Table, columns: Columns) -> TableRef:
+    def keep(self, call: Call, table: pa.Table, columns: Sequence[TableColumn]) -> TableRef:
         """The reference ends in a hash of the rows: the same words asked later may bring others."""
         asked = json.dumps(thaw(call.params), sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(repr(table.to_pydict()).encode()).hexdigest()[:12]
@@ -143,48 +171,64 @@ class Shelf:
         self._tables.move_to_end(query)
         while len(self._tables) > 1 and self._full():
             self._tables.popitem(last=False)
-        known = tuple(TableColumn(name=name, kind=kind) for name, kind in columns.items())
-        return TableRef(source=self._source, engine=ENGINE, query=query, columns=known, row_count=table.num_rows)
+        return TableRef(
+            source=self._source, engine=ENGINE, query=query, columns=tuple(columns), row_count=table.num_rows
+        )
 
     def _full(self) -> bool:
         rows = sum(table.num_rows for table in self._tables.values())
         return len(self._tables) > REMEMBERED or rows > REMEMBERED_ROWS
 
 
-def described(source: str, tables: Mapping[str, Columns]) -> SourceSchema:
+def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> SourceSchema:
     """What there is to ask for, without asking the server."""
     return SourceSchema(
         source=source,
         engine=ENGINE,
         tables=tuple(
-            Table(name=name, columns=tuple(_column(*column) for column in columns.items()), keys=(("project", "id"),))
+            Table(
+                name=name,
+                columns=tuple(_column(*column, wording.get(column[0], {})) for column in columns.items()),
+                keys=(("project", "id"),),
+            )
             for name, columns in tables.items()
         ),
     )
 
 
-def _column(name: str, kind: ColumnKind) -> Column:
+def _column(name: str, kind: ColumnKind, wording: Mapping[str, tuple[str, ...]]) -> Column:
+    called = tuple(Called(value=value, words=words) for value, words in wording.items())
     role = "id" if name in ("id", "link") else "temporal" if kind == "time" else "dimension"
-    return Column(name=name, type=str(ARROW[kind]), kind=kind, role=role)
+    return Column(name=name, type=str(ARROW[kind]), kind=kind, role=role, called=called, verbs=VERBS.get(name, ()))
 
 
 def _arrow_schema(columns: Columns) -> pa.Schema:
     return pa.schema([(name, ARROW[kind]) for name, kind in columns.items()])
 
 
-def _listed(rows: Sequence[Row]) -> dict[str, Any]:
-    """Under their projects, where there are several."""
-    projects = sorted({row.cells["project"] for row in rows})
-    if len(projects) < 2:
-        return {"items": tuple(map(_item, rows))}
-    of = {project: [_item(row) for row in rows if row.cells["project"] == project] for project in projects}
-    return {"groups": tuple(Group(title=project, items=tuple(items)) for project, items in of.items())}
+def _grouped(call: Call, rows: Sequence[Row]) -> tuple[Group, ...]:
+    """Under the name of their table, and project by project where there are several."""
+    title = (call.tool.output.table or "").replace("_", " ").capitalize()
+    of: dict[str, list[Row]] = {}
+    for row in rows:
+        of.setdefault(row.cells["project"], []).append(row)
+    if len(of) < 2:
+        return (_group(title, rows, call),)
+    return tuple(_group(f"{title}: {project}", of[project], call) for project in sorted(of))
 
 
-def _item(row: Row) -> Item:
-    """The moment is its value and the author its text."""
-    return Item(kind=row.kind, title=row.title, value=row.moment.isoformat(), text=row.author, source=row.id)
+def _group(title: str, rows: Sequence[Row], call: Call) -> Group:
+    listed = [_item(row, call.params.get("by")) for row in rows[: call.limits.items]]
+    return Group(title=title, items=tuple(listed), count=len(rows))
+
+
+def _item(row: Row, by: object) -> Item:
+    """The moment that was asked about is its value; its number and its author are its text."""
+    moments = {name: cell for name, cell in row.cells.items() if isinstance(cell, datetime)}
+    at = moments.get(f"{by}_at") or next(iter(moments.values()))
+    said = ", ".join(filter(None, [row.cells["id"], row.author]))
+    return Item(kind=row.kind, title=row.title, value=at.isoformat(timespec="minutes"), text=said, source=row.id)
 
 
 def _cell(value: Any) -> Scalar:
-    return value.isoformat() if isinstance(value, datetime) else value
+    return value.isoformat() if isinstance(value, date) else value

@@ -65,18 +65,27 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
+CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+def open_scratch() -> Scratch:
+    """An empty database in memory, for rows that other sources hand over; it can reach no file."""
+    connection = duckdb.connect(":memory:", config=CLOSED)
+    _lock(connection)
+    return Scratch(_LockedBackend.from_connection(connection), private=True)
+
+
 def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> Engine:
     """A database file that nothing can write to and that can reach no other file."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "enable_external_access": "false",
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "allow_community_extensions": "false",
-        "python_enable_replacements": "false",
-        "temp_directory": str(cache_folder() / "spill" / str(os.getpid())),
-    }
+    spill = {"temp_directory": str(cache_folder() / "spill" / str(os.getpid()))}
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=config)
+        connection = duckdb.connect(str(path), read_only=True, config=CLOSED | spill)
     except duckdb.Error as error:
         raise SourceError(
             f"{path}: cannot be opened read-only: {error}; if this process already has it open, hand over "
@@ -149,6 +158,20 @@ class DuckDB:
                 return connection.execute(sql).to_arrow_table()
             except duckdb.Error as error:
                 raise _duckdb_failure(error, late.is_set(), seconds) from error
+
+
+class Scratch(DuckDB):
+    """The one engine that takes rows in."""
+
+    def take(self, name: str, rows: pa.Table) -> None:
+        with self._one_at_a_time:
+            self.backend.con.register("incoming", rows)
+            self.backend.con.execute(f'CREATE TABLE "{name}" AS SELECT * FROM incoming')  # noqa: S608 - our own name
+            self.backend.con.unregister("incoming")
+
+    def drop(self, name: str) -> None:
+        with self._one_at_a_time:
+            self.backend.con.execute(f'DROP TABLE "{name}"')
 
 
 class Postgres:

@@ -32,7 +32,7 @@ class Fetched:
 class Executor:
     def __init__(self, engine: Engine, tables: Collection[str]) -> None:
         self.engine = engine
-        self._tables = frozenset(tables)
+        self.tables = set(tables)  # those that a query may read
         self._memo: OrderedDict[tuple[str, str], Fetched] = OrderedDict()
         self._busy: dict[tuple[str, str], threading.Lock] = {}
         self._guard = threading.Lock()
@@ -48,7 +48,7 @@ class Executor:
 
     def _approve(self, sql: str) -> None:
         """Remembered by the text itself, and only when it passed: a refusal is raised again each time."""
-        approve(sql, self.engine.backend.name, self._tables)
+        approve(sql, self.engine.backend.name, frozenset(self.tables))
 
     def fetch(self, run: str, table: ir.Table, rows: int, until: float) -> Fetched:
         """At most so many rows. Steps of one run that ask the same share one execution, also side by side."""

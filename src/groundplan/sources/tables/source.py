@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import pyarrow as pa
 from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.answer import ShownTable
@@ -19,13 +22,15 @@ from groundplan.errors import SourceError, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tables.describe import describe
 from groundplan.sources.tables.distinct import find_values
-from groundplan.sources.tables.engines import Engine
+from groundplan.sources.tables.engines import Engine, Scratch, open_scratch
 from groundplan.sources.tables.executing import Executor, Fetched, Work
 from groundplan.sources.tables.handle import Handle, Params, arranged, handle_on
 from groundplan.sources.tables.opening import open_engine
 from groundplan.sources.tables.shape_tools import join_tables
 from groundplan.sources.tables.tools import ASKING, LAZY, SINKS
 from groundplan.sources.tables.values import cell
+
+GUESTS = 64  # tables of other sources, held for later steps
 
 
 class Tables:
@@ -37,6 +42,8 @@ class Tables:
         self._executor = Executor(engine, self.names)
         self._handles: dict[str, Handle] = {}
         self._schema: SourceSchema | None = None
+        self._guests: OrderedDict[int, tuple[pa.Table, str]] = OrderedDict()  # rows of other sources
+        self._numbers = itertools.count(1)
         self._guard = threading.Lock()
 
     @classmethod
@@ -47,6 +54,11 @@ class Tables:
             source._executor.engine.close()
             raise SourceError(f"{where}: holds no tables")
         return source
+
+    @classmethod
+    def scratch(cls) -> Self:
+        """Without tables of its own: for the rows of other sources."""
+        return cls(open_scratch())
 
     @staticmethod
     def tools() -> Sequence[Path]:
@@ -104,10 +116,33 @@ class Tables:
 
     def _handle(self, tool: str, port: str, inputs: Mapping[str, object]) -> Handle:
         given = inputs.get(port)
+        if isinstance(given, pa.Table):
+            return self._taken(tool, given)
         own = self._executor.engine.backend
         if not isinstance(given, Handle) or given.table.get_backend() is not own:
             raise ToolError(f"{tool}: the input {port!r} is not a table of the source {self.name!r}")
         return given
+
+    def _taken(self, tool: str, rows: pa.Table) -> Handle:
+        """Rows that another source read, as a table of this one."""
+        engine = self._executor.engine
+        if not isinstance(engine, Scratch):
+            raise ToolError(f"{tool}: the rows of another source cannot be worked on in {engine.backend.name}")
+        with self._guard:
+            if id(rows) not in self._guests:
+                name = f"rows_{next(self._numbers)}"
+                engine.take(name, rows)
+                self._executor.tables.add(name)
+                self._guests[id(rows)] = rows, name
+                self._send_away(engine)
+            return handle_on(engine.table(self._guests[id(rows)][1]))
+
+    def _send_away(self, engine: Scratch) -> None:
+        """The oldest, where there are too many."""
+        while len(self._guests) > GUESTS:
+            _, (_, name) = self._guests.popitem(last=False)
+            self._executor.tables.discard(name)
+            engine.drop(name)
 
     def _facts(self, step: str, made: Handle, items: Sequence[Item]) -> StepFacts:
         ref = TableRef(

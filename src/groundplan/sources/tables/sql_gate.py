@@ -23,16 +23,17 @@ QUERY = (
 OPERATORS = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Is, exp.Between,
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.DPipe, exp.Case, exp.If, exp.Kwarg,
-    exp.Cast, exp.DataTypeParam, exp.Interval, exp.RegexpLike,
+    exp.Cast, exp.DataTypeParam, exp.Interval, exp.RegexpLike, exp.NullSafeEQ,
 )  # fmt: skip
 FUNCTIONS = (
-    exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.Stddev, exp.StddevSamp, exp.VariancePop, exp.CovarPop,
-    exp.Corr, exp.PercentileCont, exp.Quantile, exp.ApproxDistinct, exp.LogicalOr, exp.LogicalAnd,
-    exp.RowNumber, exp.Rank, exp.Lag, exp.Coalesce, exp.Nullif, exp.Least, exp.Greatest,
+    exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.Stddev, exp.StddevSamp, exp.Variance, exp.VariancePop,
+    exp.CovarPop, exp.Corr, exp.PercentileCont, exp.Quantile, exp.ApproxDistinct, exp.LogicalOr, exp.LogicalAnd,
+    exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
+    exp.Coalesce, exp.Nullif, exp.Least, exp.Greatest,
     exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Ln, exp.Log, exp.Pow, exp.IsInf, exp.IsNan,
     exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim,
-    exp.Contains, exp.StrPosition, exp.Concat, exp.Extract, exp.DayOfWeek, exp.DateDiff, exp.DateTrunc,
-    exp.TimestampTrunc, exp.DateFromParts, exp.TimestampFromParts,
+    exp.Contains, exp.StartsWith, exp.Right, exp.StrPosition, exp.Concat, exp.Extract,
+    exp.DayOfWeek, exp.DateDiff, exp.DateTrunc, exp.TimestampTrunc, exp.DateFromParts, exp.TimestampFromParts,
 )  # fmt: skip
 ALLOWED = frozenset(QUERY + OPERATORS + FUNCTIONS)
 UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS"})

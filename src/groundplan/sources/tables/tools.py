@@ -16,6 +16,7 @@ from groundplan.sources.tables.measure_tools import (
     segment_metric,
     share_of_total,
 )
+from groundplan.sources.tables.query_tool import query_table
 from groundplan.sources.tables.series_tools import detect_anomalies, time_series_features
 from groundplan.sources.tables.shape_tools import derive_column, filter_rows, select_columns
 from groundplan.sources.tables.sinks import draw, save_table, show_table
@@ -30,6 +31,7 @@ LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
     "share_of_total": share_of_total,
     "compare_periods": compare_periods,
     "compute_summary_stats": compute_summary_stats,
+    "query_table": query_table,
 }
 ASKING: Mapping[str, Callable[[Handle, Params, Ask], Told]] = {
     "parse_datetime": parse_datetime,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, JsonValue
 
 from groundplan.sources.http.asking import Period
-from groundplan.sources.http.listing import Columns, Row
+from groundplan.sources.http.listing import Columns, Row, Wording
 
 ISSUES: Columns = {
     "project": "text",
@@ -21,10 +21,16 @@ ISSUES: Columns = {
     "reporter": "text",
     "priority": "text",
     "type": "text",
-    "created": "time",
-    "updated": "time",
-    "resolved": "time",
+    "created_at": "time",
+    "updated_at": "time",
+    "resolved_at": "time",
     "link": "text",
+}
+CALLED: Wording = {
+    "status": {
+        "open": ("open", "outstanding", "unresolved", "unclosed", "открытый", "незакрытый", "нерешённый"),
+        "resolved": ("resolved", "closed", "fixed", "completed", "решённый", "закрытый", "завершённый", "исправленный"),
+    }
 }
 CUSTOM = {"State": "state", "Assignee": "assignee", "Priority": "priority", "Type": "type"}
 FIELDS = (
@@ -72,18 +78,18 @@ class YouTrackIssue(BaseModel):
         stamp = {"created": self.created, "updated": self.updated, "resolved": self.resolved}[by]
         return None if stamp is None else _at(stamp)
 
-    def row(self, url: str, period: Period) -> Row:
+    def row(self, project: str, url: str, period: Period) -> Row:
         custom = {CUSTOM[field.name]: _text(field.value) for field in self.customFields if field.name in CUSTOM}
         reporter = self.reporter.name if self.reporter else ""
         link = f"{url}/issue/{self.idReadable}"
         cells = {
-            "project": self.project.shortName,
+            "project": project,
             "id": self.idReadable,
             "title": self.summary,
             "status": self.status,
             **custom,
             "reporter": reporter,
-            **{by: period.local(self.moment(by)) for by in ("created", "updated", "resolved")},
+            **{f"{by}_at": period.local(self.moment(by)) for by in ("created", "updated", "resolved")},
             "link": link,
         }
         return Row(self.idReadable, "issue", self.summary, reporter, _at(self.created), link, cells)

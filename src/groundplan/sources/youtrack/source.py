@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -14,7 +14,7 @@ from groundplan.sources.http.asking import read_params
 from groundplan.sources.http.listing import Row, Shelf, described, read_pages
 from groundplan.sources.http.tracker import Tracker, load_tracker
 from groundplan.sources.interface import Call, Result
-from groundplan.sources.youtrack.models import FIELDS, ISSUES, YouTrackIssue
+from groundplan.sources.youtrack.models import CALLED, FIELDS, ISSUES, YouTrackIssue
 from groundplan.sources.youtrack.query import IssuesAsked, compose
 
 if TYPE_CHECKING:
@@ -37,30 +37,31 @@ class YouTrack:
 
     @classmethod
     def open(cls, settings: Tracker | dict[str, Any]) -> Self:
-        """Settings with url, projects (short names, as in an issue's number) and token_env or token_file."""
+        """Settings with url, projects (short names; by name where people call them so) and the token's place."""
         from groundplan.sources.http.client import Server
 
         tracker = load_tracker(settings, NAME)
-        return cls(tracker, Server(tracker, "Authorization", "Bearer "))
+        return cls(tracker, Server(tracker, tracker.token_header("Authorization", "Bearer ")))
 
     @staticmethod
     def tools() -> Sequence[Path]:
         return [Path(__file__).with_name("tools.yaml")]
 
     async def describe(self) -> SourceSchema:
-        return described(NAME, TABLES)
+        return described(NAME, TABLES, {**CALLED, "project": self._tracker.called})
 
     async def call(self, call: Call) -> Result:
         if call.tool.name != "youtrack_issues":
             raise UsageError(f"{call.tool.name!r} is no tool of YouTrack; see `groundplan catalog list`")
         asked = read_params(IssuesAsked, call.tool.name, call.params)
         projects = self._tracker.chosen(asked.projects)
-        pages = self._pages(compose(asked, projects), self._server.budget(call.seconds))
+        pages = self._pages(compose(asked, [*projects.values()]), self._server.budget(call.seconds))
+        names = {short.casefold(): name for name, short in projects.items()}
 
         def row(issue: YouTrackIssue) -> Row | None:
-            self._hold(issue, projects)
+            project = self._named(issue, names)
             wanted = asked.holds(issue.moment(asked.by)) and asked.status in ("all", issue.status)
-            return issue.row(self._tracker.url, asked) if wanted else None
+            return issue.row(project, self._tracker.url, asked) if wanted else None
 
         return self._shelf.result(call, await read_pages(pages, row, min(asked.limit, call.limits.rows)), ISSUES)
 
@@ -74,7 +75,7 @@ class YouTrack:
         return self._shelf.show(ref, rows)
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {"issues": {"project": self._tracker.projects}}
+        return {}  # what its projects and statuses are called stands in the schema
 
     async def close(self) -> None:
         self._shelf.clear()
@@ -102,7 +103,9 @@ class YouTrack:
             seen.update(ids)
             before, skip = ids, skip + len(ids) - 1
 
-    def _hold(self, issue: YouTrackIssue, projects: Sequence[str]) -> None:
-        """Whatever a server makes of a query, an issue of another project goes nowhere."""
-        if issue.project.shortName.casefold() not in {project.casefold() for project in projects}:
+    def _named(self, issue: YouTrackIssue, names: Mapping[str, str]) -> str:
+        """Its project as people call it. Whatever a server makes of a query, one of another project goes nowhere."""
+        project = names.get(issue.project.shortName.casefold())
+        if project is None:
             raise SourceError(f"{PATH}: an issue of another project came; name projects by their short names")
+        return project

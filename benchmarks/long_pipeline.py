@@ -1,0 +1,110 @@
+"""The long way to an answer, as a baseline: route, plan, schema, build, check, run, answer, one after the other.
+
+It is made of groundplan's own parts, so that only the order and the number of calls differ:
+
+- a model is asked to route, to plan, to build the query and to choose the answer's sentences, one call for each;
+- the schema is fetched for every question, known or not;
+- no earlier query is used again.
+
+It is given the best of luck. Whatever its planner says, the question goes on in the words that a perfect planner would
+have written (`restated`); members of fields stay known when the schema is read again; nothing has to be tried twice.
+Without a model the same steps are taken without the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from groundplan.answering.answer import refuse
+from groundplan.contracts.answer import Clarification, Outcome, Refusal
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.reading import Reading
+from groundplan.llm.cascade import Cascade
+from groundplan.llm.prompt import load_prompt
+from groundplan.pipeline import INEXPRESSIBLE, carry_out
+from groundplan.planning import direct
+from groundplan.project import AsyncProject
+from groundplan.reading.lexical import read
+from groundplan.reading.modelled import read_with
+from groundplan.sources.tableau.source import Tableau
+from groundplan.world import Trace, World
+
+PROMPTS = Path(__file__).with_name("long_pipeline_prompts")
+ROUTE_TOKENS, OUTLINE_TOKENS = 16, 160
+
+
+class Route(Contract):
+    to: Literal["query", "chat", "refuse"]
+
+
+class Outline(Contract):
+    question: Annotated[str, Field(max_length=300)]
+    steps: Annotated[tuple[Annotated[str, Field(max_length=80)], ...], Field(max_length=5)]
+
+
+@dataclass
+class LongPipeline:
+    """`restated` has the whole question for each turn that leans on an earlier one, by thread and by its words."""
+
+    project: AsyncProject
+    restated: Mapping[str, Mapping[str, str]]
+    today: date
+    models: Cascade | None = None
+    history: dict[str, list[str]] = field(default_factory=dict)
+
+    async def answer(self, question: str, thread: str) -> Outcome:
+        trace = Trace()
+        world = replace(self.project.world, models=self.models)
+        trace.calls = world.calls()
+        await self._route_and_outline(question, thread, trace)
+        self.history.setdefault(thread, []).append(question)
+        whole = self.restated.get(thread, {}).get(question, question)
+        fresh = replace(world, schemas={name: await read_anew(source) for name, source in world.sources.items()})
+        trace.stage("schema", fresh.schema.tables[0].name)
+        reading = await self._build(whole, fresh, trace)
+        if not isinstance(reading, Reading):
+            trace.stage("build", reading.kind)
+            return trace.ended(reading)
+        plan = direct.propose(reading, fresh.schema, fresh.query_tool) if fresh.query_tool else None
+        trace.stage("build", "query" if plan else "nothing")
+        if plan is None:
+            return trace.ended(refuse(None, [INEXPRESSIBLE], ()))
+        return trace.ended(await carry_out(plan, reading, fresh, trace))
+
+    async def _route_and_outline(self, question: str, thread: str, trace: Trace) -> None:
+        said = {"history": " / ".join(self.history.get(thread, [])) or "nothing", "question": question}
+        if trace.calls:
+            await trace.calls.ask(load_prompt("route", PROMPTS).fill(**said), Route, max_tokens=ROUTE_TOKENS)
+        trace.stage("route")
+        if trace.calls:
+            await trace.calls.ask(load_prompt("outline", PROMPTS).fill(**said), Outline, max_tokens=OUTLINE_TOKENS)
+        trace.stage("plan")
+
+    async def _build(self, question: str, world: World, trace: Trace) -> Reading | Clarification | Refusal:
+        values = {
+            name: found for source in world.sources.values() for name, found in (await source.values(question)).items()
+        }
+        clock: dict[str, Any] = {"today": self.today, "timezone": "UTC", "meaning": None}
+        if trace.calls is None:
+            return read(question, world.schema, values, **clock)
+        found, _ = await read_with(trace.calls, question, world.schema, values, always=True, **clock)
+        return found
+
+
+async def read_anew(source: Any) -> Any:
+    """A description that was just fetched. Members are no part of it, so those that are known stay so."""
+    if not isinstance(source, Tableau):
+        return await source.describe()
+    datasource = source._service._datasource  # nobody outside a benchmark has a reason to forget what holds
+    before = datasource._known
+    datasource.forget()
+    described = await source.describe()
+    if before and datasource._known:
+        datasource._known.members.update(before.members)
+    return described

@@ -1,0 +1,60 @@
+"""What was begun and what was done, step by step: so that an effect happens once, whatever is killed in between.
+
+Before a step that changes something is called, that is written down; what it gave is written down behind it. Whoever
+goes on with the run sees which of the two is missing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from groundplan.errors import StateInvalid
+from groundplan.running.outcome import Outcome
+
+SECONDS = 10.0  # to wait for another process that writes
+LAYOUT = "create table if not exists effects (key text primary key, at text default current_timestamp, outcome text)"
+
+
+class Effects:
+    """One SQLite file; every entry is on the disk before the call that it is about."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def begin(self, key: str) -> Outcome | Literal["new", "begun"]:
+        """`new`, and now it is written down; `begun` by somebody who never said how it ended; or how it ended."""
+        with self._open() as entries:
+            fresh = entries.execute("insert or ignore into effects (key) values (?)", (key,)).rowcount
+            row = entries.execute("select outcome from effects where key = ?", (key,)).fetchone()
+        if fresh:
+            return "new"
+        return "begun" if row[0] is None else _read(row[0], self._file)
+
+    def end(self, key: str, outcome: Outcome) -> None:
+        with self._open() as entries:
+            entries.execute("update effects set outcome = ? where key = ?", (outcome.model_dump_json(), key))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as entries, entries:
+                entries.execute("pragma synchronous = full")
+                entries.execute(LAYOUT)
+                yield entries
+        except sqlite3.DatabaseError as error:
+            raise StateInvalid(
+                f"{self._file} does not tell what was done ({error}); see what it holds first"
+            ) from error
+
+
+def _read(text: str, file: Path) -> Outcome:
+    try:
+        return Outcome.model_validate_json(text)
+    except ValidationError as error:
+        raise StateInvalid(f"{file} holds an entry that is no outcome; see what was done before going on") from error

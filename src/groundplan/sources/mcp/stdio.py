@@ -1,0 +1,117 @@
+"""A server as a process of ours: JSON-RPC by lines, each bounded before it is read, and nothing left running.
+
+The SDK has such a transport too. It keeps a line of any length, passes on more of the environment, and waits
+seconds for a server that hangs; this one is handed to the SDK's client in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+
+from groundplan.sources.mcp.bounds import STOPPED, TOO_MUCH, Bounds
+
+PATIENCE = 0.5  # seconds a server has to leave once it is told to, and again before it is killed
+Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+Outgoing = MemoryObjectReceiveStream[SessionMessage]
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+
+@asynccontextmanager
+async def started(command: Sequence[str], environment: Mapping[str, str], bounds: Bounds) -> AsyncIterator[Streams]:
+    """Raises OSError where the command cannot be started."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,  # whatever a stranger writes there would reach a terminal
+        env=dict(environment),
+        limit=bounds.largest,
+        start_new_session=True,
+    )
+    incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    try:
+        async with received, sent, anyio.create_task_group() as tasks:
+            tasks.start_soon(_read, process, incoming, bounds)
+            tasks.start_soon(_write, process, outgoing)
+            yield received, sent
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _stop(process, at_once=bool(bounds.broken))
+
+
+async def _read(process: Process, incoming: Incoming, bounds: Bounds) -> None:
+    """Until the server is gone or does what it may not; the stream then ends, and so does whoever waits on it."""
+    assert process.stdout
+    async with incoming:
+        while not bounds.broken:
+            try:
+                line = await process.stdout.readuntil(b"\n")
+            except (asyncio.IncompleteReadError, ConnectionError):
+                bounds.end(STOPPED)
+                return
+            except asyncio.LimitOverrunError:
+                bounds.end(TOO_MUCH)
+                return
+            message = _message(line, bounds)
+            if message is not None:
+                await incoming.send(SessionMessage(message))
+
+
+def _message(line: bytes, bounds: Bounds) -> JSONRPCMessage | None:
+    """None for a notification and for words that are no message: nobody here listens to either."""
+    bounds.take(len(line))
+    if bounds.broken:
+        return None
+    if not line.startswith(b"{"):
+        bounds.unasked()
+        return None
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        bounds.end("sent what is no message of MCP")
+        return None
+    if isinstance(message, JSONRPCNotification | JSONRPCRequest):
+        bounds.unasked()
+    return None if isinstance(message, JSONRPCNotification) else message
+
+
+async def _write(process: Process, outgoing: Outgoing) -> None:
+    assert process.stdin
+    async with outgoing:
+        async for message in outgoing:
+            with suppress(ConnectionError):  # it is gone: the reader sees the end and says so
+                process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await process.stdin.drain()
+
+
+async def _stop(process: Process, *, at_once: bool) -> None:
+    """Its stdin is closed, then it is asked, then killed with all that it started."""
+    assert process.stdin
+    process.stdin.close()
+    for last in (signal.SIGTERM, signal.SIGKILL):
+        if not at_once and await _has_left(process):
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL if at_once else last)
+    await _has_left(process)
+
+
+async def _has_left(process: Process) -> bool:
+    """Not by `wait`, which also waits for children that hold its pipes."""
+    for _ in range(int(PATIENCE / 0.01)):
+        if process.returncode is not None:
+            return True
+        await asyncio.sleep(0.01)
+    return False

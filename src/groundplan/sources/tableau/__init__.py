@@ -1,0 +1,1 @@
+"""A published data source of Tableau, asked by its VizQL Data Service."""

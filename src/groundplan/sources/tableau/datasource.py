@@ -1,0 +1,151 @@
+"""The published data source: found by name or luid, its fields kept for a while. Without them nothing is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from groundplan.contracts.columns import ColumnKind, Role
+from groundplan.contracts.schema import Column, Table
+from groundplan.errors import SourceError, UsageError
+from groundplan.sources.http.client import Budget, Request
+from groundplan.sources.tableau.models import Described, Metadata, One, Page, Published
+from groundplan.sources.tableau.session import Session, Signed
+from groundplan.sources.tableau.site import NAME, Site
+
+SERVICE = "/api/v1/vizql-data-service"
+PER_PAGE = 1_000  # the most that Tableau sends at once
+LONGEST = 128  # of a name
+KINDS: Mapping[str, ColumnKind] = {
+    "INTEGER": "number",
+    "REAL": "number",
+    "STRING": "text",
+    "DATE": "time",
+    "DATETIME": "time",
+    "BOOLEAN": "boolean",
+}
+IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
+
+
+@dataclass(frozen=True)
+class Known:
+    """A data source and its fields by caption, as they were at one moment; `members` are filled in as they are read."""
+
+    luid: str
+    table: Table
+    until: float  # on the monotonic clock
+    members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def datasource(self) -> dict[str, str]:
+        """As a request names it."""
+        return {"datasourceLuid": self.luid}
+
+
+class Datasource:
+    """Read at most once at a time, and again when the time is over or the server says that it has changed."""
+
+    def __init__(self, site: Site, session: Session) -> None:
+        self._site, self._session = site, session
+        self._known: Known | None = None
+        self._reading = asyncio.Lock()
+
+    async def known(self, budget: Budget) -> Known:
+        async with self._reading:
+            if self._known is None or self._known.until <= time.monotonic():
+                self._known = None  # what is too old is not used, whatever happens now
+                self._known = await self._read(budget)
+            return self._known
+
+    def forget(self) -> None:
+        self._known = None
+
+    async def _read(self, budget: Budget) -> Known:
+        found = await self._find(budget)
+        body = json.dumps({"datasource": {"datasourceLuid": found.id}}).encode()
+        reply = await self._session.ask(
+            lambda signed: Request("POST", f"{SERVICE}/read-metadata", content=body, headers=signed.headers), budget
+        )
+        columns = _columns(reply.read(Metadata).data)
+        if not columns:
+            raise SourceError(f"{reply.who}: the data source has no field to ask for; check what it publishes")
+        until = time.monotonic() + self._site.metadata_seconds
+        return Known(found.id, Table(name=found.name[:LONGEST], columns=columns), until)
+
+    async def _find(self, budget: Budget) -> Published:
+        wanted = self._site.datasource
+        if _is_luid(wanted):
+            reply = await self._session.ask(
+                lambda signed: Request("GET", f"{signed.rest}/datasources/{wanted}", headers=signed.headers), budget
+            )
+            return reply.read(One).datasource
+        named = [published for published in await self._published(budget) if published.name == wanted]
+        if len(named) == 1:
+            return named[0]
+        how_many = "several data sources have" if named else "no data source that the sign-in sees has"
+        raise UsageError(f"{NAME}: {how_many} the name {wanted!r}; set `datasource` to its luid, or check `site`")
+
+    async def _published(self, budget: Budget) -> list[Published]:
+        """Of all pages."""
+        found: list[Published] = []
+        page = 1
+        while True:
+            reply = await self._session.ask(lambda signed, page=page: _listing(signed, page), budget)  # type: ignore[misc]
+            listed = reply.read(Page)
+            found += listed.datasources.datasource
+            if len(found) >= int(listed.pagination.total):
+                return found
+            if not listed.datasources.datasource:
+                raise SourceError(f"{reply.who}: page {page} is empty though more was promised; ask again")
+            page += 1
+
+
+def _listing(signed: Signed, page: int) -> Request:
+    return Request(
+        "GET", f"{signed.rest}/datasources", {"pageSize": PER_PAGE, "pageNumber": page}, headers=signed.headers
+    )
+
+
+def _is_luid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text.lower()
+    except ValueError:
+        return False
+
+
+def _columns(fields: Sequence[Described]) -> tuple[Column, ...]:
+    """What can be asked for: not what is hidden, and not what a caption does not tell apart."""
+    often = Counter(described.caption for described in fields)
+    return tuple(
+        Column(name=name, type=described.type, kind=_kind(described), role=_role(described))
+        for described in fields
+        if not described.hidden and often[name := described.caption] == 1 and _is_name(name)
+    )
+
+
+def _is_name(caption: str) -> bool:
+    return bool(caption.strip()) and len(caption) <= LONGEST and caption.isprintable()
+
+
+def _kind(described: Described) -> ColumnKind:
+    return KINDS.get(described.type, "other")
+
+
+def _role(described: Described) -> Role:
+    """As the publisher set it; a number with an identifying name is none to compute with."""
+    identifies = (re.findall(r"\w+", described.caption.lower()) or [""])[-1] in IDENTIFYING
+    match _kind(described):
+        case "time":
+            return "temporal"
+        case "number" | "text" if identifies and described.role != "MEASURE":
+            return "id"
+        case "number" if described.role != "DIMENSION":
+            return "measure"
+        case _:
+            return "dimension"

@@ -1,0 +1,92 @@
+"""What Tableau's error codes mean to a person. Its own words stay out: they may hold anything."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import BaseModel, Field, ValidationError
+
+from groundplan.errors import GroundplanError, SourceError
+from groundplan.sources.http.client import Reply, busy, failed
+
+EXPIRED = "401002"
+OUTDATED = ("400803", "404")
+"""Codes that begin so say that the data source is no longer what its metadata told."""
+
+PASSING = frozenset({"408000", "429000", "503800", "503801", "504000"})
+BY_STATUS = {401: EXPIRED, 408: "408000", 429: "429000", 503: "503800", 504: "504000"}
+MEANING = {
+    "400000": "could not read the request as JSON; is the url right?",
+    "400800": "cannot compute a formula of the query; ask without the calculated field",
+    "400802": "does not know this form of query; check api_version and the server's version",
+    "400803": "does not allow this query on these fields; ask for other functions or fewer filters",
+    "400804": "found more than it can send at once; ask for fewer rows or columns",
+    "401001": "refused the sign-in; set token_name and token_secret_*, or jwt_*, to valid ones, and check site",
+    "401002": "no longer takes the sign-in; is the same token in use elsewhere? Signing in there ends it here",
+    "403157": "has the VizQL Data Service switched off; ask its administrator to switch it on",
+    "403800": "forbids this; ask the owner of the data source for the capability `API Access`",
+    "404934": "does not know a field of the query; the data source has changed, so ask again",
+    "404935": "knows two fields with the same caption; ask the owner to rename one of them",
+    "404950": "has no VizQL Data Service at this address; check url and the server's version",
+    "408000": "took too long over the query; ask for less",
+    "409000": "is changing the data source right now; ask again in a while",
+    "429000": "has had too many queries in this hour",
+    "500810": "holds an empty table where the query looks; check the data source in Tableau",
+    "500811": "misses a table where the query looks; check the data source in Tableau",
+    "501000": "cannot do this yet; check the server's version",
+    "503800": "has its query engine down",
+    "503801": "cannot find its query engine",
+    "504000": "did not hear from its query engine in time",
+}
+
+
+class Declined(SourceError):
+    """Tableau answered, and the answer is a refusal."""
+
+    def __init__(self, said: str, code: str) -> None:
+        super().__init__(said)
+        self.code = code
+
+    @property
+    def outdates(self) -> bool:
+        return self.code.startswith(OUTDATED)
+
+
+class Inner(BaseModel):
+    code: str = ""
+    error_code: str = Field(default="", alias="errorCode")
+
+
+class ErrorBody(Inner):
+    """Any of three shapes: of the query service, of the REST interface, and of an error inside an answer."""
+
+    error: Inner = Inner()
+
+    @property
+    def found(self) -> str:
+        code = self.error_code or self.error.code or self.error.error_code
+        return code if re.fullmatch(r"[0-9]{6}", code) else ""
+
+
+def refused(reply: Reply) -> GroundplanError:
+    """The failure of a request, by its error code or, without one, by its status."""
+    code = _code(reply.content) or BY_STATUS.get(reply.status, "")
+    if not code:
+        return failed(reply)
+    said = f"{reply.who} {_meaning(code)} (error {code})"
+    return busy(reply, said) if code in PASSING else Declined(said, code)
+
+
+def _meaning(code: str) -> str:
+    if code in MEANING:
+        return MEANING[code]
+    if code.startswith("404"):
+        return "is not there, or the sign-in may not see it; check site and datasource"
+    return "refused the request; see the server's own log"
+
+
+def _code(content: bytes) -> str:
+    try:
+        return ErrorBody.model_validate_json(content).found
+    except ValidationError:
+        return ""

@@ -1,0 +1,63 @@
+"""What is set up for Tableau: a server, a site and the one data source that any plan reaches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, field_validator
+
+from groundplan.contracts.contract import Name
+from groundplan.errors import UsageError
+from groundplan.sources.http.tracker import Access, load_access
+
+NAME = "tableau"
+HAS = (
+    'url = "https://tableau.example.org", site, datasource (its luid or its name), and token_name with '
+    "token_secret_env or token_secret_file, or jwt_env or jwt_file: where the secret is kept"
+)
+
+
+class Site(Access):
+    """`queries_per_hour` is what Tableau allows one person; `metadata_seconds` how long fields are taken as known."""
+
+    site: Annotated[str, Field(pattern=r"^[\w-]*$", max_length=128)] = ""  # its contentUrl; the default site has none
+    datasource: Name
+    api_version: Annotated[str, Field(pattern=r"^\d{1,2}\.\d{1,3}$")] = "3.27"
+    token_name: Name | None = None
+    token_secret_env: str | None = None
+    token_secret_file: str | None = None
+    jwt_env: str | None = None
+    jwt_file: str | None = None
+    timezone: str = "UTC"  # of the clock that moments with an offset are shown by
+    requests: Annotated[int, Field(ge=1, le=10_000)] = 50
+    request_seconds: Annotated[float, Field(gt=0, le=600)] = 60
+    queries_per_hour: Annotated[int, Field(ge=1, le=100_000)] = 100
+    metadata_seconds: Annotated[float, Field(gt=0, le=86_400)] = 3_600
+
+    @field_validator("timezone")
+    @classmethod
+    def _is_a_time_zone(cls, timezone: str) -> str:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("there is no such time zone; write one as Europe/Berlin or UTC") from None
+        return timezone
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    def read_credentials(self) -> dict[str, str]:
+        """As a sign-in takes them. Read anew each time: a JWT lives for minutes."""
+        secret = self.read_secret(self.token_secret_env, self.token_secret_file, "token_secret")
+        jwt = self.read_secret(self.jwt_env, self.jwt_file, "jwt")
+        if jwt and not (secret or self.token_name):
+            return {"jwt": jwt}
+        if secret and self.token_name and not jwt:
+            return {"personalAccessTokenName": self.token_name, "personalAccessTokenSecret": secret}
+        raise UsageError(f"{NAME}: one way to sign in is wanted, a token with its name or a JWT; it has {HAS}")
+
+
+def load_site(settings: Site | dict[str, Any]) -> Site:
+    return load_access(Site, settings, NAME, HAS)

@@ -1,0 +1,148 @@
+"""A change is sent once. Where nobody can say whether it was made, that is what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from tests.sources.mcp.calling import facts, hostile_command, opened, outcome, ready, rows, shop_command
+
+from groundplan.errors import DeadlineExceeded, ToolError, UsageError
+from groundplan.running.execution import execute
+from groundplan.sources.mcp.connection import Asking
+from groundplan.sources.mcp.source import Mcp, OutcomeUnknown
+from groundplan.sources.mcp.tools import Told
+
+MAIL = {"to": "ada@example.org", "subject": "Hello", "body": "Ready."}
+
+
+@pytest.mark.requirement("R43")
+def test_the_same_step_of_the_same_run_has_its_effect_once(tmp_path: Path) -> None:
+    database = tmp_path / "shop.sqlite"
+    with opened(shop_command(database)) as shop:
+        first = facts(shop, "shop.send_email", **MAIL)
+        again = facts(shop, "shop.send_email", **MAIL)
+    assert first == again
+    assert rows(database, "select key, recipient from outbox") == [("a_run/a_step", "ada@example.org")]
+
+
+@pytest.mark.requirement("R43")
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        "crashes",
+        "hangs",
+        "floods",
+        "sends 10 MB",
+        "sends invalid UTF-8",
+        "sends wrong types",
+        "refuses",
+    ],
+)
+def test_a_change_without_a_readable_answer_is_unknown_and_never_sent_again(behaviour: str, tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with opened(hostile_command(behaviour, journal), seconds=5) as source:
+        with pytest.raises(OutcomeUnknown, match=r"whether shop\.change was done is not known"):
+            asyncio.run(source.call(ready(source, "shop.change", {"word": "x"}, 1.5)))
+        told = outcome(source, "shop.change", 1.5, word="x")
+        assert told.issue is not None
+        assert told.issue.code == "running/tool"
+    assert calls(journal) == 2, "one for each step that was taken"
+
+
+@pytest.mark.requirement("R40", "R43")
+def test_a_look_is_asked_once_more_on_a_new_connection(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with opened(hostile_command("crashes once", journal)) as source:
+        assert facts(source, "shop.look", word="x").items[0].text == "done"
+    assert calls(journal) == 2
+    journal.unlink()
+    with opened(hostile_command("crashes", journal)) as source, pytest.raises(ToolError, match="the server stopped"):
+        facts(source, "shop.look", word="x")
+    assert calls(journal) == 2
+
+
+@pytest.mark.requirement("R43")
+def test_after_a_crash_the_next_change_goes_to_a_new_connection(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with opened(hostile_command("crashes once", journal)) as source:
+        with pytest.raises(OutcomeUnknown):
+            facts(source, "shop.change", word="x")
+        assert facts(source, "shop.change", word="x").found
+    assert (calls(journal), journal.read_text().count("start")) == (2, 2)
+
+
+def test_a_change_that_waits_behind_another_call_was_not_sent_and_is_simply_late(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with opened(hostile_command("hangs", journal)) as source:
+
+        async def both() -> tuple[BaseException, BaseException]:
+            looking = source.call(ready(source, "shop.look", {}, 2))
+            await asyncio.sleep(0)
+            changing = source.call(ready(source, "shop.change", {}, 0.5))
+            first, second = await asyncio.gather(looking, changing, return_exceptions=True)
+            assert isinstance(first, BaseException)
+            assert isinstance(second, BaseException)
+            return first, second
+
+        late, waiting = asyncio.run(both())
+    assert type(late) is DeadlineExceeded
+    assert type(waiting) is DeadlineExceeded
+    assert "call change" not in journal.read_text()
+
+
+def test_a_call_that_was_given_up_is_not_sent_any_more() -> None:
+    asking = Asking("shop.change", Told({"name": "change"}), {}, "a_run/a_step")
+    assert not asking.give_up()
+    with pytest.raises(asyncio.CancelledError):
+        asking.begin()
+    sent = Asking("shop.change", Told({"name": "change"}), {}, "a_run/a_step")
+    sent.begin()
+    assert sent.give_up()
+
+
+def test_who_stops_waiting_stops_the_server(tmp_path: Path) -> None:
+    with opened(hostile_command("hangs", tmp_path / "journal")) as source:
+
+        async def impatient() -> None:
+            async with asyncio.timeout(0.3):
+                await execute(source, ready(source, "shop.look", {}, 30), 30, lambda _: None)
+
+        with pytest.raises(TimeoutError):
+            asyncio.run(impatient())
+        assert_free_again(source)
+
+
+def test_a_server_that_hangs_before_a_change_is_sent_is_late_and_then_left(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with opened(hostile_command("lists once and then hangs", journal)) as source:
+        with pytest.raises(DeadlineExceeded):
+            asyncio.run(source.call(ready(source, "shop.change", {}, 1)))
+        assert calls(journal) == 0
+        assert facts(source, "shop.change").found
+    assert calls(journal) == 1
+
+
+def test_closing_twice_is_no_fault_and_leaves_no_thread_behind(tmp_path: Path) -> None:
+    with opened(hostile_command("an ordinary one", tmp_path / "journal")) as source:
+        assert any(thread.name == "groundplan-shop" for thread in threading.enumerate())
+        call = ready(source, "shop.look", {})
+        asyncio.run(source.close())
+        with pytest.raises(UsageError, match="was closed"):
+            asyncio.run(source.call(call))
+    assert not any(thread.name == "groundplan-shop" for thread in threading.enumerate())
+
+
+def assert_free_again(source: Mcp) -> None:
+    """The call that hung does not hold up the next one, which hangs until its own deadline."""
+    begun = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        asyncio.run(source.call(ready(source, "shop.look", {}, 1)))
+    assert time.monotonic() - begun < 1.5
+
+
+def calls(journal: Path) -> int:
+    return journal.read_text().count("call ")
