@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import date, datetime
@@ -13,11 +12,12 @@ from importlib.metadata import entry_points
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
 from groundplan.answering.view import Asked as Shown
+from groundplan.aside import Aside
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
@@ -43,7 +43,6 @@ __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 KNOWLEDGE = "knowledge.yaml"
 LOCAL = ("tables", "knowledge")  # sources that are opened by a path
-T = TypeVar("T")
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
@@ -255,9 +254,8 @@ class Project:
     """The same for code that does not await; works inside a notebook's running loop too. `aio` is the async one."""
 
     def __init__(self, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> None:
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="groundplan", daemon=True).start()
-        self.aio = self._wait(AsyncProject.open(where, embeddings, models))
+        self._aside = Aside("groundplan")
+        self.aio = self._aside.do(AsyncProject.open(where, embeddings, models))
 
     @property
     def catalog(self) -> Catalog:
@@ -269,11 +267,11 @@ class Project:
 
     def ask(self, question: str, **options: Any) -> Shown:
         """Ask in plain words; the options are those of `AsyncProject.ask`."""
-        return Shown(self._wait(self.aio.ask(question, **options)))
+        return Shown(self._aside.do(self.aio.ask(question, **options)))
 
     def plan(self, question: str, **options: Any) -> Planned:
         """The checked plan for a question, without running it."""
-        return self._wait(self.aio.plan(question, **options))
+        return self._aside.do(self.aio.plan(question, **options))
 
     def check(self, proposed: Proposed) -> Verdict:
         """Whether a plan may run, and if not, every reason why."""
@@ -281,11 +279,11 @@ class Project:
 
     def run(self, proposed: Proposed, **options: Any) -> Shown:
         """Check a plan and run it; the options are those of `AsyncProject.run`."""
-        return Shown(self._wait(self.aio.run(proposed, **options)))
+        return Shown(self._aside.do(self.aio.run(proposed, **options)))
 
     def close(self) -> None:
-        self._wait(self.aio.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._aside.do(self.aio.close())
+        self._aside.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -294,11 +292,3 @@ class Project:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise

@@ -144,6 +144,22 @@ def _said(error: ValidationError) -> str:
     return error.errors()[0]["msg"].removeprefix("Value error, ")
 
 
+def read_secret(variable: str | None, file: str | None, setting: str, what: str = "token", who: str = "") -> str | None:
+    """What an environment variable or a file holds; None where neither is named, for a server that wants none."""
+    if variable and file:
+        raise UsageError(f"{f'{who}: ' if who else ''}give {setting}_env or {setting}_file, not both")
+    if variable:
+        value, where = os.environ.get(variable, ""), f"the environment variable {variable}"
+    elif file:
+        path = Path(file).expanduser()
+        value, where = path.read_text(encoding="utf-8") if path.is_file() else "", f"the file {file}"
+    else:
+        return None
+    if not value.strip():
+        raise UsageError(f"{where} holds no {what}; set it, or leave the setting out for a server without {what}s")
+    return value.strip()
+
+
 def cache_folder() -> Path:
     """What can be made again: loaded files, compiled catalogs. `GROUNDPLAN_CACHE` moves it."""
     return _private(Path(os.environ.get("GROUNDPLAN_CACHE") or user_cache_path("groundplan")))

@@ -12,6 +12,7 @@ from groundplan.contracts.contract import Scalar
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
+from groundplan.contracts.tool import Tool
 
 
 def unfiltered(draft: Draft) -> Iterator[Issue]:
@@ -75,28 +76,26 @@ def unasked_filter(draft: Draft) -> Iterator[Issue]:
     """
     asked = [r.value for r in draft.reading.requirements if isinstance(r.value, Filter)]
     for index, step, tool in draft.tool_steps():
-        for use in filter_uses(step, tool):
-            column = draft.input_column(step, tool, use.column)
-            if column is None:
-                continue  # names/unknown-column says so
-            condition = Condition(column.origins, use.operator or "", use.values)
+        for use, condition in _applied(draft, step, tool):
             if not any(_matches(condition, wanted) for wanted in asked):
-                yield _unasked_filter(step, index, use)
-        for use in kept_by(step, tool):
-            origin = (tool.output.table or "", use.column or "")
-            condition = Condition(frozenset({origin}), use.operator or "", use.values)
-            if not any(_matches(condition, wanted) for wanted in asked):
-                yield _unasked_filter(step, index, use)
+                yield Issue(
+                    code="coverage/unasked-filter",
+                    step=step.id,
+                    path=f"steps.{index}.{use.path}",
+                    problem=f"step {step.id!r} filters {use.column!r}, and nobody asked for that filter",
+                    hint="remove the condition, or make it exactly the one that was asked for",
+                )
 
 
-def _unasked_filter(step: Step, index: int, use: FilterUse) -> Issue:
-    return Issue(
-        code="coverage/unasked-filter",
-        step=step.id,
-        path=f"steps.{index}.{use.path}",
-        problem=f"step {step.id!r} filters {use.column!r}, and nobody asked for that filter",
-        hint="remove the condition, or make it exactly the one that was asked for",
-    )
+def _applied(draft: Draft, step: Step, tool: Tool) -> Iterator[tuple[FilterUse, Condition]]:
+    """What a step filters by itself, and what its tool keeps where the rows lie."""
+    for use in filter_uses(step, tool):
+        column = draft.input_column(step, tool, use.column)
+        if column:  # names/unknown-column says so where there is none
+            yield use, Condition(column.origins, use.operator or "", use.values)
+    for use in kept_by(step, tool):
+        origin = (tool.output.table or "", use.column or "")
+        yield use, Condition(frozenset({origin}), use.operator or "", use.values)
 
 
 RULES = (unfiltered, unasked_filter)

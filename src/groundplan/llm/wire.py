@@ -16,9 +16,9 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from groundplan.contracts.answer import Usage
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
-from groundplan.llm.secret import hide, read_secret
+from groundplan.llm.secret import hide
 from groundplan.llm.told import ModelError
-from groundplan.settings import Endpoint
+from groundplan.settings import Endpoint, read_secret
 
 try:
     import httpx2
@@ -70,7 +70,7 @@ class Wire:
 
     def __init__(self, endpoint: Endpoint, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self.endpoint = endpoint
-        self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file)
+        self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file, "api_key", "key")
         # Its debug log prints the headers of a response as they come, and a server may send a key back.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         http = httpx2.AsyncClient(transport=transport, follow_redirects=False, timeout=None)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,10 +18,13 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
-from groundplan.errors import StateInvalid, UsageError
+from groundplan.errors import UsageError
+from groundplan.kept import opened
 
 FILE = "plans.sqlite"
-SECONDS = 10.0  # to wait for another process that writes
+TROUBLE = (
+    "{file}: the kept plans cannot be read or written ({error}); move the file away, and plans are kept in a new one"
+)
 LAYOUT = """
 create table if not exists plan (
     key text primary key, id text not null, question text not null, reading text not null, plan text not null,
@@ -119,19 +121,8 @@ class PlanStore:
                 known = ", ".join(row[0] for row in plans.execute("select id from plan order by rowid"))
                 raise UsageError(f"no kept plan has the id {id_!r}; the ids are {known or 'none: no plan is kept yet'}")
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection whose changes are written together when it is left."""
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as connection, connection:
-                connection.execute(LAYOUT)
-                yield connection
-        except (sqlite3.DatabaseError, OSError) as error:
-            raise StateInvalid(
-                f"{self._file}: the kept plans cannot be read or written ({error}); "
-                "move the file away, and plans are kept in a new one"
-            ) from error
+    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
+        return opened(self._file, LAYOUT, TROUBLE)
 
 
 def _plan(text: object) -> Plan | None:

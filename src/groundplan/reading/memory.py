@@ -8,8 +8,7 @@ another version or another program wrote it, is passed over.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,11 +16,11 @@ from pydantic import ValidationError
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.plan import Plan, Provenance
 from groundplan.contracts.reading import Reading
-from groundplan.errors import StateInvalid
+from groundplan.kept import opened
 
 FILE = "threads.sqlite"
 TURNS = 10  # of one thread; a follow-up goes back one, and people seldom come back to more than a few
-SECONDS = 10.0  # to wait for another process that writes
+TROUBLE = "{file} holds no conversations ({error}); move it away to begin anew"
 LAYOUT = """
 create table if not exists turns (place integer primary key autoincrement, thread text not null, turn text not null);
 create index if not exists turns_of on turns (thread, place);
@@ -52,14 +51,8 @@ class Threads:
             stored.execute("insert into turns (thread, turn) values (?, ?)", (thread, turn.model_dump_json()))
             stored.execute(FORGET, (thread, TURNS))
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as stored, stored:
-                stored.executescript(LAYOUT)
-                yield stored
-        except sqlite3.DatabaseError as error:
-            raise StateInvalid(f"{self._file} holds no conversations ({error}); move it away to begin anew") from error
+    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
+        return opened(self._file, LAYOUT, TROUBLE)
 
 
 def _only_the_work(plan: Plan) -> Plan:

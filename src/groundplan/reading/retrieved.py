@@ -80,9 +80,9 @@ def _about(condition: RetrievalCondition, words: Sequence[Word], schema: SourceS
 
 
 def _told(name: str, words: Sequence[Word], schema: SourceSchema) -> list[Column]:
-    """The dates that the question's verbs speak of; the name of `merge requests` is no verb."""
-    table, name_words = schema.find(name), name.split("_")
-    return dated_by([word for word in words if word.lower not in name_words], table) if table else []
+    """The dates that the question's verbs speak of."""
+    table = schema.find(name)
+    return dated_by(words, table) if table else []
 
 
 def _verbs(tables: Iterable[str], words: Sequence[Word], schema: SourceSchema) -> frozenset[str]:

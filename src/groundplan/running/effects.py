@@ -7,18 +7,21 @@ goes on with the run sees which of the two is missing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from groundplan.errors import StateInvalid
+from groundplan.kept import opened
 from groundplan.running.outcome import Outcome
 
-SECONDS = 10.0  # to wait for another process that writes
-LAYOUT = "create table if not exists effects (key text primary key, at text default current_timestamp, outcome text)"
+TROUBLE = "{file} does not tell what was done ({error}); see what it holds first"
+LAYOUT = """
+pragma synchronous = full;
+create table if not exists effects (key text primary key, at text default current_timestamp, outcome text);
+"""
 
 
 class Effects:
@@ -40,17 +43,8 @@ class Effects:
         with self._open() as entries:
             entries.execute("update effects set outcome = ? where key = ?", (outcome.model_dump_json(), key))
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(sqlite3.connect(self._file, timeout=SECONDS)) as entries, entries:
-                entries.execute("pragma synchronous = full")
-                entries.execute(LAYOUT)
-                yield entries
-        except sqlite3.DatabaseError as error:
-            raise StateInvalid(
-                f"{self._file} does not tell what was done ({error}); see what it holds first"
-            ) from error
+    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
+        return opened(self._file, LAYOUT, TROUBLE)
 
 
 def _read(text: str, file: Path) -> Outcome:

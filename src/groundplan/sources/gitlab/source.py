@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.facts import TableRef
-from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.gitlab.models import (
     CALLED,
@@ -23,41 +20,30 @@ from groundplan.sources.gitlab.models import (
     merge_requests,
 )
 from groundplan.sources.http.asking import Asked, read_params
-from groundplan.sources.http.listing import Read, Row, Shelf, described, read_pages, side_by_side
-from groundplan.sources.http.tracker import Tracker, load_tracker
+from groundplan.sources.http.listing import Read, Row, read_pages, side_by_side
+from groundplan.sources.http.lists import Lists
 from groundplan.sources.interface import Call, Result
 
 if TYPE_CHECKING:
-    from groundplan.sources.http.client import Budget, Server
+    from groundplan.sources.http.client import Budget
 
 NAME = "gitlab"
 PER_PAGE = 100  # the most that GitLab sends at once
 TABLES = {"commits": COMMITS, "merge_requests": MERGE_REQUESTS}
 
 
-class GitLab:
-    """Opened with `GitLab.open`; nothing is sent before a tool is called."""
+class GitLab(Lists):
+    """Settings name projects by their paths or numbers."""
 
     name = NAME
-
-    def __init__(self, tracker: Tracker, server: Server) -> None:
-        self._tracker, self._server = tracker, server
-        self._shelf = Shelf(NAME)
-
-    @classmethod
-    def open(cls, settings: Tracker | dict[str, Any]) -> Self:
-        """Settings with url, projects (paths or numbers; by name where people call them so) and the token's place."""
-        from groundplan.sources.http.client import Server
-
-        tracker = load_tracker(settings, NAME)
-        return cls(tracker, Server(tracker, tracker.token_header("PRIVATE-TOKEN")))
+    header = ("PRIVATE-TOKEN", "")
+    tables = TABLES
+    wording = CALLED
+    read_by = "a tool of GitLab"
 
     @staticmethod
     def tools() -> Sequence[Path]:
         return [Path(__file__).with_name("tools.yaml")]
-
-    async def describe(self) -> SourceSchema:
-        return described(NAME, TABLES, {**CALLED, "project": self._tracker.called})
 
     async def call(self, call: Call) -> Result:
         match call.tool.name:
@@ -69,22 +55,6 @@ class GitLab:
                 return await self._list(call, asked, merge_requests(asked))
             case name:
                 raise UsageError(f"{name!r} is no tool of GitLab; see `groundplan catalog list`")
-
-    def table(self, name: str) -> NoReturn:
-        raise UsageError(f"{NAME}: {name!r} does not lie ready; a step with a tool of GitLab reads it")
-
-    def restore(self, ref: TableRef) -> object:
-        return self._shelf.handle(ref)
-
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        return self._shelf.show(ref, rows)
-
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}  # what its projects and states are called stands in the schema
-
-    async def close(self) -> None:
-        self._shelf.clear()
-        await self._server.close()
 
     async def _list(self, call: Call, asked: Asked, listing: Listing[Thing]) -> Result:
         """Projects side by side, with one budget for all of them."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -13,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, fi
 
 from groundplan.contracts.contract import Contract
 from groundplan.errors import ToolError, UsageError
+from groundplan.settings import read_secret
 
 PROJECT = re.compile(r"\w[\w./-]{0,127}")
 
@@ -50,21 +49,6 @@ class Access(Contract):
             raise ValueError("an address holds no user and no password; name where a token is kept")
         return url.rstrip("/")
 
-    def read_secret(self, variable: str | None, file: str | None, setting: str) -> str | None:
-        """What an environment variable or a file holds; None where neither is named."""
-        if variable and file:
-            raise UsageError(f"{self.url}: give {setting}_env or {setting}_file, not both")
-        if variable:
-            value, where = os.environ.get(variable, ""), f"the environment variable {variable}"
-        elif file:
-            path = Path(file).expanduser()
-            value, where = path.read_text(encoding="utf-8") if path.is_file() else "", f"the file {file}"
-        else:
-            return None
-        if not value.strip():
-            raise UsageError(f"{where} holds no token; set it, or leave the setting out for a server without tokens")
-        return value.strip()
-
 
 class Tracker(Access):
     token_env: str | None = None
@@ -86,7 +70,7 @@ class Tracker(Access):
 
     def token_header(self, name: str, scheme: str = "") -> dict[str, str]:
         """Empty where the server wants no token."""
-        token = self.read_secret(self.token_env, self.token_file, "token")
+        token = read_secret(self.token_env, self.token_file, "token", who=self.url)
         return {name: scheme + token} if token else {}
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.tool import Label
 from groundplan.errors import UsageError
+from groundplan.settings import read_secret
 from groundplan.sources.http import tracker
 
 PASSED_ON = ("PATH", "HOME")  # what a command needs to be found and to start
@@ -55,7 +56,7 @@ class Access(Contract):
 
     def headers(self) -> dict[str, str]:
         """Of each request to the address; empty where the server wants no token."""
-        token = tracker.Access(url=self.mcp).read_secret(self.token_env, self.token_file, "token")
+        token = read_secret(self.token_env, self.token_file, "token", who=self.mcp)
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 

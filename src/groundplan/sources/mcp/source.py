@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from groundplan.aside import Aside
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import Item, StepFacts, TableRef
@@ -16,7 +17,6 @@ from groundplan.errors import DeadlineExceeded, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.access import Access, load_access
-from groundplan.sources.mcp.aside import Aside
 from groundplan.sources.mcp.params import Unholdable
 from groundplan.sources.mcp.pins import Change, Pins
 from groundplan.sources.mcp.returns import Unfit

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from groundplan.contracts.contract import Name
 from groundplan.errors import UsageError
+from groundplan.settings import read_secret
 from groundplan.sources.http.tracker import Access, load_access
 
 NAME = "tableau"
@@ -50,8 +51,8 @@ class Site(Access):
 
     def read_credentials(self) -> dict[str, str]:
         """As a sign-in takes them. Read anew each time: a JWT lives for minutes."""
-        secret = self.read_secret(self.token_secret_env, self.token_secret_file, "token_secret")
-        jwt = self.read_secret(self.jwt_env, self.jwt_file, "jwt")
+        secret = read_secret(self.token_secret_env, self.token_secret_file, "token_secret", who=self.url)
+        jwt = read_secret(self.jwt_env, self.jwt_file, "jwt", who=self.url)
         if jwt and not (secret or self.token_name):
             return {"jwt": jwt}
         if secret and self.token_name and not jwt:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING
 
-from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.facts import TableRef
-from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.http.asking import read_params
-from groundplan.sources.http.listing import Row, Shelf, described, read_pages
-from groundplan.sources.http.tracker import Tracker, load_tracker
+from groundplan.sources.http.listing import Row, read_pages
+from groundplan.sources.http.lists import Lists
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.youtrack.models import CALLED, FIELDS, ISSUES, YouTrackIssue
 from groundplan.sources.youtrack.query import IssuesAsked, compose
 
 if TYPE_CHECKING:
-    from groundplan.sources.http.client import Budget, Server
+    from groundplan.sources.http.client import Budget
 
 NAME = "youtrack"
 PATH = "/api/issues"
@@ -26,29 +23,18 @@ TOP = 100  # always sent: without it YouTrack gives 42
 TABLES = {"issues": ISSUES}
 
 
-class YouTrack:
-    """Opened with `YouTrack.open`; nothing is sent before a tool is called."""
+class YouTrack(Lists):
+    """Settings name projects by their short names, as in an issue's number."""
 
     name = NAME
-
-    def __init__(self, tracker: Tracker, server: Server) -> None:
-        self._tracker, self._server = tracker, server
-        self._shelf = Shelf(NAME)
-
-    @classmethod
-    def open(cls, settings: Tracker | dict[str, Any]) -> Self:
-        """Settings with url, projects (short names; by name where people call them so) and the token's place."""
-        from groundplan.sources.http.client import Server
-
-        tracker = load_tracker(settings, NAME)
-        return cls(tracker, Server(tracker, tracker.token_header("Authorization", "Bearer ")))
+    header = ("Authorization", "Bearer ")
+    tables = TABLES
+    wording = CALLED
+    read_by = "the tool youtrack_issues"
 
     @staticmethod
     def tools() -> Sequence[Path]:
         return [Path(__file__).with_name("tools.yaml")]
-
-    async def describe(self) -> SourceSchema:
-        return described(NAME, TABLES, {**CALLED, "project": self._tracker.called})
 
     async def call(self, call: Call) -> Result:
         if call.tool.name != "youtrack_issues":
@@ -64,22 +50,6 @@ class YouTrack:
             return issue.row(project, self._tracker.url, asked) if wanted else None
 
         return self._shelf.result(call, await read_pages(pages, row, min(asked.limit, call.limits.rows)), ISSUES)
-
-    def table(self, name: str) -> NoReturn:
-        raise UsageError(f"{NAME}: {name!r} does not lie ready; a step with the tool youtrack_issues reads it")
-
-    def restore(self, ref: TableRef) -> object:
-        return self._shelf.handle(ref)
-
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        return self._shelf.show(ref, rows)
-
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}  # what its projects and statuses are called stands in the schema
-
-    async def close(self) -> None:
-        self._shelf.clear()
-        await self._server.close()
 
     async def _pages(self, query: str, budget: Budget) -> AsyncIterator[Sequence[YouTrackIssue]]:
         """Each page begins with the last row of the one before: no total is sent, and so a gap is seen.

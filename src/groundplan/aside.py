@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: a server's connection lives there, whichever loop a caller runs in."""
+"""An event loop in a thread of its own, for callers that do not await and for work that outlives their loop."""
 
 from __future__ import annotations
 
