@@ -348,7 +348,8 @@ def _approved(project: Any, text: bytes) -> bool:
     """What a person says to the steps that change something, where there are such steps and a person."""
     from groundplan.contracts.verdict import Passed
 
-    verdict = project.check(text) if sys.stdin.isatty() else None
+    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed where the plan itself was read from it
+    verdict = project.check(text) if asked else None
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False
     for step in verdict.plan.steps:

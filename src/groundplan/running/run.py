@@ -205,4 +205,6 @@ async def sqlite_checkpoints(path: Path) -> AsyncIterator[BaseCheckpointSaver[An
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with aiosqlite.connect(path) as connection:
-        yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        await saver.setup()  # a run that is refused before its first step leaves no tables otherwise
+        yield saver
