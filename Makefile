@@ -23,4 +23,4 @@ ci:  ## run everything that CI runs, in a fresh environment
 	.ci/run
 
 bench:  ## run the benchmarks
-	@for file in benchmarks/*.py; do echo "== $$file" && $(BIN)python "$$file" || exit 1; done
+	@for file in $(filter-out benchmarks/whole_graph.py, $(wildcard benchmarks/*.py)); do echo "== $$file" && $(BIN)python "$$file" || exit 1; done

@@ -1,14 +1,16 @@
-"""The tools of every built-in source, from the YAML that the catalog itself reads."""
+"""The tools of every built-in source, from the YAML that the catalog itself reads, and those of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from groundplan.contracts.contract import thaw
 from groundplan.contracts.tool import Output, Tool
+from groundplan.running.model.tools import SOURCE, TOOLS
 
 from .markdown import code, document, table
 
@@ -18,16 +20,20 @@ PREFACE = Path(__file__).with_name("tools_preface.md")
 def page(root: Path) -> str:
     files = sorted((root / "src" / "groundplan" / "sources").glob("*/tools.yaml"))
     preface = PREFACE.read_text(encoding="utf-8").rstrip()
-    return document([preface, *(line for file in files for line in _source(file))])
+    sources = [*map(_load, files), (SOURCE, TOOLS)]
+    return document([preface, *(line for name, tools in sources for line in _source(name, tools))])
 
 
-def _source(file: Path) -> Iterator[str]:
+def _load(file: Path) -> tuple[str, Sequence[Tool]]:
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    tools = [Tool(source=data["source"], **item) for item in data["tools"]]
+    return data["source"], [Tool(source=data["source"], **item) for item in data["tools"]]
+
+
+def _source(name: str, tools: Sequence[Tool]) -> Iterator[str]:
     yield ""
-    yield f"## Source `{data['source']}`"
+    yield f"## Source `{name}`"
     yield ""
-    yield f"{len(tools)} tools: " + ", ".join(f"[`{tool.name}`](#{tool.name})" for tool in tools) + "."
+    yield f"{len(tools)} tools: " + ", ".join(f"[`{tool.name}`](#{tool.name.replace('.', '')})" for tool in tools) + "."
     for tool in tools:
         yield from _tool(tool)
 
@@ -65,7 +71,7 @@ def _params(schema: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _default(schema: Mapping[str, Any]) -> str:
     if "default" not in schema:
         return ""
-    return code(yaml.safe_dump(schema["default"], default_flow_style=True).splitlines()[0])
+    return code(yaml.safe_dump(thaw(schema["default"]), default_flow_style=True).splitlines()[0])
 
 
 def _type(schema: Mapping[str, Any]) -> str:

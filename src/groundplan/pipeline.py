@@ -21,9 +21,9 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal,
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
-from groundplan.contracts.reading import IntentAsked, Reading
+from groundplan.contracts.reading import Goal, IntentAsked, Reading
 from groundplan.contracts.schema import SourceSchema
-from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.contracts.verdict import Passed, Refused
 from groundplan.narrowing.narrow import narrow
 from groundplan.planning import direct, lookup, retrieval, rules
 from groundplan.planning.direct_words import loose_runs
@@ -35,17 +35,19 @@ from groundplan.reading.followup import similar
 from groundplan.reading.lexical import read
 from groundplan.reading.lookup import read_lookup
 from groundplan.reading.retrieved import read_retrieval
+from groundplan.reading.tasks import read_task
 from groundplan.reading.trackers import detect_intents, load_tracker_words
 from groundplan.reading.values import Values
 from groundplan.sources.interface import Source
-from groundplan.world import Asked, Planned, Trace, World
+from groundplan.task import plan_task
+from groundplan.world import Asked, Planned, Trace, World, told, tools_of
 
 ATTEMPTS = 3  # of a model at one plan
 QUERIED = frozenset({"tableau"})  # sources that are asked by one typed query, whatever the strategy
 UNREADABLE = Issue(
     code="reading/no-data",
-    problem="there is no data to ask about here, only tools that act",
-    hint="write a plan by hand and run it: groundplan run plan.json",
+    problem="there is neither data to ask about here nor a tool that does something",
+    hint="name a file, or a server under [sources.NAME] in groundplan.toml",
 )
 INEXPRESSIBLE = Issue(
     code="direct/inexpressible",
@@ -75,6 +77,10 @@ def _with_trace(planned: Planned, trace: Trace) -> Planned:
 async def _read(asked: Asked, world: World, trace: Trace) -> Reading | Clarification | Refusal:
     """By words; with a model where they leave something open."""
     clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
+    if world.is_task(asked.strategy):
+        task = read_task(asked.question)
+        wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
+        return task if wanted else Clarification(text="Say what is to be done.", missing="a task")
     if world.schema.knowledge and world.registry:
         return await _read_lookup(asked, world, trace, clock)
     if not world.schema.tables:
@@ -140,7 +146,9 @@ def _read_lists(asked: Asked, world: World, trace: Trace) -> tuple[Reading | Cla
 
 
 async def _plan(reading: Reading, asked: Asked, world: World, trace: Trace) -> Planned:
-    """The template filled by rules; adapted by a model where the gate refuses that."""
+    """The template filled by rules; adapted by a model where the gate refuses that. A task becomes a workflow."""
+    if any(isinstance(requirement.value, Goal) for requirement in reading.requirements):
+        return await plan_task(reading, world, trace)
     plan = _reused(reading, asked, world, trace) or _by_rules(reading, asked, world)
     if trace.calls and world.query_tool and (plan is None or asked.strategy == "direct"):
         plan = await _built(reading, asked, world, trace) or plan
@@ -149,9 +157,9 @@ async def _plan(reading: Reading, asked: Asked, world: World, trace: Trace) -> P
     always = tuple(dict.fromkeys(step.tool for step in plan.steps if step.tool))
     shortlist = narrow(reading, world.catalog, world.retriever, always)
     trace.stage("narrow", ", ".join(shortlist.names))
-    trace.stage("plan", _tools(plan))
+    trace.stage("plan", tools_of(plan))
     verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("check", _told(verdict))
+    trace.stage("check", told(verdict))
     by_rules = Planned(reading, shortlist, plan, verdict)
     if trace.calls is None or world.schema.knowledge or isinstance(verdict, Passed):
         return by_rules
@@ -182,11 +190,11 @@ async def _built(reading: Reading, asked: Asked, world: World, trace: Trace) -> 
             trace.notes.append(built.problem)
             trace.stage("build", built.problem)
             return None
-        trace.stage("build", _tools(built))
+        trace.stage("build", tools_of(built))
         verdict = check(built, reading, world.catalog, world.schemas)
         if isinstance(verdict, Passed):
             return built
-        trace.stage("check", _told(verdict))
+        trace.stage("check", told(verdict))
         last, refused = built, verdict
         calls.escalate()
     return None
@@ -229,7 +237,7 @@ def _remembered(by_rules: Planned, world: World, trace: Trace) -> Planned | None
     if plan is None:
         return None
     verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("remember", _tools(plan))
+    trace.stage("remember", tools_of(plan))
     return replace(by_rules, plan=plan, verdict=verdict) if isinstance(verdict, Passed) else None
 
 
@@ -263,11 +271,11 @@ async def _adapted(by_rules: Planned, world: World, trace: Trace) -> Planned:
             if not calls.escalate() and calls.failures:
                 break
             continue
-        trace.stage("adapt", _tools(adapted))
+        trace.stage("adapt", tools_of(adapted))
         verdict = check(adapted, reading, world.catalog, world.schemas)
-        trace.stage("check", _told(verdict))
+        trace.stage("check", told(verdict))
         if isinstance(verdict, Passed):
-            _keep(adapted, reading, world)
+            world.keep(adapted, reading)
             return replace(now, plan=adapted, verdict=verdict)
         trace.notes.append(f"attempt {attempt}: {'; '.join(issue.problem for issue in verdict.issues[:3])}")
         now = _wider(replace(now, plan=adapted, verdict=verdict), world)
@@ -285,19 +293,6 @@ def _wider(planned: Planned, world: World) -> Planned:
     used = tuple(dict.fromkeys(tool for tool in named if tool and tool in world.catalog.tools))
     shortlist = narrow(planned.reading, world.catalog, world.retriever, used, planned.verdict.missing)
     return replace(planned, shortlist=shortlist)
-
-
-def _keep(plan: Plan, reading: Reading, world: World) -> None:
-    if world.store:
-        world.store.keep(key_of(reading, world.schema, world.catalog), reading.question, reading, plan)
-
-
-def _tools(plan: Plan) -> str:
-    return ", ".join(step.tool or step.kind for step in plan.steps)
-
-
-def _told(verdict: Verdict) -> str:
-    return "refused" if isinstance(verdict, Refused) else "passed"
 
 
 async def ask(asked: Asked, world: World, trace: Trace, **running: Any) -> Outcome:
@@ -319,7 +314,7 @@ async def ask(asked: Asked, world: World, trace: Trace, **running: Any) -> Outco
 async def carry_out(plan: Plan, reading: Reading, world: World, trace: Trace, **running: Any) -> Answer | Refusal:
     """A plan from elsewhere to an answer: it goes through the same gate."""
     verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("check", _told(verdict))
+    trace.stage("check", told(verdict))
     if isinstance(verdict, Refused):
         return refuse(plan, verdict.issues, trace.entries)
     return await _run(verdict.plan, reading, world, trace, **running)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+import uuid
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -21,19 +22,21 @@ from groundplan.aside import Aside
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.answer import Answer, Outcome, Refusal, Usage
 from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
-from groundplan.contracts.verdict import Refused, Verdict
+from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import ask, carry_out, plan_for
 from groundplan.planning.store import PlanStore
 from groundplan.reading.entities import Registry, build_registry
 from groundplan.reading.memory import Threads
 from groundplan.reading.trackers import read_projects
+from groundplan.running.model import tools as model_tools
 from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import Source
+from groundplan.task import unapproved
 from groundplan.world import Asked, Asking, Planned, Trace, World
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 KNOWLEDGE = "knowledge.yaml"
 LOCAL = ("tables", "knowledge")  # sources that are opened by a path
+Approve = bool | Callable[[Passed], bool]
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
@@ -54,10 +58,11 @@ def load_catalog(sources: Collection[str] | None = None) -> Catalog:
     return Catalog.load([file for point in wanted for file in point.load().tools()], cache=cache_folder())
 
 
-def _catalog_of(sources: Mapping[str, Source]) -> Catalog:
-    """The tools of the installed sources that are open, and those that an open server lists itself."""
+def _catalog_of(sources: Mapping[str, Source], models: Sequence[Endpoint]) -> Catalog:
+    """The tools of the installed sources that are open, those that an open server lists itself, and a model's."""
     catalog = load_catalog(sources)
     listed = [tool for source in sources.values() for tool in getattr(source, "catalog_tools", list)()]
+    listed += model_tools.TOOLS if models else ()
     return Catalog.of([*catalog.tools.values(), *listed]) if listed else catalog
 
 
@@ -71,6 +76,8 @@ def _open_sources(where: Any) -> list[Source]:
 
 
 def _open_server(name: str, settings: dict[str, Any]) -> Source:
+    if name == model_tools.SOURCE:
+        raise UsageError(f"[sources.{name}]: a source cannot be called as models are; give it another name")
     if "mcp" in settings:
         from groundplan.sources.mcp.source import Mcp
 
@@ -101,6 +108,21 @@ def _today(timezone: str) -> date:
         raise UsageError(f"there is no time zone {timezone!r}; write one as Europe/Berlin or UTC") from error
 
 
+def _kept_run(run_id: str) -> Path:
+    """Where the plan of a task lies while it runs, for whoever goes on with it."""
+    return state_folder() / "runs" / f"{run_id}.json"
+
+
+def _with_usage(done: Answer | Refusal, world: World) -> Answer | Refusal:
+    """With what the plan's own steps asked of models."""
+    model = world.sources.get(model_tools.SOURCE)
+    if model is None:
+        return done
+    from groundplan.llm.told import add
+
+    return done.model_copy(update={"usage": add(done.usage, getattr(model, "usage", Usage()))})
+
+
 class AsyncProject:
     """Everything that does I/O is awaited; `check` is pure and is not."""
 
@@ -128,7 +150,7 @@ class AsyncProject:
         """
         sources = {source.name: source for source in await asyncio.to_thread(_open_sources, where)}
         schemas = {name: await source.describe() for name, source in sources.items()}
-        return cls(sources, schemas, _catalog_of(sources), embeddings, models)
+        return cls(sources, schemas, _catalog_of(sources, models), embeddings, models)
 
     @cached_property
     def world(self) -> World:
@@ -137,16 +159,22 @@ class AsyncProject:
         from groundplan.narrowing.vectors import SentenceEmbedder
 
         if self.embeddings is None:
-            retriever = Search(open_index(self.catalog, cache_folder()))
+            retriever = Search(open_index(self._searched(), cache_folder()))
             return World(self.catalog, self.sources, self.schemas, retriever, registry=self._registry())
         embedder = SentenceEmbedder(self.embeddings)
-        retriever = Search(open_index(self.catalog, cache_folder(), embedder), embedder)
+        retriever = Search(open_index(self._searched(), cache_folder(), embedder), embedder)
 
         def meaning(phrase: str, names: Sequence[str]) -> Sequence[float]:
             near = embedder.queries([phrase]) @ embedder.documents(names).T
             return [float(cosine) for cosine in near[0]]
 
         return World(self.catalog, self.sources, self.schemas, retriever, meaning, registry=self._registry())
+
+    def _searched(self) -> Catalog:
+        """The tools that a question's words may find; those of a model are taken by name, by whoever plans a task."""
+        if not self.models:
+            return self.catalog
+        return Catalog.of(tool for tool in self.catalog.tools.values() if tool.source != model_tools.SOURCE)
 
     def _registry(self) -> Registry | None:
         """The names of a knowledge base or of trackers' projects, found in questions by their words."""
@@ -169,19 +197,61 @@ class AsyncProject:
         on_stage: Callable[[str], None] = lambda _: None,
         **running: Any,
     ) -> Outcome:
-        """A question in plain words to an answer, a refusal or a question back.
+        """A question in plain words to an answer, a refusal or a question back; a task to what was done.
 
         Without a `strategy` words and rules come first, and a model is asked where they leave something open;
-        `rules` asks no model, `adapt` asks it every time, `direct` makes one typed query of all that one can say. A
-        `thread` remembers its last questions: `and by month?`, `only the West`, `as a table` go on from them.
+        `rules` asks no model, `adapt` asks it every time, `direct` makes one typed query of all that one can say,
+        `compose` makes a workflow of a task. A `thread` remembers its last questions: `and by month?`, `only the West`,
+        `as a table` go on from them. `approve` lets steps with an effect run: yes or no, or whom to ask with the plan.
         """
         threads = Threads(state_folder()) if thread else None
         turns = threads.turns(thread) if threads and thread else ()
         asked = Asked(question, today or _today(timezone), timezone, strategy, turns)
-        outcome = await ask(asked, await self._with_models(strategy), Trace(on_stage), **running)
+        world, trace = await self._with_models(strategy), Trace(on_stage)
+        if world.is_task(strategy):
+            return await self._do(asked, world, trace, **running)
+        outcome = await ask(asked, world, trace, **running)
         if threads and thread and isinstance(outcome, Answer) and outcome.reading:
             threads.keep(thread, outcome.reading, outcome.plan)
         return outcome
+
+    async def _do(
+        self,
+        asked: Asked,
+        world: World,
+        trace: Trace,
+        *,
+        approve: Approve = False,
+        run_id: str | None = None,
+        **running: Any,
+    ) -> Outcome:
+        """A task: planned, approved where it changes something, and run so that every effect happens once."""
+        planned = await plan_for(asked, world, trace)
+        if planned.ended:
+            return planned.ended
+        proposal, verdict = planned.response, planned.verdict
+        assert isinstance(verdict, Passed)
+        if verdict.plan.writes and not (approve(verdict) if callable(approve) else approve):
+            return trace.ended(unapproved(verdict.plan, proposal.reading))
+        run_id = run_id or uuid.uuid4().hex[:12]
+        kept = _kept_run(run_id)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(proposal.model_dump_json(), encoding="utf-8")  # for `groundplan run FILE --resume ID`
+        async with self._lasting(run_id) as lasting:
+            done = await carry_out(proposal.plan, proposal.reading, world, trace, approve=True, **running, **lasting)
+        kept.unlink(missing_ok=True)
+        return _with_usage(done, world)
+
+    @asynccontextmanager
+    async def _lasting(self, run_id: str, resume: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """What a run needs to be gone on with by another process; once it has ended it needs no checkpoints."""
+        from groundplan.running.effects import Effects
+        from groundplan.running.run import sqlite_checkpoints
+
+        async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
+            effects = Effects(state_folder() / "effects.sqlite")
+            yield {"run_id": run_id, "resume": resume, "checkpointer": saved, "effects": effects}
+            await saved.adelete_thread(run_id)
 
     async def plan(
         self,
@@ -207,7 +277,11 @@ class AsyncProject:
 
             opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
             self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
-        return replace(self.world, models=self._cascade, store=PlanStore(state_folder()))
+        from groundplan.running.model.source import ModelSource
+
+        model = ModelSource(self._cascade, self.catalog.tools, self.sources)
+        sources = {**self.sources, model.name: model}
+        return replace(self.world, sources=sources, models=self._cascade, store=PlanStore(state_folder()))
 
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
@@ -231,18 +305,16 @@ class AsyncProject:
             return refuse(None, read.issues, ())
         if run_id is None:
             return await self.carry_out(read.plan, read.reading, **running)
-        from groundplan.running.effects import Effects
-        from groundplan.running.run import sqlite_checkpoints
-
-        async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
-            effects = Effects(state_folder() / "effects.sqlite")
-            running |= {"run_id": run_id, "resume": resume, "checkpointer": saved, "effects": effects}
-            done = await self.carry_out(read.plan, read.reading, **running)
-            await saved.adelete_thread(run_id)  # a run that has ended needs no checkpoints
-            return done
+        async with self._lasting(run_id, resume) as lasting:
+            done = await self.carry_out(read.plan, read.reading, **running, **lasting)
+        _kept_run(run_id).unlink(missing_ok=True)
+        return done
 
     async def carry_out(self, plan: Plan, reading: Reading, **running: Any) -> Answer | Refusal:
-        return await carry_out(plan, reading, self.world, Trace(), **running)
+        """Models are opened only for a plan that asks them."""
+        asks = any(step.kind in ("llm", "agent") for step in plan.steps)
+        world = await self._with_models(None) if asks else self.world
+        return _with_usage(await carry_out(plan, reading, world, Trace(), **running), world)
 
     async def close(self) -> None:
         await self._opened.aclose()

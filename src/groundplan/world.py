@@ -18,19 +18,22 @@ from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.shortlist import Shortlist
-from groundplan.contracts.verdict import Verdict
+from groundplan.contracts.task import Graph, PlanResponse
+from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.narrowing.narrow import Retriever
+from groundplan.narrowing.parts import doable
 from groundplan.planning.fetching import Fetching
-from groundplan.planning.store import PlanStore
+from groundplan.planning.store import PlanStore, key_of
 from groundplan.reading.entities import Registry
 from groundplan.reading.meaning import Meaning
+from groundplan.reading.tasks import analyse
 from groundplan.sources.interface import Source
 
 if TYPE_CHECKING:
     from groundplan.llm.calls import Calls  # a model's client is heavy: only where a model is asked
     from groundplan.llm.cascade import Cascade
 
-Asking = Literal["rules", "adapt", "direct"]
+Asking = Literal["rules", "adapt", "direct", "compose"]
 Ended = TypeVar("Ended", bound=Answer | Refusal | Clarification)
 MODEL_SECONDS = 120.0  # for all that models are asked for one question
 
@@ -72,6 +75,16 @@ class World:
         return first.model_copy(update={"tables": tables}) if others else first
 
     @property
+    def doable(self) -> bool:
+        """Whether there are tools that act or look up for a task, as MCP servers have them."""
+        return any(doable(tool) for tool in self.catalog.tools.values())
+
+    def is_task(self, strategy: Asking | None) -> bool:
+        """Whether what is asked here is something to do: there is nothing to ask about, or it is said so."""
+        data = bool(self.schema.tables or self.schema.knowledge)
+        return self.doable and (strategy == "compose" or not data)
+
+    @property
     def query_tool(self) -> str | None:
         """The tool that answers one typed query, of the source that is asked."""
         tools = self.catalog.tools.values()
@@ -80,6 +93,11 @@ class World:
     def fetching(self, timezone: str) -> Fetching:
         """The tools that read tables which lie on other servers."""
         return Fetching({t.output.table: t for t in self.catalog.tools.values() if t.output.table}, timezone)
+
+    def keep(self, plan: Plan, reading: Reading) -> None:
+        """A checked plan that was hard to find, for the next time."""
+        if self.store:
+            self.store.keep(key_of(reading, self.schema, self.catalog), reading.question, reading, plan)
 
     def calls(self) -> Calls | None:
         """What one question may ask of models; None without one."""
@@ -142,5 +160,32 @@ class Planned:
     trace: tuple[TraceEntry, ...] = ()
 
     @property
+    def response(self) -> PlanResponse:
+        """All that is known of a plan, for those who take it further."""
+        assert self.reading is not None
+        assert self.plan is not None
+        made = self.plan.provenance
+        return PlanResponse(
+            reading=self.reading,
+            plan=self.plan,
+            graph=Graph.of(self.plan),
+            reasoning=made.reasoning
+            or "; ".join(f"{s.id}: {s.rationale}" for s in self.plan.steps if s.rationale)[:2_000],
+            analysis=analyse(self.reading),
+            log=(*made.log, *self.notes),
+            tokens=self.usage.prompt_tokens + self.usage.completion_tokens,
+            duration_ms=round(sum(entry.ms for entry in self.trace), 1),
+            confidence=self.plan.confidence,
+        )
+
+    @property
     def why(self) -> str:
         return self.ended.text if self.ended else ""
+
+
+def tools_of(plan: Plan) -> str:
+    return ", ".join(step.tool or step.kind for step in plan.steps)
+
+
+def told(verdict: Verdict) -> str:
+    return "refused" if isinstance(verdict, Refused) else "passed"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.draft import Draft
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
-from groundplan.contracts.plan import Fallback, Limits, Plan, Step
+from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
 from groundplan.contracts.reading import Entity, Evidence, Reading, Requirement
 from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.contracts.tool import Tool
@@ -127,9 +128,9 @@ KNOWLEDGE = SourceSchema(
 )
 
 
-def catalog() -> Catalog:
+def catalog(*more: Tool) -> Catalog:
     built_in = Catalog.load(TOOLS)
-    return Catalog.of([*built_in.tools.values(), *OTHERS])
+    return Catalog.of([*built_in.tools.values(), *OTHERS, *more])
 
 
 def asked(*short: str) -> Reading:
@@ -141,7 +142,7 @@ def asked(*short: str) -> Reading:
 def _requirement(short: str) -> Requirement:
     kind, *rest = short.split(":")
     first, second = rest[0], rest[1] if len(rest) > 1 else None
-    values = {
+    values: dict[str, Callable[[], dict[str, object]]] = {
         "metric": lambda: {"column": None if first == "rows" else first, "function": second},
         "group_by": lambda: {"column": first},
         "time": lambda: {"column": first, "grain": second},
@@ -149,13 +150,19 @@ def _requirement(short: str) -> Requirement:
         "output": lambda: {"label": first, "chart": second},
         "filter": lambda: {"column": first, "operator": second, "values": [_value(v) for v in rest[2:]]},
         "rank": lambda: {"direction": first, "limit": int(second or 1)},
-        "goal": lambda: {"text": first},
+        "goal": lambda: {"text": first, **_hanging(rest[1:])},
+        "constraint": lambda: {"text": first, **_hanging(rest[1:])},
         "intent": lambda: {"intent": first, "entity": second},
     }
     name = f"{first}{second}" if kind == "rank" else first
     return Requirement.model_validate(
         {"id": f"{kind}:{name}", "value": {"kind": kind, **values[kind]()}, "evidence": Evidence(text=short)}
     )
+
+
+def _hanging(rest: Sequence[str]) -> dict[str, object]:
+    """`goal:g2:if:c1`, `goal:g3:else:c1`"""
+    return {"when": f"constraint:{rest[1]}", "holds": rest[0] == "if"} if rest else {}
 
 
 def _value(text: str) -> str | int:
@@ -169,9 +176,10 @@ def draft(
     source: bool = True,
     fallback: dict[str, object] | None = None,
     limits: dict[str, object] | None = None,
+    strategy: str = "hand",
 ) -> Draft:
     plan = Plan(
-        strategy="hand",
+        strategy=cast(Strategy, strategy),
         steps=tuple(Step.model_validate(step) for step in steps),
         fallback=Fallback.model_validate(fallback) if fallback else None,
         limits=Limits.model_validate(limits or {}),

@@ -10,6 +10,7 @@ import yaml
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import CODES, RULES
+from groundplan.running.model.tools import TOOLS as MODEL_TOOLS
 from tests.checking.asked import catalog, draft
 
 FILES = sorted(Path(__file__).parent.glob("*.yaml"))
@@ -19,20 +20,21 @@ CODE = {rule.__name__: code for code, rule in CODES.items()}
 
 
 @pytest.fixture(scope="module")
-def tools() -> Catalog:
-    return catalog()
+def tools() -> dict[bool, Catalog]:
+    """Without a model and with one."""
+    return {False: catalog(), True: catalog(*MODEL_TOOLS)}
 
 
 @pytest.mark.requirement("R31", "R32", "R34")
 @pytest.mark.parametrize(("family", "case"), CASES, ids=[f"{f}-{c['rule']}-{i}" for i, (f, c) in enumerate(CASES)])
-def test_rule_passes_and_fails_as_its_cases_say(family: str, case: dict[str, Any], tools: Catalog) -> None:
-    rule = BY_NAME[case["rule"]]
-    given = {key: case[key] for key in ("fallback", "limits") if key in case}
+def test_rule_passes_and_fails_as_its_cases_say(family: str, case: dict[str, Any], tools: dict[bool, Catalog]) -> None:
+    rule, known = BY_NAME[case["rule"]], tools[case.get("model", False)]
+    given = {key: case[key] for key in ("fallback", "limits", "strategy") if key in case}
     source = case.get("source") != "none"
     if "passes" in case:
-        assert [*rule(draft(case["passes"], case["asks"], tools, source, **given))] == []
+        assert [*rule(draft(case["passes"], case["asks"], known, source, **given))] == []
     if "fails" in case:
-        issues = [*rule(draft(case["fails"], case["asks"], tools, source, **given))]
+        issues = [*rule(draft(case["fails"], case["asks"], known, source, **given))]
         assert issues, "the case should fail the rule"
         assert {issue.code for issue in issues} == {CODE[case["rule"]]}
         assert any(case.get("problem", "") in issue.problem for issue in issues), [i.problem for i in issues]

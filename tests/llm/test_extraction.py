@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("json_repair", reason="needs the extra `llm`")
-
 from groundplan.llm.extraction import MAX_CHARACTERS, Extracted, NoJson, extract
 
 VALUES: list[dict[str, object]] = [

@@ -7,7 +7,9 @@ from typing import Literal
 
 from groundplan.answering.chart import with_data
 from groundplan.answering.phrases import Language
-from groundplan.answering.render import render, told
+from groundplan.answering.render import render
+from groundplan.answering.steps import step_sentences
+from groundplan.answering.text import text_of
 from groundplan.answering.verify import verify
 from groundplan.answering.write import write, write_remarks
 from groundplan.contracts.answer import Answer, Citation, Refusal, ShownTable, TraceEntry
@@ -25,7 +27,7 @@ def answer(
 ) -> Answer | Refusal:
     """An answer when anything was found, or when what was asked for is provably not there; else why not."""
     broken = tuple(failure.issue for failure in facts.failures if failure.issue)
-    if broken and not (facts.tables or facts.charts or facts.groups or told(facts)):
+    if broken and not _brought_something(facts):
         return Refusal(text=_why(broken), issues=broken, plan=_plain(plan), facts=facts, trace=tuple(trace))
     text, citations, doubts = _verified(plan, facts, shown, "ru" if language == "ru" else "en")
     return Answer(
@@ -56,8 +58,16 @@ def _verified(
     if not doubts:
         return text, citations, ()
     warnings = tuple(doubt.model_copy(update={"severity": "warning"}) for doubt in doubts)
-    parts = (render(facts, shown, plan.render, plan.limits, language), write_remarks(plan, facts, shown, language))
+    steps, _ = text_of(list(step_sentences(facts, plan.limits, language)), language)
+    rest = render(facts, shown, plan.render, plan.limits, language), write_remarks(plan, facts, shown, language)
+    parts = (steps, *rest)
     return "\n\n".join(filter(None, parts)), (), warnings
+
+
+def _brought_something(facts: Facts) -> bool:
+    """Something to tell; a change that was made is, also when nothing came back from it."""
+    done = any(end.effect == "write" and end.status == "finished" for end in facts.steps)
+    return done or bool(facts.tables or facts.charts or facts.groups or facts.items)
 
 
 def _plain(plan: CheckedPlan) -> Plan:

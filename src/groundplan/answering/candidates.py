@@ -13,7 +13,7 @@ from itertools import islice
 from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import Language
 from groundplan.answering.subjects import subjects
-from groundplan.answering.text import HEADS, LINES, text_of
+from groundplan.answering.text import HEADS, LISTS, text_of
 from groundplan.answering.tracing import Cell, Column, Derived, Trace, find_trace
 from groundplan.answering.verify import verify
 from groundplan.answering.write import findings, further_findings, remarks
@@ -22,7 +22,7 @@ from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan
 
 FEWEST_OFFERED, MOST_OFFERED, MOST_CHOSEN = 4, 12, 4
-LISTED = LINES | {"most_often", "most_frequent", "box", "short", "short_of_text"}
+LISTED = LISTS | {"most_often", "most_frequent", "box", "short", "short_of_text"}
 """Forms that go through rows one by one: to leave one out would say that it is not there."""
 
 Text = tuple[str, tuple[Citation, ...]]

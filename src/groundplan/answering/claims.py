@@ -8,43 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from groundplan.answering.citing import is_number
 from groundplan.answering.phrases import RELATED
 from groundplan.answering.record import Record, Untraceable
+from groundplan.answering.stated import Stated
+from groundplan.answering.step_claims import decided, empty_handed, ended, step_of, stopped
 from groundplan.answering.subjects import Row, Subject
-from groundplan.answering.tracing import Cell, Column, Derived, Place, Rows, Trace
-from groundplan.contracts.contract import Scalar
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A sentence's slots, each with the facts it cites."""
-
-    record: Record
-    slots: Mapping[str, tuple[Trace, ...]]
-
-    def one(self, slot: str) -> Trace:
-        if slot not in self.slots:
-            raise Untraceable(f"{slot} cites no fact")
-        return self.slots[slot][0]
-
-    def several(self, slots: Sequence[str]) -> list[Trace]:
-        return [trace for slot in slots for trace in self.slots.get(slot, ())]
-
-    def number(self, slot: str) -> float:
-        return self.record.number(self.one(slot))
-
-    def subject(self, slot: str) -> Subject:
-        return self.record.subject(self.one(slot))
-
-    def column(self, slot: str) -> str:
-        return self.record.home(self.one(slot))[1]
-
-    def names(self, slot: str) -> dict[str, Scalar]:
-        return {trace.column: self.record.value(trace) for trace in self.slots[slot] if isinstance(trace, Cell)}
-
+from groundplan.answering.tracing import Cell, Column, Derived, Place, Rows
 
 Test = Callable[..., bool]
 
@@ -267,7 +238,7 @@ def no_rows(stated: Stated) -> bool:
 
 
 def nothing_found(stated: Stated) -> bool:
-    return not stated.record.facts.found
+    return not stated.record.facts.found and not stated.record.facts.steps
 
 
 def same_item(stated: Stated, *slots: str) -> bool:
@@ -293,6 +264,7 @@ TESTS: Mapping[str, Test] = {
         *(rhythm, earliest, latest, change, rises, falls, level, rises_most, falls_most, periods, periods_of),
         *(ranked, within, keyed, column, param, anomalous, standing_out, rest, most_frequent, spread, method, related),
         *(rows, one_row, all_columns, no_rows, nothing_found, same_item, fact, chosen_grain),
+        *(step_of, ended, decided, empty_handed, stopped),
     )
 }
 

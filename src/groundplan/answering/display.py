@@ -20,14 +20,18 @@ from groundplan.answering.phrases import (
     PERIOD,
     QUARTER,
     SCALES,
+    TEXT,
     WEEK,
     Language,
     worded,
 )
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.facts import Item
 
 LONGEST_NAME = 80
 ACTIVE = re.compile(r"[\[\]<>`]|://|\bwww\.")  # what Markdown would turn into a link, an image or a tag
+BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes to be seen as one
+QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
@@ -99,10 +103,27 @@ def named(value: Scalar, language: Language, grain: str | None = None, *, is_tim
             return BOOLEANS[language][value]
         case int() | float():
             return str(int(value)) if value == int(value) else str(value)
-        case str() if is_time and ISO.fullmatch(value):
+        case str() if is_time and _is_moment(value):
             return moment(value, grain, language)
         case str():
             return _quoted(plain(value), language)
+
+
+def as_given(value: Scalar, language: Language) -> str:
+    """A value of a call exactly as it was, but for texts that are too long or could act; of several words in quotes."""
+    if not isinstance(value, str) or not (text := plain(value)) or ACTIVE.search(text):
+        return named(value, language)
+    return text if BARE.fullmatch(text) else TEXT[language].format(text.translate(QUOTES))
+
+
+def as_field(item: Item, language: Language) -> str:
+    """`subject "Thank you"`."""
+    title = as_code(item.title) if ACTIVE.search(item.title) else plain(item.title)
+    return " ".join(filter(None, (title, as_given(item.value, language), item.unit)))
+
+
+def as_code(text: str) -> str:
+    return "`" + plain(text).replace("`", "'") + "`"
 
 
 def plain(text: str) -> str:
@@ -138,8 +159,16 @@ def _quoted(text: str, language: Language) -> str:
     if not text:
         return EMPTY[language]
     if ACTIVE.search(text):
-        return "`" + text.replace("`", "'") + "`"
+        return as_code(text)
     return text if language == "en" else f"«{text}»"
+
+
+def _is_moment(value: str) -> bool:
+    """Also of a text that only looks like one: `2026-02-30`."""
+    try:
+        return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
 
 
 def _months_later(day: date, months: int) -> date:

@@ -9,7 +9,7 @@ from typing import Any
 
 from groundplan.answering.artefacts import without_artefacts
 from groundplan.answering.citing import is_number
-from groundplan.answering.display import condition, exact, named, period
+from groundplan.answering.display import as_code, as_field, as_given, condition, exact, named, period
 from groundplan.answering.phrases import GRAINS, METHODS, RHYTHMS, Language, headed, worded
 from groundplan.answering.queried import filtered
 from groundplan.answering.readback import shows_age, shows_moment, shows_number, shows_percent
@@ -84,6 +84,9 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"groups\.\d+\.count": lambda text, found, language: text == exact(found, language),
     r"(state\.reason|failures\.\d+\.issue\.problem)": lambda text, found, _: text in (found, found.rstrip(".")),
     r"state\.age_seconds": shows_age,
+    r"steps\.\d+\.(step|tool)": lambda text, found, language: text == as_given(found, language),
+    r"steps\.\d+\.because\.conditions\.\d+": lambda text, found, _: text == as_code(found),
+    r"(items|steps\.\d+\.given)\.\d+": lambda text, found, language: text == as_field(found, language),
     r"files\.\d+": lambda text, found, _: text == PurePath(found).name,
 }
 """How a place in the facts is shown."""

@@ -1,4 +1,4 @@
-"""Whether a list in a text is whole: every row once, in order, up to the plan's limit."""
+"""Whether a list in a text is whole: every row once, in order, up to the plan's limit; of a workflow every step."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from groundplan.answering.citing import is_number
+from groundplan.answering.ends import is_done, is_gift, is_passed_by
 from groundplan.answering.parsing import Fit
 from groundplan.answering.record import Record
 from groundplan.answering.subjects import Subject
 from groundplan.answering.tracing import Cell, find_trace
+from groundplan.contracts.facts import Facts
 
+DONE = frozenset({"done"})
+PASSED_BY = frozenset({"met", "unmet", "passed_by"})
+GIFTS = frozenset({"gave", "gave_list", "gave_text", "gave_nothing"})
 LINES = frozenset({"place", "share", "anomaly", "summary", "summary_of_text"})
 
 
@@ -26,6 +31,27 @@ def broken_lists(sentences: Sequence[Sequence[Fit]], record: Record) -> Iterator
         expected = sorted(weights.values(), reverse=True)[: record.plan.limits.items]
         if len(set(rows)) < len(rows) or [weights.get(row) for row in rows] != expected:
             yield step
+
+
+def broken_steps(sentences: Sequence[Sequence[Fit]], facts: Facts) -> Iterator[str]:
+    """The steps of a workflow that are left out where others are told, told twice or out of order."""
+    paths = {f"facts.steps.{place}": end for place, end in enumerate(facts.steps)}
+    expected = {
+        DONE: [path for path, end in paths.items() if is_done(end)],
+        PASSED_BY: [path for path, end in paths.items() if is_passed_by(end)],
+        GIFTS: [path for path, end in paths.items() if is_gift(end, facts)],
+    }
+    for forms, all_of_them in expected.items():
+        told = [path for fits in sentences if (path := _step(fits, forms)) in paths]
+        if told and told != all_of_them:
+            yield paths[next((path for path in all_of_them if told.count(path) != 1), told[0])].step
+
+
+def _step(fits: Sequence[Fit], forms: frozenset[str]) -> str:
+    """Where the step stands that a line tells of; nowhere for other lines."""
+    line = next((fit for fit in fits if fit.form.name in forms), None)
+    label = next(iter(line.slots.values()))[0].fact if line else ""
+    return label.rpartition(".")[0]
 
 
 def _cell(line: Fit) -> Cell | None:

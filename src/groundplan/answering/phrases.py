@@ -29,6 +29,7 @@ SCALES: Mapping[Language, Mapping[float, str]] = {
     "ru": {1e12: "трлн", 1e9: "млрд", 1e6: "млн"},
 }
 NOTHING: Mapping[Language, str] = {"en": "(none)", "ru": "(не указано)"}
+TEXT: Mapping[Language, str] = {"en": '"{}"', "ru": "«{}»"}
 EMPTY: Mapping[Language, str] = {"en": "(empty)", "ru": "(пусто)"}
 BOOLEANS: Mapping[Language, tuple[str, str]] = {"en": ("no", "yes"), "ru": ("нет", "да")}
 JOINED: Mapping[Language, str] = {"en": " and ", "ru": " и "}

@@ -150,6 +150,8 @@ class Record:
 
     def _flat(self, path: str) -> Scalar:
         found = self.place(path)
+        if isinstance(found, Item):
+            return flat(found)
         if isinstance(found, Filter):
             return flat(found.model_dump(mode="json"))
         if isinstance(found, Contract | set):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from groundplan.answering.artefacts import without_artefacts
 from groundplan.answering.citing import Cites, is_number, placed
 from groundplan.answering.display import exact, named
+from groundplan.answering.ends import of_steps
 from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import Language, headed
 from groundplan.answering.text import text_of
@@ -34,15 +35,24 @@ def rendered(facts: Facts, style: RenderStyle, limits: Limits, language: Languag
     """The items and groups, line by line or, for SHORT, sentence by sentence."""
     form = "short" if style == "SHORT" else "item"
     yield from _listed(told(facts), "facts.items", form, limits.items, language)
+    _, of_a_step = of_steps(facts)
     for number, group in enumerate(facts.groups[: limits.groups]):
-        path = f"facts.groups.{number}"
-        if style != "BULLETS" or len(facts.groups) > 1:
-            yield Sentence("group", dict(_heading(group, path, language)))
-        yield from _listed(dict(enumerate(group.items)), f"{path}.items", form, limits.items, language)
-        if group.count is not None and group.count > len(group.items):
-            yield _more(f"{path}.count", group.count, len(group.items), language)
+        if number not in of_a_step:
+            titled = style != "BULLETS" or len(facts.groups) > 1
+            yield from group_sentences(group, number, form, limits, language, titled=titled)
     if len(facts.groups) > limits.groups:
-        yield _more("facts.groups", len(facts.groups), limits.groups, language)
+        yield more("facts.groups", len(facts.groups), limits.groups, language)
+
+
+def group_sentences(
+    group: Group, number: int, form: str, limits: Limits, language: Language, *, titled: bool = True
+) -> Iterator[Sentence]:
+    path = f"facts.groups.{number}"
+    if titled:
+        yield Sentence("group", dict(_heading(group, path, language)))
+    yield from _listed(dict(enumerate(group.items)), f"{path}.items", form, limits.items, language)
+    if group.count is not None and group.count > len(group.items):
+        yield more(f"{path}.count", group.count, len(group.items), language)
 
 
 def _heading(group: Group, path: str, language: Language) -> Iterator[tuple[str, Cites]]:
@@ -54,7 +64,9 @@ def _heading(group: Group, path: str, language: Language) -> Iterator[tuple[str,
 def told(facts: Facts) -> dict[int, Item]:
     """The items that are facts of their own, by their place."""
     explaining = OF_TABLES if facts.tables or facts.charts else frozenset()
-    return {place: item for place, item in enumerate(facts.items) if item.kind not in explaining}
+    of_a_step, _ = of_steps(facts)
+    free = ((place, item) for place, item in enumerate(facts.items) if place not in of_a_step)
+    return {place: item for place, item in free if item.kind not in explaining}
 
 
 def markdown(table: ShownTable, columns: Sequence[TableColumn], most: int, language: Language) -> str:
@@ -85,12 +97,12 @@ def _listed(items: Mapping[int, Item], path: str, form: str, most: int, language
     places = {id(item): place for place, item in items.items()}
     fresh = list(distinct(items.values()).values())
     for item in fresh[:most]:
-        yield _sentence(item, f"{path}.{places[id(item)]}", form, language)
+        yield item_sentence(item, f"{path}.{places[id(item)]}", form, language)
     if len(fresh) > most:
-        yield _more(path, len(fresh), most, language)
+        yield more(path, len(fresh), most, language)
 
 
-def _sentence(item: Item, path: str, form: str, language: Language) -> Sentence:
+def item_sentence(item: Item, path: str, form: str, language: Language) -> Sentence:
     title, text = without_artefacts(item.title), without_artefacts(item.text)
     slots: dict[str, Cites] = {"title": placed(title, f"{path}.title", item.title)}
     if text:
@@ -102,7 +114,7 @@ def _sentence(item: Item, path: str, form: str, language: Language) -> Sentence:
     return Sentence(form, {**slots, "value": placed(shown, f"{path}.value", item.value)})
 
 
-def _more(path: str, count: int, most: int, language: Language) -> Sentence:
+def more(path: str, count: int, most: int, language: Language) -> Sentence:
     rest = count - most
     cited = Citation(text=exact(rest, language), fact=f"derived:rest({path}, {most})", value=rest)
     return Sentence("more", {"count": (cited,)})

@@ -8,7 +8,9 @@ from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import Language
 from groundplan.contracts.answer import Citation
 
-LINES = frozenset({"place", "share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"})
+STEPS = frozenset({"done", "met", "unmet", "passed_by", "broken", "gave", "gave_list", "gave_text", "gave_nothing"})
+LISTS = frozenset({"place", "share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"})
+LINES = LISTS | STEPS
 HEADS = frozenset({"top", "bottom", "shares", "anomalies", "anomalies_one"})
 
 

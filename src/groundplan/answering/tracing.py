@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.facts import Item
 
 Function = Literal["sum", "share", "change", "count", "rest"]
 STEP, WORD = r"[a-z][a-z0-9_]*", r"[^\W\d]\w*"
@@ -96,6 +97,8 @@ def find_trace(fact: str) -> Trace | None:
 
 def flat(value: object) -> Scalar:
     """A place that holds more than one value, in one line."""
+    if isinstance(value, Item):
+        return f"{value.title} {value.value}"
     if isinstance(value, Mapping):
         return " ".join(str(flat(item)) for item in value.values())
     if isinstance(value, tuple | list):

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from groundplan.answering.artefacts import find_artefacts
 from groundplan.answering.citing import is_number
-from groundplan.answering.claims import Stated, broken_claims
+from groundplan.answering.claims import broken_claims
 from groundplan.answering.display import ISO
 from groundplan.answering.legible import shows
-from groundplan.answering.lists import broken_lists
+from groundplan.answering.lists import broken_lists, broken_steps
 from groundplan.answering.parsing import Fit, Mismatch, Parsed, parse
 from groundplan.answering.phrases import MONTHS, MONTHS_OF_DAYS, Language
 from groundplan.answering.record import Record, Untraceable
+from groundplan.answering.stated import Stated
 from groundplan.answering.tracing import Trace, find_trace
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.facts import Facts
@@ -54,6 +55,8 @@ def _issues(text: str, citations: Sequence[Citation], record: Record, language: 
         yield from _unfounded(fits, record)
     for step in broken_lists(parsed.sentences, record):
         yield _issue("unsupported-sentence", f"the list of step {step!r} leaves rows out, repeats or reorders them")
+    for step in broken_steps(parsed.sentences, record.facts):
+        yield _issue("unsupported-sentence", f"step {step!r} is left out, told twice or out of order")
 
 
 def _artefacts(text: str, citations: Sequence[Citation]) -> Iterator[Issue]:

@@ -13,6 +13,7 @@ from groundplan.answering.forms import Sentence
 from groundplan.answering.phrases import GRAINS, Language
 from groundplan.answering.queried import filtered
 from groundplan.answering.render import rendered
+from groundplan.answering.steps import step_sentences
 from groundplan.answering.subjects import Subject, find_filters, subjects
 from groundplan.answering.text import text_of
 from groundplan.answering.tracing import flat
@@ -33,7 +34,7 @@ def sentences(
     """What was found, which rows that covers, and what is missing."""
     about = subjects(plan, facts, shown)
     told = findings(plan, facts, about, language)
-    if not facts.found and not about:
+    if not facts.found and not about and not facts.steps:
         yield Sentence("nothing", {})
     yield from told
     if not told:
@@ -45,7 +46,8 @@ def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language
     """What the text says of the facts; a chart and a table of the same facts are told about once."""
     told = {text_of([one], language)[0]: one for one in _described(plan, about, language)}
     listed = rendered(facts, plan.render, plan.limits, language)
-    return [*told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
+    steps = step_sentences(facts, plan.limits, language)
+    return [*steps, *told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
 
 
 def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
@@ -109,7 +111,7 @@ def _shortcomings(facts: Facts, about: Sequence[Subject], language: Language) ->
         case Stale(age_seconds=seconds):
             yield Sentence("stale", {"age": placed(age(seconds, language), "facts.state.age_seconds", seconds)})
     for place, failure in enumerate(facts.failures):
-        if failure.issue:
+        if failure.issue and not facts.steps:
             path, problem = f"facts.failures.{place}.issue.problem", failure.issue.problem
             yield Sentence("failed", {"problem": placed(problem.rstrip("."), path, problem)})
     if facts.files:

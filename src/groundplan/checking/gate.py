@@ -11,6 +11,7 @@ from groundplan.checking import (
     coverage,
     filters,
     flow,
+    goals,
     limits,
     names,
     queries,
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     *queries.RULES,
     *coverage.RULES,
     *filters.RULES,
+    *goals.RULES,
     *flow.RULES,
     *access.RULES,
     *limits.RULES,
@@ -47,6 +49,7 @@ RULES: tuple[Rule, ...] = (
 FAMILIES = {  # modules whose rules belong to the family of another name
     "conditions": "types",
     "filters": "coverage",
+    "goals": "coverage",
     "queries": "query",
     "references": "types",
 }

@@ -13,8 +13,10 @@ from pydantic_core import ErrorDetails
 
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Proposal
+from groundplan.contracts.task import PlanResponse
 from groundplan.contracts.verdict import Refused
 
+STORY = PlanResponse.model_fields.keys() - Proposal.model_fields.keys()
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
 
@@ -59,9 +61,16 @@ def parse(text: str | bytes) -> Proposal | Refused:
     except (ValueError, RecursionError) as error:
         return Refused(issues=(Issue(code="shape/json", problem=f"this is not JSON: {error}"),))
     try:
-        return Proposal.model_validate_json(json.dumps(data))
+        return Proposal.model_validate_json(json.dumps(_without_story(data)))
     except ValidationError as error:
         return Refused(issues=tuple(_issues(error.errors(include_url=False, include_input=False))))
+
+
+def _without_story(data: object) -> object:
+    """What `plan --json` tells of a plan beside it is for people: only the plan and its reading are checked."""
+    if not isinstance(data, dict):
+        return data
+    return {key: value for key, value in data.items() if key not in STORY}
 
 
 def _oversized(raw: bytes) -> Iterator[Issue]:

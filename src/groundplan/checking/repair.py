@@ -13,6 +13,7 @@ from groundplan.contracts.issue import Repair
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.query import ConditionFilter, SetFilter, TopFilter
 from groundplan.contracts.query_meaning import aggregates
+from groundplan.contracts.references import is_join, read_reference
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 
@@ -82,6 +83,8 @@ def _defaults(step: Step, tool: Tool) -> Iterator[Change]:
 
 def _missing(schema: Mapping[str, object], value: object, path: str) -> Iterator[tuple[str, object]]:
     properties, items = schema.get("properties"), schema.get("items")
+    if read_reference(value) or is_join(value):
+        return  # a default beside it would make it a plain object
     if isinstance(properties, Mapping) and isinstance(value, Mapping):
         for name, inner in properties.items():
             if name in value:

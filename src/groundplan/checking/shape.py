@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 from groundplan.checking.draft import Draft
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Step
+
+MODEL_KINDS = {"model.write": "llm", "model.choose": "llm", "model.work": "agent"}
+"""What a model does, and the kind of the steps that ask it."""
 
 
 def duplicate_id(draft: Draft) -> Iterator[Issue]:
@@ -49,11 +53,15 @@ def unknown_need(draft: Draft) -> Iterator[Issue]:
 def step_kind(draft: Draft) -> Iterator[Issue]:
     """A tool step has a tool and no routes; a router has routes and no tool.
 
-    Fails: a step of kind `tool` names no tool.
+    A step of kind `llm` calls `model.write` or `model.choose`, one of kind `agent` calls `model.work`, and no other
+    kind of step does: so that whoever reads a plan sees where a model takes part.
+
+    Fails: a step of kind `tool` names no tool; an `llm` step calls `find_customer`.
     """
     for index, step in enumerate(draft.plan.steps):
         faults = {
-            "names no tool": step.kind == "tool" and not step.tool,
+            "names no tool": step.kind != "router" and not step.tool,
+            f"calls {step.tool!r}": step.kind != "router" and bool(step.tool) and step.kind != _kind_of(step),
             "has routes, which only a router has": step.kind != "router" and bool(step.routes or step.default),
             "is a router without routes": step.kind == "router" and not step.routes,
             "is a router that calls a tool": step.kind == "router" and bool(step.tool),
@@ -65,8 +73,14 @@ def step_kind(draft: Draft) -> Iterator[Issue]:
                     step=step.id,
                     path=f"steps.{index}",
                     problem=f"step {step.id!r} of kind {step.kind!r} {fault}",
-                    hint="a tool step has `tool`; a router has `routes` and `default`",
+                    hint="a tool step has `tool`; a router has `routes` and `default`; an llm step calls `model.write` "
+                    "or `model.choose`, an agent `model.work`",
                 )
+
+
+def _kind_of(step: Step) -> str:
+    """The kind that a step which calls this tool has."""
+    return MODEL_KINDS.get(step.tool or "", "tool")
 
 
 def unbound_input(draft: Draft) -> Iterator[Issue]:

@@ -16,7 +16,7 @@ from groundplan.contracts.columns import ColumnKind, fits
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
-from groundplan.contracts.references import read_reference
+from groundplan.contracts.references import is_join, read_reference
 from groundplan.contracts.tool import Tool
 
 VALUES_WANTED = {
@@ -47,12 +47,13 @@ def unfit_param(draft: Draft) -> Iterator[Issue]:
 
 
 def _schema_errors(step: Step, tool: Tool) -> list[ValidationError]:
-    """Of what is written in the plan; what a reference will bring is looked at by `types/unfit-reference`."""
+    """Of what is written in the plan; what a reference will bring is looked at by `types/unfit-reference`, and how a
+    `$join` is written by `types/malformed-join`."""
     ports = {port.name for port in tool.inputs}
     params = {name: thaw(value) for name, value in step.params.items() if name not in ports}
     schema = cast(dict[str, object], thaw(tool.params))
     errors = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(params)
-    written = (error for error in errors if read_reference(error.instance) is None)
+    written = (error for error in errors if not (read_reference(error.instance) or is_join(error.instance)))
     return [error for error, _ in zip(written, range(MOST_ISSUES_A_STEP), strict=False)]
 
 

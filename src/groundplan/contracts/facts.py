@@ -10,6 +10,7 @@ from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.contract import Contract, JsonObject, Scalar
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage
+from groundplan.contracts.tool import Effect
 
 
 class Complete(Contract):
@@ -81,6 +82,7 @@ class StepFacts(Contract):
     """What one step leaves behind, in plain JSON: checkpointed, and read by routers."""
 
     step: str
+    given: JsonObject = {}  # of a step with an effect: the params as they were sent
     found: bool = True
     rows: int | None = None
     first: JsonObject = {}  # the first row of a shown table
@@ -102,11 +104,32 @@ class Failure(Contract):
     issue: Issue | None = None
 
 
+class Because(Contract):
+    """Why a router passed a step by: the one condition that held, or those that did not."""
+
+    conditions: Annotated[tuple[str, ...], Field(min_length=1)]
+    held: bool
+
+
+class StepEnd(Contract):
+    """How a step of a workflow ended, for a person: what it did, or why not."""
+
+    step: str
+    tool: str  # by its own name, without that of its source
+    effect: Effect
+    status: Literal["finished", "failed", "blocked", "skipped"]
+    given: tuple[Item, ...] = ()  # params: as sent by a finished step with an effect, else as far as they are known
+    because: Because | None = None  # of a step that was skipped
+    items: tuple[int, ...] = ()  # what it gave: places in `Facts.items`
+    groups: tuple[int, ...] = ()  # and in `Facts.groups`
+
+
 class Facts(Contract):
     """The whole run: what was found, what covers what, and whether it is all there."""
 
     run: str
     found: bool
+    steps: tuple[StepEnd, ...] = ()  # of a workflow, in plan order: those whose tools give facts
     items: tuple[Item, ...] = ()
     groups: tuple[Group, ...] = ()
     tables: dict[str, TableRef] = {}  # by the step that shows it

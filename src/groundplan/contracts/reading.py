@@ -93,13 +93,21 @@ class IntentAsked(Contract):
 
 
 class Goal(Contract):
+    """Something to be done. `when` is the id of the constraint it hangs on: that it holds, or that it does not."""
+
     kind: Literal["goal"] = "goal"
     text: Text
+    when: Annotated[str, Field(max_length=256)] | None = None
+    holds: bool = True
 
 
 class Constraint(Contract):
+    """Something that is looked at first; it may hang on another one itself."""
+
     kind: Literal["constraint"] = "constraint"
     text: Text
+    when: Annotated[str, Field(max_length=256)] | None = None
+    holds: bool = True
 
 
 Value = Annotated[

@@ -1,12 +1,19 @@
-"""Values that one step takes from another: `{"$from": "customer.email"}` in its params, filled in when it runs."""
+"""Values that one step takes from another, filled in when it runs.
+
+`{"$from": "customer.email"}` in its params is the whole value; `{"$join": ["Dear ", {"$from": "customer.name"}]}` is a
+text of several parts.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
-KEY = "$from"
+FROM = "$from"
+JOIN = "$join"
+MOST_PARTS = 20
 WRITTEN = re.compile(r"([a-z][a-z0-9_]{0,63})\.(\w[\w.-]{0,127})")
 
 
@@ -21,12 +28,47 @@ class Reference:
         return f"{self.step}.{self.field}"
 
 
+@dataclass(frozen=True)
+class Join:
+    """A text put together of texts and of what earlier steps gave."""
+
+    parts: tuple[str | Reference, ...]
+
+
+Taken = Reference | Join
+
+
 def read_reference(value: object) -> Reference | None:
     """The reference that a value is; None for a plain value. What is written wrongly is no reference either."""
-    if not isinstance(value, Mapping) or set(value) != {KEY} or not isinstance(value[KEY], str):
+    if not isinstance(value, Mapping) or set(value) != {FROM} or not isinstance(value[FROM], str):
         return None
-    written = WRITTEN.fullmatch(value[KEY])
+    written = WRITTEN.fullmatch(value[FROM])
     return Reference(written[1], written[2]) if written else None
+
+
+def read_join(value: object) -> Join | None:
+    """The text of parts that a value is; None for a plain value and for one that is written wrongly."""
+    listed = value[JOIN] if is_join(value) and set(value) == {JOIN} else None
+    if not isinstance(listed, list | tuple):
+        return None
+    parts = [part if isinstance(part, str) else read_reference(part) for part in listed]
+    whole = tuple(part for part in parts if part is not None)
+    return Join(whole) if len(whole) == len(parts) and 0 < len(parts) <= MOST_PARTS else None
+
+
+def is_join(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether a value is meant as a text of parts, rightly written or not: it is no plain object in either case."""
+    return isinstance(value, Mapping) and JOIN in value
+
+
+def taken(value: object, path: str = "params") -> Iterator[tuple[str, Taken]]:
+    """Every reference and every text of parts inside a JSON value, with its path; not the references in those."""
+    found = read_reference(value) or read_join(value)
+    if found:
+        yield path, found
+        return
+    for place, inner in inside(value):
+        yield from taken(inner, f"{path}.{place}")
 
 
 def references(value: object, path: str = "params") -> Iterator[tuple[str, Reference]]:
@@ -34,17 +76,22 @@ def references(value: object, path: str = "params") -> Iterator[tuple[str, Refer
     found = read_reference(value)
     if found:
         yield path, found
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from references(inner, f"{path}.{key}")
+        return
+    for place, inner in inside(value):
+        yield from references(inner, f"{path}.{place}")
+
+
+def inside(value: object) -> Iterator[tuple[str, object]]:
+    """The values directly in a JSON value, with their keys or places."""
+    if isinstance(value, Mapping):
+        yield from value.items()
     elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            yield from references(inner, f"{path}.{index}")
+        yield from ((str(index), inner) for index, inner in enumerate(value))
 
 
-def filled(value: object, fill: Callable[[Reference], object]) -> object:
-    """The same JSON value with each reference replaced."""
-    found = read_reference(value)
+def filled(value: object, fill: Callable[[Taken], object]) -> object:
+    """The same JSON value with each reference and each text of parts replaced."""
+    found = read_reference(value) or read_join(value)
     if found:
         return fill(found)
     if isinstance(value, Mapping):

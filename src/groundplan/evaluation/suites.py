@@ -12,7 +12,7 @@ from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
 from groundplan.world import Asking
 
-Suite = Literal["nlv", "tools", "metaqa", "ruqa"]
+Suite = Literal["nlv", "tools", "metaqa", "ruqa", "workflow"]
 SUITES: tuple[Suite, ...] = get_args(Suite)
 OnProgress = Callable[[int, int], None]
 
@@ -30,7 +30,9 @@ def evaluate(
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one of the shape that the suite {suite!r} reads")
-    if suite != "nlv" and (model or strategy):
+    if suite == "workflow" and strategy:
+        raise UsageError("the suite 'workflow' has one strategy; leave out --strategy")
+    if suite not in ("nlv", "workflow") and (model or strategy):
         raise UsageError(f"the suite {suite!r} asks no model and has one strategy; leave out --model and --strategy")
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
 
@@ -58,5 +60,12 @@ def _evaluate(
             from groundplan.evaluation import ruqa
 
             return ruqa.evaluate(folder, sample, on_progress)
+        case "workflow":
+            from groundplan.evaluation import workflow
+            from groundplan.narrowing import vectors
+
+            models, embeddings = load_models(Path.cwd(), model), load_settings(Path.cwd()).embeddings
+            found = workflow.evaluate(folder, sample, vectors.installed(), on_progress, models, embeddings)
+            return asyncio.run(found)
         case _:
             assert_never(suite)

@@ -62,11 +62,12 @@ ModelOption = Annotated[
     ),
 ]
 StrategyOption = Annotated[
-    Literal["rules", "adapt", "direct"] | None,
+    Literal["rules", "adapt", "direct", "compose"] | None,
     typer.Option(
         "--strategy",
-        metavar="rules|adapt|direct",
+        metavar="rules|adapt|direct|compose",
         help="rules: never ask a model. adapt: ask it every time. direct: one typed query where that is enough. "
+        "compose: a task, as a workflow of the tools that servers have. "
         "None of them: rules, and a model where words and rules are not enough.",
     ),
 ]
@@ -122,7 +123,8 @@ def ask(
         output.mkdir(parents=True, exist_ok=True)
     with show.live(quiet=json) as live, _open(source, _models(model, strategy)) as project:
         running: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": output}
-        outcome = project.ask(question, strategy=strategy, thread=thread, **clock, **running, approve=approve).outcome
+        running["approve"] = approve or (live.approves if sys.stdin.isatty() else False)
+        outcome = project.ask(question, strategy=strategy, thread=thread, **clock, **running).outcome
     if output:
         report.write(outcome, output, question)
     show.outcome(outcome, json, _names(project), outcome.notes)
@@ -180,7 +182,7 @@ def explain(
 
 
 @app.command()
-def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False) -> None:
+def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False, model: ModelOption = None) -> None:
     """Check a plan like a linter: exit 0 when it may run, 1 when not."""
     from groundplan.checking.gate import check_text
     from groundplan.interfaces import show
@@ -192,7 +194,7 @@ def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False)
     if not data:
         verdict = check_text(text, load_catalog())
     else:
-        with _open(data) as project:
+        with _open(data, _models(model)) as project:
             verdict = project.check(text)
     show.verdict(verdict, str(plan), json)
 
@@ -204,6 +206,7 @@ def run(
     json: JsonOption = False,
     output: OutputOption = None,
     approve: ApproveOption = False,
+    model: ModelOption = None,
     resume: Annotated[str | None, typer.Option("--resume", help="Go on with an earlier run that was stopped.")] = None,
 ) -> None:
     """Check a plan, run it and show the answer: exit 0 with one, 1 when refused, 4 when the world failed."""
@@ -220,8 +223,8 @@ def run(
         output.mkdir(parents=True, exist_ok=True)
     run_id = resume or uuid.uuid4().hex[:12]
     again = f"groundplan run {plan}{f' --source {source}' if source else ''} --resume {run_id}"
-    with _open(data) as project, show.live(json, run_id, again) as live:
-        approve = approve or _approved(project, text)
+    with _open(data, _models(model)) as project, show.live(json, run_id, again) as live:
+        approve = approve or _approved(project, text, live)
         options: dict[str, Any] = {"run_id": run_id, "resume": resume is not None, "output": output}
         outcome = project.run(text, on_progress=live.step, approve=approve, **options).outcome
     if output:
@@ -245,7 +248,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa or ruqa.")],
+    suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa, ruqa or workflow.")],
     folder: Annotated[Path, typer.Argument(help="A folder of that suite's shape.")],
     json: JsonOption = False,
     sample: Annotated[int | None, typer.Option("--sample", min=1, help="Only so many items, evenly spread.")] = None,
@@ -344,7 +347,7 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     return Project(source, load_settings(Path.cwd()).embeddings, models)
 
 
-def _approved(project: Any, text: bytes) -> bool:
+def _approved(project: Any, text: bytes, live: Any) -> bool:
     """What a person says to the steps that change something, where there are such steps and a person."""
     from groundplan.contracts.verdict import Passed
 
@@ -352,10 +355,10 @@ def _approved(project: Any, text: bytes) -> bool:
     verdict = project.check(text) if asked else None
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False
-    for step in verdict.plan.steps:
-        if step.id in verdict.plan.writes:
-            typer.echo(f"{step.id} calls {step.tool} with {dict(step.params)}", err=True)
-    return typer.confirm("These steps change something. Run them?", err=True)
+    if not live.approves(verdict):
+        typer.echo("Nothing was done.", err=True)
+        raise typer.Exit(1)
+    return True
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:

@@ -19,7 +19,7 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.plan import Plan
+from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
@@ -102,6 +102,17 @@ class Live:
         took = f"[dim]{event.ms:,.0f} ms[/]" if event.ms is not None else ""
         err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
 
+    def approves(self, verdict: Passed) -> bool:
+        """What a person says to the steps that change something, with the plan before their eyes."""
+        if self._spinner:
+            self._spinner.stop()
+        for line in _step_lines(verdict.plan):
+            err.print(line)
+        for issue in verdict.issues:
+            err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
+        changing = ", ".join(verdict.plan.writes)
+        return typer.confirm(f"These steps change something: {changing}. Run the plan?", err=True)
+
 
 @contextmanager
 def live(quiet: bool, run_id: str | None = None, again: str | None = None) -> Iterator[Live]:
@@ -154,22 +165,32 @@ def _told(planned: Planned, tell: Callable[[Plan, Reading, bool], None], json: b
     if planned.ended or planned.plan is None or planned.reading is None:
         outcome(_ended(planned), json, models, planned.notes)
         return
+    if json and tell is _steps:
+        print_json(planned.response.model_dump(mode="json"))
+        return
     tell(planned.plan, planned.reading, json)
     _spent(planned, json, models, planned.notes)
 
 
 def _steps(plan: Plan, reading: Reading, json: bool) -> None:
-    if json:
-        proposal = {"reading": reading, "plan": plan}
-        print_json({name: part.model_dump(mode="json") for name, part in proposal.items()})
-        return
+    for line in _step_lines(plan):
+        out.print(line)
+    out.print(f"[green]checked[/]: {_covering(len(plan.steps), len(reading.requirements))}")
+
+
+def _step_lines(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         params = ", ".join(f"{name}={_short(value)}" for name, value in step.params.items())
-        out.print(f"[bold]{step.id}[/] {step.tool}({escape(params)})")
+        yield f"[bold]{step.id}[/] " + (f"{step.tool}({escape(params)})" if step.tool else _routed(step))
         needs = f"after {', '.join(step.needs)}; " if step.needs else ""
         spare = "only when the others find too little; " if plan.fallback and step.id in plan.fallback.steps else ""
-        out.print(f"    [dim]{needs}{spare}serves {escape(', '.join(step.satisfies))}[/]")
-    out.print(f"[green]checked[/]: {_covering(len(plan.steps), len(reading.requirements))}")
+        yield f"    [dim]{needs}{spare}serves {escape(', '.join(step.satisfies))}[/]"
+
+
+def _routed(step: Step) -> str:
+    """`to thanks if customer.first.member, else to offer`"""
+    ways = [f"to {route.to} if {escape(route.when)}" for route in step.routes]
+    return ", ".join([*ways, *([f"else to {step.default}"] if step.default else [])])
 
 
 def _covering(steps: int, requirements: int) -> str:

@@ -1,7 +1,8 @@
 """A model's text to the one JSON object in it, for servers that do not enforce a schema.
 
 Strict first. What has more than one reading is refused: two objects, a key twice, an end that never came. A repair
-may change punctuation and nothing else, and says that it did.
+may change punctuation and nothing else, and says that it did: other quotes, Python's words, keys without quotes, a
+comma too many at an end, a comma lost before a key.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-import json_repair
 from pydantic import JsonValue
 
 MAX_CHARACTERS = 256 * 1024
@@ -21,13 +21,15 @@ MAX_DEPTH = 32
 MOST_DIGITS = 30
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
-_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
-_BARE = re.compile(r"[^\W\d]\w*")
+_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*$", re.MULTILINE)
 _OPENING = re.compile(r"[{\[]")
-_STRUCTURE = re.compile(r"[\"'“”`,:{}\[\]]")
-_WORD = re.compile(r"[{}\[\]]|[^\s\"'“”`,:{}\[\]]+")  # brackets count as words: a repair moves none
+_NEXT_KEY = re.compile(r',\s*"[^"\n]*"\s*:')
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_BRACKET = re.compile(rf'{_STRING}|["{{}}\[\]]', re.DOTALL)
+_TOKEN = re.compile(rf"(\s*)({_STRING}|'[^'\"\\\n]*'|“[^“”\"\\\n]*”|[{{}}\[\],:]|[^\s\"'“”{{}}\[\],:]+|\S)", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w*")
 _SPELLINGS = {"None": "null", "True": "true", "False": "false"}
+_WORDS = {*_SPELLINGS, *_SPELLINGS.values()}
 _CLOSES = {"{": "}", "[": "]"}
 
 
@@ -57,7 +59,7 @@ def extract(text: str) -> Extracted | NoJson:
         return NoJson(str(error))
     if not found:
         return NoJson("the answer holds no JSON object")
-    if any(other.value != found[0].value for other in found):
+    if len({json.dumps(item.value, sort_keys=True) for item in found}) > 1:  # Python takes 1 and true for the same
         return NoJson(f"the answer holds {len(found)} different JSON objects; one was asked for")
     return Extracted(found[0].value, repaired=any(item.repaired for item in found))
 
@@ -71,20 +73,39 @@ def parse_strictly(text: str) -> JsonValue:
 
 
 def _regions(text: str) -> Iterator[str]:
-    """The outermost objects: of the whole text, else of its code blocks, else of the text around."""
+    """The outermost objects: of the whole text, else of its code blocks and what is behind them, else of the text.
+
+    What stands before a block leads to it; what is behind may be the answer to which the block was an example, unless
+    it quotes the block.
+    """
     if text.startswith("{") and _end(text, 0) == len(text):
         yield text
         return
-    blocks = [block for language, block in _BLOCK.findall(text) if language.lower() in ("", "json") and "{" in block]
-    for part in blocks or [text]:
-        yield from _bracketed(part)
+    blocks = [*_blocks(text)]
+    for begin, end in blocks:
+        yield from _bracketed(text[begin:end])
+    behind = blocks[-1][1] if blocks else 0
+    quoted = "".join(text[begin:end] for begin, end in blocks)
+    yield from (region for region in _bracketed(text[behind:]) if region not in quoted)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where those that may hold JSON begin and end."""
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif not fence[1]:
+            if opened[1].lower() in ("", "json") and "{" in text[opened.end() : fence.start()]:
+                yield opened.end(), fence.start()
+            opened = None
 
 
 def _bracketed(text: str) -> Iterator[str]:
     start = 0
     while opening := _OPENING.search(text, start):
         begin = opening.start()
-        _refuse_closing(text[start:begin])
+        _refuse_rest(text[start:begin])
         end = _end(text, begin)
         region = text[begin : end or len(text)]
         looks_like_json = "{" in region and ('"' in region or ":" in region)
@@ -93,40 +114,29 @@ def _bracketed(text: str) -> Iterator[str]:
         if looks_like_json:
             yield region
         start = end or begin + 1
-    _refuse_closing(text[start:])
+    _refuse_rest(text[start:])
 
 
-def _refuse_closing(between: str) -> None:
-    if "}" in between or "]" in between:
-        raise _Unusable("the JSON in the answer has no beginning")
+def _refuse_rest(between: str) -> None:
+    """What stands around an object is prose, and no part of an object whose brackets are lost or in the wrong place."""
+    if "}" in between or "]" in between or _NEXT_KEY.search(between):
+        raise _Unusable("the JSON in the answer has no beginning, or ends too early")
 
 
 def _end(text: str, begin: int) -> int | None:
     """Just behind the bracket that closes the one at `begin`."""
     expected: list[str] = []
-    position = begin
-    while position < len(text):
-        character = text[position]
-        if character == '"':
-            position = _end_of_string(text, position)
-            continue
-        if character in _CLOSES:
-            expected.append(_CLOSES[character])
-        elif character in "}]" and expected.pop() != character:
+    for found in _BRACKET.finditer(text, begin):
+        bracket = found[0]
+        if bracket in _CLOSES:
+            expected.append(_CLOSES[bracket])
+        elif bracket == '"' or (bracket in "}]" and expected.pop() != bracket):
             return None
         if len(expected) > MAX_DEPTH:
             raise _Unusable(f"the JSON in the answer nests more than {MAX_DEPTH} levels")
-        position += 1
         if not expected:
-            return position
+            return found.end()
     return None
-
-
-def _end_of_string(text: str, begin: int) -> int:
-    position = begin + 1
-    while position < len(text) and text[position] != '"':
-        position += 2 if text[position] == "\\" else 1
-    return position + 1
 
 
 def _read(region: str) -> Extracted:
@@ -140,41 +150,27 @@ def _read(region: str) -> Extracted:
 
 
 def _repair(region: str, fault: str) -> JsonValue:
-    """With the same words in the same order, or not at all: json-repair drops, closes and quotes freely."""
-    value = json_repair.loads(region, strict=True)
-    mended = json.dumps(value, ensure_ascii=False)
-    guessed = any(_is_guessed(text, region) for text in _strings(value))
-    if guessed or _loses_strings(region, mended) or _words(mended) != _words(region):
-        raise _Unusable(f"the answer is not JSON: {fault}")
-    return parse_strictly(mended)
+    try:
+        return parse_strictly(" ".join(_mended(_TOKEN.findall(region))))
+    except json.JSONDecodeError:
+        raise _Unusable(f"the answer is not JSON: {fault}") from None
 
 
-def _is_guessed(text: str, region: str) -> bool:
-    """Whether where this string begins and ends was not written: in any quotes, or as one bare word."""
-    if json.dumps(text, ensure_ascii=False) in region or _BARE.fullmatch(text):
-        return False
-    return bool(_STRUCTURE.search(text)) or not (f"'{text}'" in region or f"“{text}”" in region)
-
-
-def _loses_strings(region: str, mended: str) -> bool:
-    """Whether a string that was written as JSON is not there in its turn."""
-    left = iter(_LITERAL.findall(mended))
-    return not all(literal in left for literal in _LITERAL.findall(region))
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in (*value.keys(), *value.values()):
-            yield from _strings(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _strings(part)
-
-
-def _words(text: str) -> list[str]:
-    return [_SPELLINGS.get(word, word) for word in _WORD.findall(text)]
+def _mended(tokens: list[tuple[str, str]]) -> Iterator[str]:
+    """The same tokens as JSON spells them; what has no single reading is left, for the strict parser to refuse."""
+    nothing = [("", "")]
+    for (_, before), (space, part), (_, behind) in zip(nothing + tokens, tokens, tokens[1:] + nothing, strict=False):
+        begins = before in ("{", ",")
+        if part == "," and behind in ("}", "]") and not begins and before not in ("[", ":"):
+            continue
+        if part.startswith('"') and behind == ":" and not begins and space:
+            yield ","
+        if part[0] in "'“" and len(part) > 1:
+            yield json.dumps(part[1:-1], ensure_ascii=False)
+        elif begins and behind == ":" and _NAME.fullmatch(part) and part not in _WORDS:
+            yield json.dumps(part, ensure_ascii=False)
+        else:
+            yield _SPELLINGS.get(part, part)
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

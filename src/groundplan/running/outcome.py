@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-from groundplan.contracts.contract import Contract
+from pydantic import JsonValue
+
+from groundplan.contracts.contract import Contract, freeze
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.issue import Issue
 
@@ -20,6 +23,13 @@ class Outcome(Contract):
     @property
     def found(self) -> bool:
         return self.status == "finished" and self.facts is not None and self.facts.found
+
+    def with_given(self, params: Mapping[str, JsonValue]) -> Outcome:
+        """The same, and what the step was called with."""
+        if self.facts is None:
+            return self
+        facts = self.facts.model_copy(update={"given": freeze(params)})
+        return self.model_copy(update={"facts": facts})
 
 
 SKIPPED = Outcome(status="skipped")

@@ -183,6 +183,8 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcom
 
     outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
     this.handles.keep(step.id, handle)
+    if tool.effect == "write":
+        outcome = outcome.with_given(call.params)
     return _told(this, step, outcome, ms=(time.monotonic() - began) * 1000)
 
 

@@ -42,13 +42,13 @@ def opened(mcp: str, **settings: Any) -> Iterator[Mcp]:
 
 
 @contextmanager
-def served_shop(database: Path) -> Iterator[str]:
+def served_shop(database: Path, slow: float = 0) -> Iterator[str]:
     """The shop over streamable HTTP on a free port of this machine; its address."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [*shlex.split(shop_command(database)), "--http", str(port)],
+        [*shlex.split(shop_command(database)), "--http", str(port), "--slow", str(slow)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

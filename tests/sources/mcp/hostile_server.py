@@ -59,7 +59,8 @@ class Hostile:
             case "tools/list":
                 yield from self.listing(message)
             case "tools/call":
-                self.note(f"call {message['params']['name']}")
+                asked = message["params"]
+                self.note(f"call {asked['name']} {json.dumps(asked.get('arguments'))}")
                 yield from CALLS.get(self.behaviour, plain)(self, message)
             case "notifications/initialized" | "notifications/cancelled":
                 return

@@ -14,7 +14,7 @@ from groundplan.contracts.plan import Limits
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.source import Mcp, ToolFailed
 
-ADA = {"id": 1, "name": "Ada Brown", "email": "ada@example.org", "tier": "gold", "country": "Norway"}
+ADA = {"id": 1, "name": "Ada Brown", "email": "ada@example.org", "tier": "premium", "country": "Norway"}
 
 
 @pytest.fixture(scope="module", params=["stdio", "http"])
@@ -39,12 +39,12 @@ def test_an_object_gives_its_fields(shop: Mcp) -> None:
 
 @pytest.mark.requirement("R17", "R44")
 def test_a_list_gives_its_rows_and_their_number(shop: Mcp) -> None:
-    found = facts(shop, "shop.list_customers", tier="gold")
+    found = facts(shop, "shop.list_customers", tier="premium")
     assert found.rows == 2
     assert dict(found.first) == ADA
     assert [(item.title, item.text) for item in found.items] == [
-        ("Ada Brown", "id: 1, email: ada@example.org, tier: gold, country: Norway"),
-        ("Chen Wu", "id: 3, email: chen@example.org, tier: gold, country: Singapore"),
+        ("Ada Brown", "id: 1, email: ada@example.org, tier: premium, country: Norway"),
+        ("Elif Kaya", "id: 5, email: elif@example.org, tier: premium, country: Turkey"),
     ]
 
 

@@ -75,15 +75,17 @@ class Returns:
 
     @property
     def first(self) -> Schema:
-        """What later steps may take: the schema of the object, or of the first row of a list."""
+        """What later steps may take: the schema of the object, or of the first row of a list, which says `x-many`."""
         inner = _without_null(self.schema.get("properties", {}).get(self.wrapping, self.schema))
-        if inner.get("type") == "array":
+        many = inner.get("type") == "array"
+        if many:
             row = inner.get("items", {})
             inner = row if row.get("type") == "object" else _around(row)
         elif inner.get("type") != "object":
             inner = _around(inner)
         properties = inner.get("properties", {})
-        return {"type": "object", "properties": {name: properties[name] for name in properties if is_plain(name)}}
+        plain = {name: properties[name] for name in properties if is_plain(name)}
+        return {"type": "object", "properties": plain} | ({"x-many": True} if many else {})
 
     def _part(self, given: object, whole: Mapping[str, Any], depth: int) -> Schema:
         if given is True or given is False or depth > DEEPEST or not isinstance(given, Mapping):

@@ -1,0 +1,69 @@
+"""The lexicon of composing, and names as the words they are made of."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+
+import snowballstemmer
+import yaml
+
+from groundplan.contracts.contract import Contract
+
+_HUMP = re.compile(r"(?<=[a-zа-яё0-9])(?=[A-ZА-ЯЁ])|(?<=[A-ZА-ЯЁ])(?=[A-ZА-ЯЁ][a-zа-яё])")
+_WORD = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
+_SPOKEN = re.compile(r"[^\W_]+")
+_ENGLISH, _RUSSIAN = snowballstemmer.stemmer("english"), snowballstemmer.stemmer("russian")
+
+
+class ComposeWords(Contract):
+    kinds: dict[str, tuple[str, ...]]
+    called: dict[str, tuple[str, ...]]
+    written: tuple[str, ...]
+    comparisons: dict[str, tuple[str, ...]]
+    there: tuple[str, ...]
+    pointing: tuple[str, ...]
+    people: tuple[str, ...]
+    telling: tuple[str, ...]
+    several: tuple[str, ...]
+    changing: tuple[str, ...]
+    plain: tuple[str, ...]
+    glosses: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def load_compose_words() -> ComposeWords:
+    text = files("groundplan.planning").joinpath("compose.yaml").read_text(encoding="utf-8")
+    return ComposeWords.model_validate(yaml.safe_load(text))
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """`customerId` and `customer_id` as customer, id."""
+    return tuple(word.lower() for word in _WORD.findall(_HUMP.sub(" ", name)))
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    word = word.lower()
+    return str((_RUSSIAN if "а" <= word[0] <= "ё" else _ENGLISH).stemWord(word))
+
+
+def stems(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in _WORD.findall(_HUMP.sub(" ", text)))
+
+
+def spoken(text: str) -> str:
+    """Lower-case words with single spaces around them: whether one text is in another is then asked of whole words."""
+    return f" {' '.join(_SPOKEN.findall(text.lower()))} "
+
+
+def glossed(text: str) -> str:
+    """With the English for the Russian words that tools are mostly described without."""
+    known = {stem(word): english for word, english in load_compose_words().glosses.items()}
+    return " ".join((text, *(known[word] for word in stems(text) if word in known)))
+
+
+def unquoted(text: str) -> str:
+    return _QUOTED.sub(" ", text)
