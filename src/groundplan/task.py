@@ -79,7 +79,7 @@ def _with_story(composed: Composed, attempt: int, trace: Trace) -> Plan:
         attempts=attempts,
         tokens=spent.prompt_tokens + spent.completion_tokens,
         duration_ms=round(sum(entry.ms for entry in trace.entries), 1),
-        reasoning=composed.reasoning,
+        reasoning=composed.plan.reasons,
         log=composed.log,
     )
     confidence = confidence_of(composed.sure, attempts)

@@ -82,7 +82,7 @@ class World:
     def is_task(self, strategy: Asking | None) -> bool:
         """Whether what is asked here is something to do: there is nothing to ask about, or it is said so."""
         data = bool(self.schema.tables or self.schema.knowledge)
-        return self.doable and (strategy == "compose" or not data)
+        return (strategy == "compose" or not data) and self.doable  # a catalog may be long: looked through last
 
     @property
     def query_tool(self) -> str | None:
@@ -169,8 +169,7 @@ class Planned:
             reading=self.reading,
             plan=self.plan,
             graph=Graph.of(self.plan),
-            reasoning=made.reasoning
-            or "; ".join(f"{s.id}: {s.rationale}" for s in self.plan.steps if s.rationale)[:2_000],
+            reasoning=made.reasoning or self.plan.reasons,
             analysis=analyse(self.reading),
             log=(*made.log, *self.notes),
             tokens=self.usage.prompt_tokens + self.usage.completion_tokens,

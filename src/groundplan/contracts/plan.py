@@ -13,6 +13,7 @@ from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.tool import Tool
 
 Strategy = Literal["rules", "adapt", "compose", "lookup", "direct", "hand"]
+MOST_CHARACTERS = 2_000  # of a text
 RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
 
 
@@ -71,6 +72,11 @@ class Plan(Contract):
     answer: Text = ""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     provenance: Provenance = Provenance()
+
+    @property
+    def reasons(self) -> str:
+        """Each step with the words it is there for."""
+        return "; ".join(f"{step.id}: {step.rationale}" for step in self.steps if step.rationale)[:MOST_CHARACTERS]
 
     @property
     def fingerprint(self) -> str:

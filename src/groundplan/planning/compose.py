@@ -23,10 +23,17 @@ from groundplan.planning.compose_conditions import Looked, looks
 from groundplan.planning.compose_filling import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.planning.compose_routing import goal_of, wired
 from groundplan.planning.compose_values import said_in
-from groundplan.planning.compose_words import glossed, load_compose_words, name_words, spoken, stem, unquoted
+from groundplan.planning.compose_words import (
+    glossed,
+    load_compose_words,
+    name_words,
+    spoken,
+    stem,
+    tool_words,
+    unquoted,
+)
 
 ATTEMPTS = 3  # at one part
-MOST_CHARACTERS = 2_000
 WRITE, CHOOSE = "model.write", "model.choose"  # there where a model is
 MOST_FACTS = 12  # that a text is written from
 SETTLED, GUESSED, AGAIN = 0.6, 0.15, 0.05  # how often a workflow was exactly right: see docs/decisions/0031
@@ -54,12 +61,6 @@ class Composed:
     attempts: int
     sure: float
     log: tuple[str, ...]
-
-    @property
-    def reasoning(self) -> str:
-        """Each step with the words it is there for."""
-        named = [f"{step.id}: {step.rationale}" for step in self.plan.steps if step.rationale]
-        return "; ".join(named)[:MOST_CHARACTERS]
 
 
 async def compose(
@@ -373,7 +374,7 @@ class _Composer:
         return self.made[-1]
 
     def _id(self, tool: Tool) -> str:
-        plain = "_".join(name_words(tool.name.rsplit(".", 1)[-1]))[:50] or "step"
+        plain = "_".join(tool_words(tool.name))[:50] or "step"
         plain = plain if plain[0].isascii() and plain[0].isalpha() and plain.isascii() else "step"
         taken = {made.step.id for made in self.made}
         return next(name for n in range(1, 1_000) if (name := plain if n == 1 else f"{plain}_{n}") not in taken)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundplan.contracts.tool import Tool
 from groundplan.planning.compose_filling import Filling, Made, fill
-from groundplan.planning.compose_words import glossed, load_compose_words, name_words, stem
+from groundplan.planning.compose_words import first_of, glossed, load_compose_words, name_words, stem, tool_words
 
 TRIED = 3  # tools that words try in turn
 
@@ -26,7 +26,7 @@ class Asked:
     @property
     def cannot_be_done(self) -> bool:
         """It is to change something, and nothing that changes or is named so was found for it."""
-        verb = (name_words(self.part) or ("-",))[0]
+        verb = first_of(name_words(self.part))
         named = any(
             stem(word) in map(stem, name_words(tool.name)) for tool in self.offered for word in glossed(verb).split()
         )
@@ -36,7 +36,7 @@ class Asked:
     def fitting(self) -> tuple[Tool, ...]:
         """Those that may be taken: one that acts and is named by the part's first word, or what can stand in for the
         first that words find."""
-        verb = stem((name_words(self.part) or ("-",))[0])
+        verb = stem(first_of(name_words(self.part)))
         acting = [tool for tool in self.offered if tool.effect == "write" and verb in map(stem, name_words(tool.name))]
         best = [*acting, *self.offered][:1]
         return tuple(tool for tool in (acting or self.offered) if can_replace(tool, best[0], self.part))
@@ -60,8 +60,8 @@ async def by_words(asked: Asked) -> Chosen | None:
 
 def can_replace(tool: Tool, best: Tool, part: str) -> bool:
     """Whether it may stand in for the tool that words find first: what is to be sent is not looked up instead."""
-    said = stem((name_words(part) or ("-",))[0])
-    verbs = [stem((name_words(one.name.rsplit(".", 1)[-1]) or ("-",))[0]) for one in (tool, best)]
+    said = stem(first_of(name_words(part)))
+    verbs = [stem(first_of(tool_words(one.name))) for one in (tool, best)]
     if best.effect == "write":
         return tool.effect == "write" and verbs[0] == verbs[1]
     return tool.effect == "read" and (verbs[1] != said or verbs[0] == said)

@@ -12,7 +12,7 @@ from groundplan.contracts.tool import Tool
 from groundplan.planning.compose_choosing import Chosen
 from groundplan.planning.compose_filling import Made, choices_of, fill, properties_of, types_of
 from groundplan.planning.compose_values import said_in
-from groundplan.planning.compose_words import load_compose_words, name_words, spoken, stem, stems
+from groundplan.planning.compose_words import QUOTED, load_compose_words, name_words, spoken, stem, stems, tool_words
 
 NOT = re.compile(
     r"\b(?:no|not|none|without|never|isn't|aren't|hasn't|haven't|doesn't|don't|не|нет|без)\b", re.IGNORECASE
@@ -20,7 +20,6 @@ NOT = re.compile(
 _NUMBER = re.compile(r"[$€£]?(\d+(?:,\d{3})*(?:\.\d+)?)")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 NUMBERS = frozenset({"number", "integer"})
-_HELD = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
 _JOINT = re.compile(r"(?:\s*,)?\s+(?:(and|but|и|а|но)|(or|или)|nor)\s+", re.IGNORECASE)
 _SAYING = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|can|will)\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\S+@\S+\w")
@@ -71,7 +70,7 @@ def _is_told(chosen: Chosen, text: str) -> bool:
 
 def _joined(text: str) -> tuple[list[str], str] | None:
     """The conditions that `and` or `or` put side by side, with CEL's sign for it; None where they can be read twice."""
-    plain = _HELD.sub(lambda held: "x" * len(held[0]), text)
+    plain = QUOTED.sub(lambda held: "x" * len(held[0]), text)
     joints = [*_JOINT.finditer(plain)]
     starts, ends = [0, *(joint.end() for joint in joints)], [*(joint.start() for joint in joints), len(text)]
     pieces = [text[start:end] for start, end in zip(starts, ends, strict=True)]
@@ -163,7 +162,7 @@ def _named(text: str, fields: Mapping[str, Any], at: Made | Chosen) -> Tested | 
     negated = bool(NOT.search(text))
     for name, schema in fields.items():
         words = [choice for choice in choices_of(schema) if spoken(choice) in said or _stemmed(choice) in stemmed]
-        if words and (_JOINT.search(_HELD.sub("x", text)) or _says_no_more(text, max(words, key=len), name, at)):
+        if words and (_JOINT.search(QUOTED.sub("x", text)) or _says_no_more(text, max(words, key=len), name, at)):
             operator = "!=" if negated else "=="
             return (
                 f"{_path(name)} {operator} {json.dumps(max(words, key=len), ensure_ascii=False)}",
@@ -182,7 +181,7 @@ def _stemmed(text: str) -> str:
 def _says_no_more(text: str, word: str, field: str, at: Made | Chosen) -> bool:
     """`a member and from Norway` says more than `a member`: half a condition is none."""
     known = {*load_compose_words().plain, *name_words(word), *name_words(field), *name_words(at.tool.name)}
-    rest = name_words(_ADDRESS.sub(" ", _HELD.sub(" ", text)))
+    rest = name_words(_ADDRESS.sub(" ", QUOTED.sub(" ", text)))
     return not {stem(one) for one in rest} - {stem(one) for one in known}
 
 
@@ -192,7 +191,7 @@ def _present(text: str, fields: Mapping[str, Any], at: Made | Chosen) -> Tested 
     there = any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", lower) for phrase in load_compose_words().there)
     if not there and not NOT.search(text):
         return None
-    about = {stem(word) for word in (*name_words(at.tool.name.rsplit(".", 1)[-1]), *_nouns(at.tool))}
+    about = {stem(word) for word in (*tool_words(at.tool.name), *_nouns(at.tool))}
     pointing = {"any", "some", "one", "it", "them", "there"} & set(lower.split())
     if not about & set(stems(text)) and not (pointing and isinstance(at, Made)):
         return None

@@ -15,7 +15,7 @@ from groundplan.contracts.plan import Step
 from groundplan.contracts.references import read_reference
 from groundplan.contracts.tool import Tool
 from groundplan.planning.compose_values import Said, phrases_in, said_in
-from groundplan.planning.compose_words import load_compose_words, name_words, spoken, stem, stems, unquoted
+from groundplan.planning.compose_words import load_compose_words, name_words, spoken, stem, stems, tool_words, unquoted
 
 STRONG, LIKELY, WEAK = 3.0, 1.5, 0.4
 HINTED = 0.8  # enough to ask a model about a param that may be left out
@@ -261,7 +261,7 @@ def _references(
 
 def linked(name: str, required: bool, field: str, made: Made, said: set[str]) -> float:
     words, fields = tuple(map(stem, name_words(name))), tuple(map(stem, name_words(field)))
-    about = {stem(word) for word in name_words(made.tool.name.rsplit(".", 1)[-1])}
+    about = {stem(word) for word in tool_words(made.tool.name)}
     if len(fields) > 1 and set(fields) <= said:
         return 3.0
     if required and (words == fields or _holds(words, fields)):
@@ -293,7 +293,7 @@ def _holds(words: Sequence[str], fields: Sequence[str]) -> bool:
 
 def _without_name(text: str, tool: Tool) -> str:
     """`send an email` names the tool, not the field of an earlier step."""
-    own = {stem(word) for word in name_words(tool.name.rsplit(".", 1)[-1])}
+    own = {stem(word) for word in tool_words(tool.name)}
     return " ".join(word for word in text.split() if not own & set(stems(word)))
 
 
@@ -304,7 +304,7 @@ def points_back(text: str) -> bool:
 
 def near(field: str, made: Made, earlier: Sequence[Made]) -> float:
     """Whether it is what the step before is for."""
-    about = {stem(word) for word in name_words(made.tool.name.rsplit(".", 1)[-1])}
+    about = {stem(word) for word in tool_words(made.tool.name)}
     named = bool(about & {stem(word) for word in name_words(field)}) or len(made.fields) == 1
     return 1.3 if made is earlier[-1] and named else 0.0
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from groundplan.contracts.contract import Scalar
@@ -63,6 +64,7 @@ class Said:
     group: int
 
 
+@lru_cache(maxsize=1_024)  # a part of a task is asked for every param of every tool that is offered for it
 def said_in(text: str) -> tuple[Said, ...]:
     """In order; what lies inside another value is part of that one."""
     taken: list[tuple[Kind, str, int, int]] = []

@@ -13,7 +13,7 @@ from groundplan.contracts.contract import Contract
 
 _HUMP = re.compile(r"(?<=[a-zа-яё0-9])(?=[A-ZА-ЯЁ])|(?<=[A-ZА-ЯЁ])(?=[A-ZА-ЯЁ][a-zа-яё])")
 _WORD = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
 _SPOKEN = re.compile(r"[^\W_]+")
 _ENGLISH, _RUSSIAN = snowballstemmer.stemmer("english"), snowballstemmer.stemmer("russian")
 
@@ -44,6 +44,16 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(_HUMP.sub(" ", name)))
 
 
+def tool_words(name: str) -> tuple[str, ...]:
+    """Of a tool's own name: that of its server, which stands before a dot, says nothing of it."""
+    return name_words(name.rsplit(".", 1)[-1])
+
+
+def first_of(words: tuple[str, ...]) -> str:
+    """What is to be done, mostly: the first word of a part of a task, or of a tool's name."""
+    return words[0] if words else "-"
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     word = word.lower()
@@ -66,4 +76,4 @@ def glossed(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    return _QUOTED.sub(" ", text)
+    return QUOTED.sub(" ", text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from pydantic import JsonValue
 
@@ -40,6 +41,22 @@ class Result:
 
     facts: StepFacts
     handle: object = None
+
+
+class Tableless(ABC):
+    """What a source without tables has in common: whoever asks for one is told by `table` what to do instead."""
+
+    @abstractmethod
+    def table(self, name: str) -> NoReturn: ...
+
+    def restore(self, ref: TableRef) -> NoReturn:
+        self.table(ref.query)
+
+    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
+        self.table(ref.query)
+
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {}
 
 
 class Source(Protocol):

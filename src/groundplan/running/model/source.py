@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from groundplan.contracts.answer import ShownTable, Usage
+from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract, thaw
-from groundplan.contracts.facts import Cited, Complete, Item, StepFacts, TableRef, Truncated
+from groundplan.contracts.facts import Cited, Complete, Item, StepFacts, Truncated
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import UsageError
@@ -22,7 +22,7 @@ from groundplan.running.model.asking import Asked, Asking, Budget, late
 from groundplan.running.model.shown import shown
 from groundplan.running.model.working import work
 from groundplan.running.model.writing import HINT, write
-from groundplan.sources.interface import Call, Result, Source
+from groundplan.sources.interface import Call, Result, Source, Tableless
 
 CHOICE_TOKENS = 120
 LONGEST_TITLE = 80
@@ -32,7 +32,7 @@ class Chosen(Contract):
     choice: str
 
 
-class ModelSource:
+class ModelSource(Tableless):
     """For one run: what its steps ask of models is counted together. An agent calls tools of the other sources."""
 
     name = tools.SOURCE
@@ -63,15 +63,6 @@ class ModelSource:
 
     def table(self, name: str) -> NoReturn:
         raise UsageError(f"a model has no tables, so there is no {name!r}; take facts of an earlier step")
-
-    def restore(self, ref: TableRef) -> NoReturn:
-        self.table(ref.query)
-
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        self.table(ref.query)
-
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}
 
     async def close(self) -> None:
         """The models are closed by whoever opened them."""

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from groundplan.aside import Aside
-from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.facts import Item, StepFacts, TableRef
+from groundplan.contracts.facts import Item, StepFacts
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import DeadlineExceeded, ToolError, UsageError
-from groundplan.sources.interface import Call, Result
+from groundplan.sources.interface import Call, Result, Tableless
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.access import Access, load_access
 from groundplan.sources.mcp.params import Unholdable
@@ -42,7 +41,7 @@ class ToolFailed(ToolError):
         self.item = item
 
 
-class Mcp:
+class Mcp(Tableless):
     """Opened with `Mcp.open`, which connects. The connection is one; calls wait for each other."""
 
     def __init__(self, name: str, access: Access, aside: Aside, connection: Connection) -> None:
@@ -114,15 +113,6 @@ class Mcp:
 
     def table(self, name: str) -> NoReturn:
         raise UsageError(f"{self.name}: an MCP server has no tables, so there is no {name!r}; call one of its tools")
-
-    def restore(self, ref: TableRef) -> NoReturn:
-        self.table(ref.query)
-
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        self.table(ref.query)
-
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}
 
     async def close(self) -> None:
         if self._aside.runs:
