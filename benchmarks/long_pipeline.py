@@ -22,18 +22,18 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from groundplan.answering.answer import refuse
+from groundplan.asking.tables.direct import plan as direct
+from groundplan.asking.tables.read import read
+from groundplan.asking.tables.read_with_model import read_with
+from groundplan.context import Trace, World
 from groundplan.contracts.answer import Clarification, Outcome, Refusal
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Reading
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.prompt import load_prompt
 from groundplan.pipeline import INEXPRESSIBLE, carry_out
-from groundplan.planning import direct
 from groundplan.project import AsyncProject
-from groundplan.reading.lexical import read
-from groundplan.reading.modelled import read_with
 from groundplan.sources.tableau.source import Tableau
-from groundplan.world import Trace, World
 
 PROMPTS = Path(__file__).with_name("long_pipeline_prompts")
 ROUTE_TOKENS, OUTLINE_TOKENS = 16, 160

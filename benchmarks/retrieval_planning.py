@@ -17,11 +17,11 @@ from datetime import date
 from itertools import cycle
 from statistics import median, quantiles
 
-from groundplan.contracts.agent import Execution
+from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
+from groundplan.asking.lists.read import detect_intents, load_tracker_words
 from groundplan.contracts.retrieval import Reasoning, Retrieval
-from groundplan.planning.retrieval import load_rules, plan_retrieval, structure_reasoning
-from groundplan.reading.entities import build_registry
-from groundplan.reading.trackers import detect_intents, load_tracker_words
+from groundplan.telemetry.audit import Execution
+from groundplan.text.entities import build_registry
 
 ROUNDS = 3_000
 PROJECTS = 200

@@ -26,12 +26,12 @@ from typing import Any
 
 import yaml
 
-from groundplan.evaluation.comparison import Variant, compare
-from groundplan.evaluation.conversations import load_conversations
-from groundplan.evaluation.figures import Comparison
-from groundplan.evaluation.sampling import spread
-from groundplan.evaluation.side_by_side import lines
-from groundplan.evaluation.strategies import Way, open_data, open_variant
+from groundplan.evaluation.comparing.compare import Variant, compare
+from groundplan.evaluation.comparing.conversations import load_conversations
+from groundplan.evaluation.comparing.figures import Comparison
+from groundplan.evaluation.comparing.side_by_side import lines
+from groundplan.evaluation.comparing.strategies import Way, open_data, open_variant
+from groundplan.evaluation.suites.sampling import spread
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.settings import load_models

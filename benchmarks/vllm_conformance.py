@@ -34,8 +34,8 @@ from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.errors import WorldError
 from groundplan.llm.client import Model
+from groundplan.llm.reply import Told, Untold
 from groundplan.llm.schema import Schema, strict_schema
-from groundplan.llm.told import Told, Untold
 from groundplan.settings import Endpoint, cache_folder
 
 ROOT = Path(__file__).parent.parent

@@ -29,7 +29,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from groundplan.asking.tasks import plan as compose
+from groundplan.asking.tasks.choose import Asked as PartAsked
+from groundplan.asking.tasks.choose_with_model import Call, _as_reference, _params, _pointed, _told
+from groundplan.asking.tasks.fill import Made, choices_of, compatible, linked, properties_of
+from groundplan.asking.tasks.read import read_task
+from groundplan.asking.tasks.words import glossed, stems
+from groundplan.catalog.search.parts import search_parts
 from groundplan.checking.gate import check
+from groundplan.context import Asked, Planned, Trace, World
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract, thaw
 from groundplan.contracts.plan import Plan, Provenance, Step
@@ -38,27 +46,19 @@ from groundplan.contracts.references import FROM, read_reference, references
 from groundplan.contracts.said import is_said
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused
-from groundplan.evaluation.intervals import Array, Estimate, bootstrap
-from groundplan.evaluation.sampling import spread
-from groundplan.evaluation.workflow import TODAY, TRIES, _bench
-from groundplan.evaluation.workflow_files import Request, catalog_of, load_requests, load_tools
-from groundplan.evaluation.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
+from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap
+from groundplan.evaluation.suites.sampling import spread
+from groundplan.evaluation.suites.workflow import TODAY, TRIES, _bench
+from groundplan.evaluation.suites.workflow_files import Request, catalog_of, load_requests, load_tools
+from groundplan.evaluation.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.llm.prompt import load_prompt
+from groundplan.llm.reply import Untold
 from groundplan.llm.schema import Schema, closed
-from groundplan.llm.told import Untold
-from groundplan.narrowing.parts import search_parts
 from groundplan.pipeline import plan_for
-from groundplan.planning import compose
-from groundplan.planning.compose_choosing import Asked as PartAsked
-from groundplan.planning.compose_filling import Made, choices_of, compatible, linked, properties_of
-from groundplan.planning.compose_modelled import Call, _as_reference, _params, _pointed, _told
-from groundplan.planning.compose_words import glossed, stems
-from groundplan.reading.tasks import read_task
 from groundplan.settings import Endpoint, load_models
-from groundplan.world import Asked, Planned, Trace, World
 
 PROMPTS = Path(__file__).with_name("whole_graph_prompts")
 STEPWISE, WHOLE, FLOORED, WORDS = "step by step", "whole graph", "whole, else words", "words alone"

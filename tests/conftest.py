@@ -12,7 +12,7 @@ import pytest
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.project import load_catalog
-from tests.planning.described import SALES, Known, describe
+from tests.asking.tables.described import SALES, Known, describe
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from tests.planning.spoken import questions
+from tests.asking.tasks.spoken import questions
 
 ROOT = Path(__file__).parents[1]
 PLANNED, RUN = 200, 20

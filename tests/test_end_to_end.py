@@ -62,7 +62,7 @@ def test_the_grain_that_the_data_chose_is_a_fact(answer: Answer) -> None:
 
 @pytest.mark.requirement("R53")
 def test_the_chart_carries_the_same_numbers_and_is_rendered(answer: Answer, tmp_path: Path) -> None:
-    from groundplan.answering.chart import png, svg
+    from groundplan.charts.picture import png, svg
 
     spec: Any = thaw(answer.charts[0])
     drawn = spec["data"]["values"]

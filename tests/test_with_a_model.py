@@ -16,8 +16,8 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.plan import Plan
 from groundplan.project import AsyncProject
+from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
-from tests.planning.described import SALES
 
 WALKTHROUGH = "get revenue totals by region and product type over time"
 UNKNOWN = "total lucre by fiefdom"
@@ -172,7 +172,7 @@ FAULTS = {
 def test_a_server_that_fails_ends_typed_within_the_deadline(
     question: str, fault: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundplan.world.MODEL_SECONDS", 3.0)
+    monkeypatch.setattr("groundplan.context.MODEL_SECONDS", 3.0)
     begun = time.monotonic()
     outcome = asyncio.run(asked(question, fault, strategy="adapt"))
     assert time.monotonic() - begun < 12

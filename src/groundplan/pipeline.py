@@ -15,8 +15,23 @@ from dataclasses import replace
 from typing import Any
 
 from groundplan.answering.answer import answer, refuse
+from groundplan.asking.lists import plan as retrieval
+from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
+from groundplan.asking.lists.read import detect_intents, load_tracker_words
+from groundplan.asking.lists.requirements import read_retrieval
+from groundplan.asking.lookup import plan as lookup
+from groundplan.asking.lookup.read import read_lookup
+from groundplan.asking.tables import plan_rules as rules
+from groundplan.asking.tables.direct import plan as direct
+from groundplan.asking.tables.direct.words import loose_runs
+from groundplan.asking.tables.follow_up.difference import difference
+from groundplan.asking.tables.follow_up.edit import edit
+from groundplan.asking.tables.read import read
+from groundplan.asking.tables.values import Values
+from groundplan.asking.tasks.read import read_task
+from groundplan.catalog.search.shortlist import narrow
 from groundplan.checking.gate import check
-from groundplan.contracts.agent import Execution
+from groundplan.context import Asked, Planned, Trace, World, told, tools_of
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
@@ -24,23 +39,11 @@ from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.reading import Goal, IntentAsked, Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed, Refused
-from groundplan.narrowing.narrow import narrow
-from groundplan.planning import direct, lookup, retrieval, rules
-from groundplan.planning.direct_words import loose_runs
-from groundplan.planning.retrieval import load_rules, plan_retrieval, structure_reasoning
-from groundplan.planning.store import key_of
-from groundplan.reading.differing import difference
-from groundplan.reading.edits import edit
-from groundplan.reading.followup import similar
-from groundplan.reading.lexical import read
-from groundplan.reading.lookup import read_lookup
-from groundplan.reading.retrieved import read_retrieval
-from groundplan.reading.tasks import read_task
-from groundplan.reading.trackers import detect_intents, load_tracker_words
-from groundplan.reading.values import Values
 from groundplan.sources.interface import Source
+from groundplan.state.plans import key_of
 from groundplan.task import plan_task
-from groundplan.world import Asked, Planned, Trace, World, told, tools_of
+from groundplan.telemetry.audit import Execution
+from groundplan.text.similar import similar
 
 ATTEMPTS = 3  # of a model at one plan
 QUERIED = frozenset({"tableau"})  # sources that are asked by one typed query, whatever the strategy
@@ -98,7 +101,7 @@ async def _read(asked: Asked, world: World, trace: Trace) -> Reading | Clarifica
     if trace.calls is None or spare:
         found = read(asked.question, world.schema, values, **clock)
         return spare if spare and not isinstance(found, Reading) else found
-    from groundplan.reading.modelled import read_with
+    from groundplan.asking.tables.read_with_model import read_with
 
     always = asked.strategy == "adapt"
     found, notes = await read_with(trace.calls, asked.question, world.schema, values, always=always, **clock)
@@ -113,7 +116,7 @@ async def _read_lookup(
     clock |= {"context": asked.context}
     if trace.calls is None:
         return read_lookup(*known, **clock)
-    from groundplan.reading.lookup_modelled import read_lookup_with
+    from groundplan.asking.lookup.read_with_model import read_lookup_with
 
     found, notes = await read_lookup_with(trace.calls, *known, always=asked.strategy == "adapt", **clock)
     trace.notes += notes
@@ -168,7 +171,7 @@ async def _plan(reading: Reading, asked: Asked, world: World, trace: Trace) -> P
 
 async def _built(reading: Reading, asked: Asked, world: World, trace: Trace) -> Plan | None:
     """The query that a model builds; the gate's issues go back to it. None where none of its attempts passes."""
-    from groundplan.planning.direct_modelled import Offered, Unbuilt, build
+    from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
 
     calls, tool, near = trace.calls, world.query_tool, similar(asked.question, asked.turns, world.meaning)
     assert calls is not None
@@ -233,7 +236,7 @@ def _remembered(by_rules: Planned, world: World, trace: Trace) -> Planned | None
     """The plan that a model made for the same requirements; the gate looks at it again."""
     reading = by_rules.reading
     assert reading is not None
-    plan = world.store.find(key_of(reading, world.schema, world.catalog)) if world.store else None
+    plan = world.store.find(key_of(reading, world.schema, world.catalog.version)) if world.store else None
     if plan is None:
         return None
     verdict = check(plan, reading, world.catalog, world.schemas)
@@ -243,7 +246,7 @@ def _remembered(by_rules: Planned, world: World, trace: Trace) -> Planned | None
 
 async def _adapted(by_rules: Planned, world: World, trace: Trace) -> Planned:
     """The gate's issues go back to the model, the net is cast wider, the next model takes over; rules are the floor."""
-    from groundplan.planning.adapt import Unadapted, propose
+    from groundplan.asking.tables.adapt.plan import Unadapted, propose
 
     calls, reading = trace.calls, by_rules.reading
     assert calls is not None
@@ -354,7 +357,7 @@ async def _written(
 ) -> Answer | Refusal:
     if trace.calls is None:
         return answer(plan, facts, shown, (), language=reading.language)
-    from groundplan.answering.choosing import answer_with
+    from groundplan.answering.choosing.choose import answer_with
 
     return await answer_with(plan, facts, shown, (), reading.question, trace.calls, language=reading.language)
 

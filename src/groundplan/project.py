@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
-from groundplan.answering.view import Asked as Shown
-from groundplan.aside import Aside
+from groundplan.asking.lists.read import read_projects
+from groundplan.blocking import Aside
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
+from groundplan.context import Asked, Asking, Planned, Trace, World
 from groundplan.contracts.answer import Answer, Outcome, Refusal, Usage
 from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.reading import Reading
@@ -29,15 +30,14 @@ from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import ask, carry_out, plan_for
-from groundplan.planning.store import PlanStore
-from groundplan.reading.entities import Registry, build_registry
-from groundplan.reading.memory import Threads
-from groundplan.reading.trackers import read_projects
+from groundplan.result import Asked as Shown
 from groundplan.running.model import tools as model_tools
 from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import Source
+from groundplan.state.plans import PlanStore
+from groundplan.state.threads import Threads
 from groundplan.task import unapproved
-from groundplan.world import Asked, Asking, Planned, Trace, World
+from groundplan.text.entities import Registry, build_registry
 
 if TYPE_CHECKING:
     from groundplan.llm.cascade import Cascade
@@ -118,7 +118,7 @@ def _with_usage(done: Answer | Refusal, world: World) -> Answer | Refusal:
     model = world.sources.get(model_tools.SOURCE)
     if model is None:
         return done
-    from groundplan.llm.told import add
+    from groundplan.llm.reply import add
 
     return done.model_copy(update={"usage": add(done.usage, getattr(model, "usage", Usage()))})
 
@@ -154,9 +154,9 @@ class AsyncProject:
 
     @cached_property
     def world(self) -> World:
-        from groundplan.narrowing.index import open_index
-        from groundplan.narrowing.search import Search
-        from groundplan.narrowing.vectors import SentenceEmbedder
+        from groundplan.catalog.search.index import open_index
+        from groundplan.catalog.search.search import Search
+        from groundplan.catalog.search.vectors import SentenceEmbedder
 
         if self.embeddings is None:
             retriever = Search(open_index(self._searched(), cache_folder()))
@@ -245,8 +245,8 @@ class AsyncProject:
     @asynccontextmanager
     async def _lasting(self, run_id: str, resume: bool = False) -> AsyncIterator[dict[str, Any]]:
         """What a run needs to be gone on with by another process; once it has ended it needs no checkpoints."""
-        from groundplan.running.effects import Effects
         from groundplan.running.run import sqlite_checkpoints
+        from groundplan.state.effects import Effects
 
         async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
             effects = Effects(state_folder() / "effects.sqlite")

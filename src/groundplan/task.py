@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from groundplan.asking.tasks.choose import Choose, by_words
+from groundplan.asking.tasks.plan import ATTEMPTS, Composed, Uncomposed, compose, confidence_of
+from groundplan.catalog.search.parts import search_parts
 from groundplan.checking.gate import check
+from groundplan.context import Planned, Trace, World, told, tools_of
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan, Provenance
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed, Refused
-from groundplan.narrowing.parts import search_parts
-from groundplan.planning.compose import ATTEMPTS, Composed, Uncomposed, compose, confidence_of
-from groundplan.planning.compose_choosing import Choose, by_words
-from groundplan.planning.store import key_of
-from groundplan.world import Planned, Trace, World, told, tools_of
+from groundplan.state.plans import key_of
 
 
 async def plan_task(reading: Reading, world: World, trace: Trace) -> Planned:
@@ -55,14 +55,14 @@ async def plan_task(reading: Reading, world: World, trace: Trace) -> Planned:
 def _choosers(reading: Reading, world: World, trace: Trace) -> Iterator[Choose]:
     """A model first, where there is one."""
     if trace.calls is not None:
-        from groundplan.planning.compose_modelled import ByModel
+        from groundplan.asking.tasks.choose_with_model import ByModel
 
         yield ByModel(trace.calls, world.store.example(reading) if world.store else None)
     yield by_words
 
 
 def _remembered(reading: Reading, world: World, trace: Trace) -> Planned | None:
-    plan = world.store.find(key_of(reading, world.schema, world.catalog)) if world.store else None
+    plan = world.store.find(key_of(reading, world.schema, world.catalog.version)) if world.store else None
     verdict = check(plan, reading, world.catalog, world.schemas) if plan else None
     if plan is None or not isinstance(verdict, Passed):
         return None

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.answering.answer import answer
-from groundplan.answering.phrases import Language
-from groundplan.answering.verify import verify
+from groundplan.answering.verifying.verify import verify
+from groundplan.answering.writing.phrases import Language
 from groundplan.checking.gate import check
 from groundplan.contracts.answer import Answer, Citation, ShownTable
 from groundplan.contracts.facts import Facts

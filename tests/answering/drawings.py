@@ -13,9 +13,9 @@ from typing import Any
 import duckdb
 import ibis
 
-from groundplan.answering.chart import with_data
+from groundplan.charts.picture import with_data
 from groundplan.contracts.facts import TableColumn
-from groundplan.sources.tables.charts import chart, prepare
+from groundplan.sources.tables.tools.charts import chart, prepare
 
 SALES = Path(__file__).parents[2] / "examples" / "sales.csv"
 STORE = "region || ' ' || product_category || ' ' || channel"

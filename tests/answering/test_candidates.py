@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.answering.candidates import MOST_CHOSEN, MOST_OFFERED, Offer, choose, find_offer
-from groundplan.answering.phrases import Language
+from groundplan.answering.choosing.candidates import MOST_CHOSEN, MOST_OFFERED, Offer, choose, find_offer
+from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.facts import Facts, Item
 from tests.answering.asking import (
     Data,

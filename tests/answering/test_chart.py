@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from groundplan.answering.chart import png, svg, terminal, with_data
-from groundplan.answering.terminal_text import cells, compact, fitted
+from groundplan.charts.picture import png, svg, terminal, with_data
+from groundplan.charts.terminal_text import cells, compact, fitted
 from groundplan.contracts.facts import Chart, TableRef
 from tests.answering.drawings import KINDS, drawn, of_kind
 
@@ -70,7 +70,7 @@ def test_a_row_of_the_wrong_length_is_refused() -> None:
 
 def test_drawing_libraries_are_loaded_only_to_draw() -> None:
     code = (
-        "import sys, groundplan.answering.chart\n"
+        "import sys, groundplan.charts.picture\n"
         "print([name for name in ('vl_convert', 'plotext', 'ibis', 'groundplan.sources') if name in sys.modules])"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.answering import choosing
-from groundplan.answering.choosing import answer_with
-from groundplan.answering.phrases import Language
+from groundplan.answering.choosing import choose as choosing
+from groundplan.answering.choosing.choose import answer_with
+from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.contracts.facts import Facts, Failure
 from groundplan.contracts.issue import Issue

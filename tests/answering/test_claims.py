@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.answering.citing import Citing
-from groundplan.answering.claims import TESTS
-from groundplan.answering.forms import Sentence, forms
-from groundplan.answering.subjects import subjects
-from groundplan.answering.text import text_of
-from groundplan.answering.write import sentences
+from groundplan.answering.verifying.claims import TESTS
+from groundplan.answering.writing.citing import Citing
+from groundplan.answering.writing.forms import Sentence, forms
+from groundplan.answering.writing.subjects import subjects
+from groundplan.answering.writing.text import text_of
+from groundplan.answering.writing.write import sentences
 from groundplan.contracts.answer import Citation
 from tests.answering.asking import Data, Question, Run, after, by_groups, opened, over_time, single, total
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.answering.forms import Sentence, forms
-from groundplan.answering.phrases import MONTHS, MONTHS_OF_DAYS, Language
-from groundplan.answering.text import text_of
-from groundplan.answering.tracing import Cell, find_trace
-from groundplan.answering.write import sentences
+from groundplan.answering.writing.forms import Sentence, forms
+from groundplan.answering.writing.phrases import MONTHS, MONTHS_OF_DAYS, Language
+from groundplan.answering.writing.text import text_of
+from groundplan.answering.writing.tracing import Cell, find_trace
+from groundplan.answering.writing.write import sentences
 from groundplan.contracts.answer import Answer, Citation
 from tests.answering.asking import Question, Run, after, by_groups, filtered, opened, over_time, periods, single, total
 

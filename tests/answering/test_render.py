@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.answering.render import markdown, render
+from groundplan.answering.writing.render import markdown, render
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import Facts, Failure, Group, Item, Stale, TableColumn, Truncated
 from groundplan.contracts.issue import Issue

@@ -8,17 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.answering.asking import (
-    Data,
-    after,
-    by_groups,
-    filtered,
-    opened,
-    over_time,
-    periods,
-    single,
-    total,
-)
+from tests.answering.asking import Data, after, by_groups, filtered, opened, over_time, periods, single, total
 
 ROWS = """date,region,kind,units,revenue
 2024-01-10,North,Books,10,1000.5

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.answering.verify import verify
+from groundplan.answering.verifying.verify import verify
 from groundplan.contracts.answer import Answer, Citation
 from tests.answering.asking import Data, Run, by_groups, opened, over_time, periods
 

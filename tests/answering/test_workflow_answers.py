@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from groundplan.answering.answer import answer
-from groundplan.answering.forms import Sentence, forms
-from groundplan.answering.phrases import Language
-from groundplan.answering.text import STEPS, text_of
-from groundplan.answering.write import sentences
+from groundplan.answering.writing.forms import Sentence, forms
+from groundplan.answering.writing.phrases import Language
+from groundplan.answering.writing.text import STEPS, text_of
+from groundplan.answering.writing.write import sentences
 from groundplan.contracts.answer import Answer, Citation
 from groundplan.contracts.facts import Facts, Item
 from groundplan.contracts.plan import CheckedPlan

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.contracts.agent import AgentBroke, AgentContract, Capabilities, Execution, agent
 from groundplan.contracts.retrieval import Reasoning, Retrieval, TrackerIntent
+from groundplan.telemetry.audit import AgentBroke, AgentContract, Capabilities, Execution, agent
 
 SMALL = AgentContract(
     id="small",

@@ -7,13 +7,13 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from groundplan.asking.tasks.read import analyse, read_task
 from groundplan.checking.gate import check_text
 from groundplan.checking.parsing import STORY, parse
 from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Passed, Refused
-from groundplan.reading.tasks import analyse, read_task
-from tests.planning.library import LIBRARY, NOTE, plan_of
+from tests.asking.tasks.library import LIBRARY, NOTE, plan_of
 
 TASK = f"If ann@lib.org is a student, send her a note {NOTE}, otherwise charge her a fee of 5."
 

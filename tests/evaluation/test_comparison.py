@@ -17,13 +17,13 @@ import pytest
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, TraceEntry, Usage
 from groundplan.errors import SourceError, UsageError
-from groundplan.evaluation.comparison import Variant, compare
-from groundplan.evaluation.conversations import Conversation, Turn, load_conversations, sql_over
-from groundplan.evaluation.figures import Comparison
-from groundplan.evaluation.intervals import Array, Estimate, bootstrap, quantile, wilson
-from groundplan.evaluation.matching import same_rows
-from groundplan.evaluation.side_by_side import lines
-from groundplan.evaluation.strategies import Way, compare_folder, find_ways
+from groundplan.evaluation.comparing.compare import Variant, compare
+from groundplan.evaluation.comparing.conversations import Conversation, Turn, load_conversations, sql_over
+from groundplan.evaluation.comparing.figures import Comparison
+from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap, quantile, wilson
+from groundplan.evaluation.comparing.matching import same_rows
+from groundplan.evaluation.comparing.side_by_side import lines
+from groundplan.evaluation.comparing.strategies import Way, compare_folder, find_ways
 from groundplan.project import AsyncProject
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.metaqa import evaluate
+from groundplan.evaluation.suites.metaqa import evaluate
 
 KNOWLEDGE = """
 types:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from groundplan.evaluation.nlv import evaluate
 from groundplan.evaluation.report import Report
+from groundplan.evaluation.suites.nlv import evaluate
 from tests.llm.scripted import PROBED, says, scripted
 
 CSV = (

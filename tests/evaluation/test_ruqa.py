@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.ruqa import evaluate
+from groundplan.evaluation.suites.ruqa import evaluate
 from groundplan.sources.knowledge.vectors import installed
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.evaluation.sampling import spread
+from groundplan.evaluation.suites.sampling import spread
 
 
 @given(st.integers(0, 400), st.integers(1, 500) | st.none())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.tools import evaluate
+from groundplan.evaluation.suites.tools import evaluate
 
 ROOT = Path(__file__).parents[2]
 BENCHMARK = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or ROOT.parent / "shared/benchmarks") / "tool_narrowing"

@@ -14,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from benchmarks.whole_graph import FLOORED, STEPWISE, WHOLE, Scored, lines, measure, schema_of
 
 from groundplan.contracts.tool import Tool
-from groundplan.evaluation import workflow_files
+from groundplan.evaluation.suites import workflow_files
 from tests.evaluation import test_workflow as suite
 from tests.llm.scripted import PROBED, says, scripted
 

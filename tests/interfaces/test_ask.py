@@ -25,7 +25,7 @@ def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -
     refuse = "def no(*a, **k): raise OSError('the network is shut')"
     shut.write_text(f"import socket\n{refuse}\nsocket.socket.connect = no\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    run = [sys.executable, "-m", "groundplan.interfaces.cli", "ask", str(SALES), WALKTHROUGH, "--json"]
+    run = [sys.executable, "-m", "groundplan.interfaces.cli.main", "ask", str(SALES), WALKTHROUGH, "--json"]
     done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from groundplan.interfaces.chat import chat
+from groundplan.interfaces.cli.chat import chat
 from groundplan.project import AsyncProject
-from groundplan.reading.memory import FILE, Threads
+from groundplan.state.threads import FILE, Threads
+from tests.asking.tables.described import SALES
 from tests.interfaces.test_cli import groundplan as command
-from tests.planning.described import SALES
 
 TODAY = date(2026, 1, 15)
 
@@ -116,7 +116,7 @@ def test_an_unknown_command_says_which_there_are(capsys: pytest.CaptureFixture[s
     assert "there is no /help; /new begins anew" in capsys.readouterr().err
 
 
-LISTING = "from groundplan.interfaces.chat import typed_lines; print('lines:', [*typed_lines()])"
+LISTING = "from groundplan.interfaces.cli.chat import typed_lines; print('lines:', [*typed_lines()])"
 
 
 def test_lines_of_a_pipe_come_without_a_prompt() -> None:

@@ -17,7 +17,7 @@ SALES, PLAN = ROOT / "examples/sales.csv", ROOT / "examples/sales_plan.json"
 
 
 def groundplan(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "groundplan.interfaces.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "groundplan.interfaces.cli.main", *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
     return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=120, env=environment)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.contracts.plan import Proposal
-from groundplan.planning.store import PlanStore
+from groundplan.state.plans import PlanStore
 from tests.interfaces.test_cli import PLAN
 from tests.interfaces.test_cli import groundplan as command
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.contracts.answer import TraceEntry, Usage
-from groundplan.interfaces.spending import line, printable
+from groundplan.interfaces.cli.spending import line, printable
 
 ASKED = Usage(models=("qwen",), calls=2, prompt_tokens=1611, completion_tokens=84)
 STAGES = (TraceEntry(stage="read", ms=9_000, tokens=1600), TraceEntry(stage="plan", ms=800, tokens=95))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.reading.entities import Registry, build_registry
-from groundplan.reading.words import words_of
+from groundplan.text.entities import Registry, build_registry
+from groundplan.text.words import words_of
 from tests.knowledge.portfolio import cases, marked, rows
 
 CASES = cases("aliases.yaml")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from groundplan.answering.artefacts import find_artefacts
+from groundplan.answering.verifying.artefacts import find_artefacts
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.project import Project
 from tests.knowledge.portfolio import cases, marked, nodes

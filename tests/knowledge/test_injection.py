@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import groundplan
-from groundplan.reading.entities import build_registry
-from groundplan.reading.lookup import read_lookup
+from groundplan.asking.lookup.read import read_lookup
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.knowledge.source import Knowledge
+from groundplan.text.entities import build_registry
 
 ROOT = Path(__file__).parents[2]
 BENCHMARK = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or ROOT.parent / "shared/benchmarks") / "injection"

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from groundplan.reading.periods import Found, find_periods
+from groundplan.text.periods.find import Found, find_periods
 from tests.knowledge.portfolio import cases, marked
 
 CASES = cases("periods.yaml")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from groundplan.asking.lookup.read import GENERAL, Read, read_lookup
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema
 from groundplan.contracts.reading import IntentAsked, Reading
-from groundplan.reading.entities import Registry, build_registry
-from groundplan.reading.lookup import GENERAL, Read, read_lookup
+from groundplan.text.entities import Registry, build_registry
 from tests.knowledge.portfolio import cases, marked, rows, schema
 
 CASES = cases("questions.yaml")

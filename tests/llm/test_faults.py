@@ -11,7 +11,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
 from groundplan.llm.client import Model
-from groundplan.llm.told import ModelError, Told, Untold
+from groundplan.llm.reply import ModelError, Told, Untold
 from tests.llm.scripted import (
     PROBED,
     RIPE,

@@ -11,7 +11,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
-from groundplan.llm.told import Told, Untold
+from groundplan.llm.reply import Told, Untold
 from tests.llm.scripted import PROBED, RIPE, Behaviour, Fruit, says, scripted, sends
 
 CHOICES = {"fruit": ["plum", "fig"]}

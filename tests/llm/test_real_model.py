@@ -16,7 +16,7 @@ from benchmarks.vllm_conformance import check_server
 
 from groundplan.contracts.contract import Contract
 from groundplan.llm.client import Model
-from groundplan.llm.told import Told, Untold
+from groundplan.llm.reply import Told, Untold
 from groundplan.settings import Endpoint
 from tests.llm.scripted import PROBED, says, scripted
 from tests.llm.test_schema import CLOSED

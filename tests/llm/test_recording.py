@@ -12,7 +12,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from groundplan.errors import StateInvalid
 from groundplan.llm.client import Model
 from groundplan.llm.recording import RecordingDiffers, recording, replaying
-from groundplan.llm.told import Told, Untold
+from groundplan.llm.reply import Told, Untold
 from groundplan.settings import Endpoint
 from tests.llm.scripted import PROBED, RIPE, Fruit, says, scripted, sends
 

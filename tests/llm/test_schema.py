@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from groundplan.asking.tables.adapt.changes import Adaptation, Offer
 from groundplan.contracts.contract import Contract, JsonObject
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Plan, Route
@@ -18,7 +19,6 @@ from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.tool import Tool
 from groundplan.errors import UsageError
 from groundplan.llm.schema import strict_schema
-from groundplan.planning.changes import Adaptation, Offer
 from tests.checking.asked import asked, catalog
 
 NAMES = ["revenue", 'a "quoted" one', "back\\slash", "новый столбец", "line\nbreak", "emoji 🍒"]
@@ -182,7 +182,7 @@ def test_a_new_step_gets_an_id_that_is_free_and_needs_a_table() -> None:
 def test_a_ready_schema_is_sent_as_it_is_and_the_answer_held_to_it(step: str, taken: bool) -> None:
     pytest.importorskip("openai", reason="needs the extra `llm`")
     from groundplan.llm.client import Model
-    from groundplan.llm.told import Told
+    from groundplan.llm.reply import Told
     from tests.llm.scripted import PROBED, says, scripted
 
     answer, schema = {"changes": [{"op": "remove", "step": step}]}, offer().schema

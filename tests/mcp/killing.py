@@ -31,7 +31,7 @@ from groundplan.settings import state_folder
 SEED = 7
 LOADED_BEFORE = (
     "cel",
-    "groundplan.narrowing.search",
+    "groundplan.catalog.search.search",
     "groundplan.running.run",
     "groundplan.sources.mcp.connection",
     "groundplan.sources.tables.source",

@@ -143,7 +143,7 @@ def test_the_command_line_prints_the_response_and_runs_it(tmp_path: Path, shop: 
 
 
 def _groundplan(folder: Path, *words: str, code: int = 0) -> str:
-    command: list[Any] = [sys.executable, "-m", "groundplan.interfaces.cli", *words]
+    command: list[Any] = [sys.executable, "-m", "groundplan.interfaces.cli.main", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout

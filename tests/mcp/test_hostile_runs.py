@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from groundplan.contracts.answer import Answer, Refusal
-from groundplan.interfaces.cli import app
+from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject
 from tests.mcp import workflows
 from tests.sources.mcp.calling import hostile_command

@@ -18,6 +18,8 @@ import yaml
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
+from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
+from groundplan.asking.tables.read import read
 from groundplan.checking.gate import check
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.plan import CheckedPlan
@@ -27,14 +29,12 @@ from groundplan.contracts.verdict import Passed, Refused
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
-from groundplan.planning.direct_modelled import Offered, Unbuilt, build
 from groundplan.project import load_catalog
-from groundplan.reading.lexical import read
 from groundplan.running.run import run
 from groundplan.settings import Endpoint
 from groundplan.sources.interface import Source
 from groundplan.sources.tables.source import Tables
-from tests.planning.described import SALES
+from tests.asking.tables.described import SALES
 from tests.real.test_questions import cells, table_rows
 from tests.sources.tableau.calling import opened
 from tests.sources.tableau.double.superstore import connect

@@ -17,6 +17,8 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 import httpx2
 
+from groundplan.asking.lookup.read import GENERAL, Read, read_lookup
+from groundplan.asking.lookup.read_with_model import read_lookup_with
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.knowledge import Conversation
 from groundplan.contracts.reading import IntentAsked, Reading
@@ -24,10 +26,8 @@ from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.llm.recording import replaying
-from groundplan.reading.entities import build_registry
-from groundplan.reading.lookup import GENERAL, Read, read_lookup
-from groundplan.reading.lookup_modelled import read_lookup_with
 from groundplan.settings import Endpoint
+from groundplan.text.entities import build_registry
 from tests.knowledge.portfolio import cases, rows, schema
 
 pytest_plugins = ["tests.models"]

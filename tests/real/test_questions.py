@@ -17,7 +17,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
 from groundplan.project import AsyncProject, load_catalog
 from groundplan.settings import Endpoint
-from tests.planning.described import SALES
+from tests.asking.tables.described import SALES
 
 pytest_plugins = ["tests.models"]
 

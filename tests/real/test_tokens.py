@@ -13,8 +13,8 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.answer import Answer
 from groundplan.project import AsyncProject
+from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, says, scripted
-from tests.planning.described import SALES
 
 pytest_plugins = ["tests.models"]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Step
+from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.tool import Tool
-from groundplan.running.outcome import Outcome
-from groundplan.running.referring import referred
+from groundplan.running.references import referred
 
 MAIL = Tool.model_validate(
     {
@@ -53,7 +53,9 @@ GIVEN = {
 
 def filled(first: dict[str, Any] = GIVEN, **params: object) -> Any:
     step = Step.model_validate({"id": "mail", "tool": "mail", "params": params, "needs": ["customer"]})
-    return referred(step, MAIL, {"customer": Outcome(status="finished", facts=StepFacts(step="customer", first=first))})
+    return referred(
+        step, MAIL, {"customer": StepOutcome(status="finished", facts=StepFacts(step="customer", first=first))}
+    )
 
 
 def of(field: str) -> dict[str, str]:
@@ -105,7 +107,7 @@ def test_the_text_is_what_its_parts_are_together(made: list[tuple[bool, str | in
 )
 def test_what_was_not_given_or_does_not_fit_fails_the_step(params: dict[str, Any], problem: str) -> None:
     outcome = filled(**params)
-    assert isinstance(outcome, Outcome)
+    assert isinstance(outcome, StepOutcome)
     assert outcome.status == "failed"
     assert outcome.issue
     assert outcome.issue.code == "running/reference"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from groundplan.contracts.verdict import Passed
 from groundplan.errors import GroundplanError
-from groundplan.interfaces.cli import app
+from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject, Project
 from groundplan.running.run import sqlite_checkpoints
 from tests.sources.tableau.calling import configured

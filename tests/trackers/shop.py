@@ -14,7 +14,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from groundplan.contracts.answer import Answer, Outcome
-from groundplan.interfaces.cli import app
+from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject, Project
 from tests.sources.trackers import data
 from tests.sources.trackers.calling import gitlab_double, youtrack_double

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from groundplan.contracts.verdict import Passed
-from groundplan.interfaces.cli import app
+from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject
 from groundplan.running.run import sqlite_checkpoints
 from tests.sources.trackers import data

@@ -13,7 +13,7 @@ import pytest
 
 from groundplan.contracts.facts import Facts
 from groundplan.project import Project
-from groundplan.running.collecting import collect
+from groundplan.running.facts import collect
 from tests.trackers.shop import TODAY, Shop, answered, ask
 
 QUESTIONS = ["status of web and api this month", "открытые задачи по исполнителям, столбчатая диаграмма"]
@@ -24,7 +24,7 @@ ENTRY = re.compile(r"1\.0\.0 finished: ([0-9a-f]{16}) to ([0-9a-f]{16})")
 @pytest.mark.requirement("R23")
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_two_processes_with_different_hash_seeds_print_the_same_plan(servers: Shop, question: str) -> None:
-    run = [sys.executable, "-m", "groundplan.interfaces.cli", "plan", question, "--json", "--today", str(TODAY)]
+    run = [sys.executable, "-m", "groundplan.interfaces.cli.main", "plan", question, "--json", "--today", str(TODAY)]
     printed = [
         subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed}, timeout=120, check=True)
         for seed in ("1", "4242")

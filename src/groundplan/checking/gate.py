@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.checking import (
+from groundplan.checking.draft import Draft
+from groundplan.checking.parsing import parse
+from groundplan.checking.repair import repair
+from groundplan.checking.rules import (
     access,
     conditions,
     coverage,
@@ -19,9 +22,6 @@ from groundplan.checking import (
     shape,
     types,
 )
-from groundplan.checking.draft import Draft
-from groundplan.checking.parsing import parse
-from groundplan.checking.repair import repair
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Binding, CheckedPlan, Coverage, Plan, Step
 from groundplan.contracts.reading import Reading

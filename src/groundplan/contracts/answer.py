@@ -74,6 +74,12 @@ class Refusal(Contract):
     notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
 
 
+def refused(code: str, problem: str, hint: str) -> Refusal:
+    """A refusal for one reason."""
+    text = f"{problem[:1].upper()}{problem[1:]}; {hint}."
+    return Refusal(text=text, issues=(Issue(code=code, problem=problem, hint=hint),))
+
+
 class Clarification(Contract):
     kind: Literal["clarification"] = "clarification"
     text: str

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from groundplan.answering.chart import png, svg
+from groundplan.charts.picture import png, svg
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
-from groundplan.interfaces.show import cell
-from groundplan.interfaces.spending import counted
+from groundplan.interfaces.cli.show import cell
+from groundplan.interfaces.cli.spending import counted
 
 ROWS_IN_THE_REPORT = 30
 

@@ -12,8 +12,8 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import WorldError
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import MAX_TOKENS
+from groundplan.llm.reply import Into, Told, Untold, add
 from groundplan.llm.schema import Choices, Schema
-from groundplan.llm.told import Into, Told, Untold, add
 
 
 @dataclass(frozen=True)

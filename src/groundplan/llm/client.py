@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract
 from groundplan.llm.prompt import load_prompt
+from groundplan.llm.reply import Into, Told, Untold, add
 from groundplan.llm.schema import Choices, Schema, strict_schema
-from groundplan.llm.told import Into, Told, Untold, add
 from groundplan.llm.understanding import Understood, understand
 from groundplan.llm.wire import RequestRefused, Wire
 from groundplan.settings import Endpoint

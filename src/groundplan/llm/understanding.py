@@ -12,8 +12,8 @@ from jsonschema.exceptions import best_match
 from pydantic import ValidationError
 
 from groundplan.llm.extraction import NoJson, extract
+from groundplan.llm.reply import Into
 from groundplan.llm.schema import Schema
-from groundplan.llm.told import Into
 from groundplan.llm.wire import Reply
 
 MOST_FAULTS = 20  # that are compared to name one: a long wrong answer has thousands

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from groundplan.contracts.answer import Usage
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
+from groundplan.llm.reply import ModelError
 from groundplan.llm.secret import hide
-from groundplan.llm.told import ModelError
 from groundplan.settings import Endpoint, read_secret
 
 try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from groundplan.contracts.plan import CheckedPlan, Coverage, Step
-from groundplan.running.outcome import SKIPPED, Outcome, blocked
+from groundplan.contracts.step_outcome import SKIPPED, StepOutcome, blocked
 
 
-def hindrance(step: Step, plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> Outcome | None:
+def hindrance(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> StepOutcome | None:
     """What keeps the step from running, or None.
 
     A join runs when one of the branches that fill its input did, whatever a router skipped.
@@ -31,7 +31,7 @@ def _is_router(plan: CheckedPlan, step_id: str) -> bool:
     return any(step.id == step_id and step.kind == "router" for step in plan.steps)
 
 
-def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> bool:
+def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> bool:
     """Whether the ordinary steps brought so little that the fallback's steps run."""
     if plan.fallback is None:
         return False
@@ -42,7 +42,7 @@ def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> bool:
     return any(due[condition] for condition in plan.fallback.when)
 
 
-def covered(plan: CheckedPlan, outcomes: Mapping[str, Outcome]) -> tuple[Coverage, ...]:
+def covered(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> tuple[Coverage, ...]:
     """The gate's coverage, as the run left it: a requirement is met when a step that cites it brought facts."""
     return tuple(
         item.model_copy(update={"ok": any(outcomes[step].found for step in item.steps if step in outcomes)})

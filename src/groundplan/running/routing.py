@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Step
-from groundplan.running.outcome import Outcome, failed
+from groundplan.contracts.step_outcome import StepOutcome, failed
 
 
-def route(step: Step, outcomes: Mapping[str, Outcome]) -> Outcome:
+def route(step: Step, outcomes: Mapping[str, StepOutcome]) -> StepOutcome:
     """The first route whose condition holds, else the default; a condition that cannot be decided is a failure."""
     import cel  # loaded only for plans that have a router
 
@@ -21,8 +21,8 @@ def route(step: Step, outcomes: Mapping[str, Outcome]) -> Outcome:
         except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
             return failed("condition", step.id, f"the condition {candidate.when!r} cannot be decided: {error}")
         if holds is True:
-            return Outcome(status="finished", to=candidate.to)
-    return Outcome(status="finished", to=step.default or "")
+            return StepOutcome(status="finished", to=candidate.to)
+    return StepOutcome(status="finished", to=step.default or "")
 
 
 def visible(facts: StepFacts | None) -> dict[str, object]:

@@ -22,19 +22,19 @@ from langgraph.config import get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.pregel import Pregel
 
-from groundplan.contracts.agent import Execution
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.progress import Progress
+from groundplan.contracts.step_outcome import SKIPPED, StepOutcome, failed
 from groundplan.errors import StateInvalid, UsageError
-from groundplan.running.collecting import collect
-from groundplan.running.effects import Effects
-from groundplan.running.execution import Handles, execute_once
-from groundplan.running.outcome import SKIPPED, Outcome, failed
+from groundplan.running.facts import collect
 from groundplan.running.readiness import fallback_is_due, hindrance
-from groundplan.running.referring import referred
+from groundplan.running.references import referred
 from groundplan.running.routing import route
+from groundplan.running.step import Handles, execute_once
 from groundplan.sources.interface import Call, Source
+from groundplan.state.effects import Effects
+from groundplan.telemetry.audit import Execution
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -89,8 +89,8 @@ async def _finished_before(graph: Pregel[Any, Any, Any, Any], config: RunnableCo
     return None if snapshot.next else snapshot.values
 
 
-def _outcomes(state: State) -> dict[str, Outcome]:
-    return {step: Outcome.model_validate(outcome) for step, outcome in state.items()}
+def _outcomes(state: State) -> dict[str, StepOutcome]:
+    return {step: StepOutcome.model_validate(outcome) for step, outcome in state.items()}
 
 
 @dataclass
@@ -104,7 +104,7 @@ class _Run:
     effects: Effects | None
     began: float = field(default_factory=time.monotonic)
     handles: Handles = field(init=False)
-    ended: dict[str, Future[Outcome]] = field(default_factory=dict)
+    ended: dict[str, Future[StepOutcome]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.handles = Handles(self.plan, self.sources)
@@ -113,7 +113,7 @@ class _Run:
     def seconds_left(self) -> float:
         return self.plan.limits.seconds - (time.monotonic() - self.began)
 
-    async def outcomes_of(self, steps: Collection[str]) -> dict[str, Outcome]:
+    async def outcomes_of(self, steps: Collection[str]) -> dict[str, StepOutcome]:
         return {step: await asyncio.shield(self.ended[step]) for step in steps}
 
 
@@ -132,7 +132,7 @@ def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[
         this.ended = {step: loop.create_future() for step in steps}
 
         async def settle(step: str, result: Any) -> None:
-            this.ended[step].set_result(Outcome.model_validate(await result))
+            this.ended[step].set_result(StepOutcome.model_validate(await result))
 
         calls = [(step, take(step)) for step in steps]
         await asyncio.gather(*(settle(step, result) for step, result in calls))
@@ -141,7 +141,7 @@ def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[
     return walk
 
 
-async def _take(this: _Run, step: Step) -> Outcome:
+async def _take(this: _Run, step: Step) -> StepOutcome:
     """One step from waiting to its outcome, with its progress told on the way."""
     waited = await this.outcomes_of(step.needs)
     if this.plan.fallback and step.id in this.plan.fallback.steps:
@@ -156,7 +156,7 @@ async def _take(this: _Run, step: Step) -> Outcome:
     return await _call(this, step, waited)
 
 
-async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcome:
+async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> StepOutcome:
     began = time.monotonic()
     seconds = min(this.plan.limits.step_seconds, this.seconds_left)
     if seconds <= 0:
@@ -165,7 +165,7 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcom
     tool = this.plan.tools[step.tool or ""]
     ports = {port.name for port in tool.inputs}
     params = referred(step, tool, waited)
-    if isinstance(params, Outcome):
+    if isinstance(params, StepOutcome):
         return _told(this, step, params)
     call = Call(
         run=this.id,
@@ -188,7 +188,7 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, Outcome]) -> Outcom
     return _told(this, step, outcome, ms=(time.monotonic() - began) * 1000)
 
 
-def _told(this: _Run, step: Step, outcome: Outcome, ms: float | None = None) -> Outcome:
+def _told(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None) -> StepOutcome:
     detail = outcome.issue.problem if outcome.issue else (outcome.to or "")
     _tell(this, step, outcome.status, ms, detail)
     return outcome

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.checking.shape import MODEL_KINDS
+from groundplan.checking.rules.shape import MODEL_KINDS
 from groundplan.contracts.tool import Tool
 from groundplan.errors import UsageError
 from groundplan.running.model.grounding import ungrounded

@@ -21,9 +21,9 @@ from groundplan.contracts.verdict import Refused
 from groundplan.errors import UsageError
 from groundplan.project import AsyncProject
 from groundplan.running.model import asking
+from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 from tests.mcp.workflows import proposal
-from tests.planning.described import SALES
 from tests.running.model.workshop import DONE, FOUND, Ended, agent, at_work, calls, mail, told, write
 from tests.sources.mcp.calling import shop_command
 

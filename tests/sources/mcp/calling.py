@@ -16,8 +16,8 @@ from typing import Any
 
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Limits
-from groundplan.running.execution import execute
-from groundplan.running.outcome import Outcome
+from groundplan.contracts.step_outcome import StepOutcome
+from groundplan.running.step import execute
 from groundplan.sources.interface import Call
 from groundplan.sources.mcp.source import Mcp
 
@@ -69,7 +69,7 @@ def facts(source: Mcp, tool: str, **params: Any) -> StepFacts:
     return asyncio.run(source.call(ready(source, tool, params))).facts
 
 
-def outcome(source: Mcp, tool: str, seconds: float, **params: Any) -> Outcome:
+def outcome(source: Mcp, tool: str, seconds: float, **params: Any) -> StepOutcome:
     """Through the runner's own door."""
     return asyncio.run(execute(source, ready(source, tool, params, seconds), seconds, lambda _: None))[0]
 

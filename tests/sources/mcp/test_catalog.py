@@ -12,16 +12,16 @@ from tests.sources.mcp.calling import hostile_command, opened, ready, rows, shop
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.params import params_faults
+from groundplan.catalog.search.documents import documents
+from groundplan.catalog.search.index import build_index
+from groundplan.catalog.search.queries import for_text
+from groundplan.catalog.search.search import Search
 from groundplan.checking.gate import check
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.errors import UsageError
-from groundplan.narrowing.documents import documents
-from groundplan.narrowing.index import build_index
-from groundplan.narrowing.queries import for_text
-from groundplan.narrowing.search import Search
 from groundplan.running.run import run
 from groundplan.sources.mcp.source import Mcp
 from groundplan.sources.mcp.tools import Told, catalog_name, offer

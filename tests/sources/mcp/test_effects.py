@@ -11,7 +11,7 @@ import pytest
 from tests.sources.mcp.calling import facts, hostile_command, opened, outcome, ready, rows, shop_command
 
 from groundplan.errors import DeadlineExceeded, ToolError, UsageError
-from groundplan.running.execution import execute
+from groundplan.running.step import execute
 from groundplan.sources.mcp.connection import Asking
 from groundplan.sources.mcp.source import Mcp, OutcomeUnknown
 from groundplan.sources.mcp.tools import Told

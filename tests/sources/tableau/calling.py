@@ -14,9 +14,9 @@ from tests.sources.tableau.double.tableau import Tableau as Double
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.plan import Limits
+from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.tool import Tool
-from groundplan.running.execution import execute
-from groundplan.running.outcome import Outcome
+from groundplan.running.step import execute
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tableau.source import Handle, Tableau
 
@@ -59,10 +59,10 @@ def table(result: Result) -> pa.Table:
     return result.handle
 
 
-def run(source: Tableau, query: Any, seconds: float) -> Outcome:
+def run(source: Tableau, query: Any, seconds: float) -> StepOutcome:
     """One step through the runner's own door."""
 
-    async def step() -> Outcome:
+    async def step() -> StepOutcome:
         outcome, _ = await execute(source, ready(query, seconds), seconds, lambda _: None)
         return outcome
 

@@ -10,13 +10,13 @@ import pytest
 from tests.sources.tableau.calling import during, opened
 from tests.sources.tableau.double.tableau import Tableau
 
+from groundplan.asking.tables.direct.plan import propose
+from groundplan.asking.tables.read import read
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.facts import Complete, Facts
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed
-from groundplan.planning.direct import propose
-from groundplan.reading.lexical import read
 from groundplan.running.run import run
 from groundplan.sources.tableau.source import Tableau as Source
 from groundplan.sources.tables.source import Tables

@@ -14,7 +14,7 @@ from tests.sources.tableau.double.tableau import Tableau
 
 from groundplan.contracts.facts import Complete
 from groundplan.errors import DeadlineExceeded, SourceError
-from groundplan.sources.tableau.hour import QueriesUsedUp
+from groundplan.sources.tableau.rate_limit import QueriesUsedUp
 
 SECONDS = 2.5
 PASSING: tuple[Fault, ...] = ("408000", "429000", "429000 after 0", "503800", "503801", "504000")
@@ -159,7 +159,7 @@ def test_every_try_is_a_query_of_the_hour(tableau: Tableau, tmp_path: Path) -> N
 
 
 def test_an_hour_later_there_is_room_again(tableau: Tableau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.sources.tableau.hour.SECONDS", 0.2)
+    monkeypatch.setattr("groundplan.sources.tableau.rate_limit.SECONDS", 0.2)
     source = opened(tableau, tmp_path, queries_per_hour=1)
 
     async def asked() -> None:

@@ -22,11 +22,11 @@ from jsonschema import ValidationError
 from tests.answering.drawings import KINDS, STORE, drawn, marks, of_kind, sales
 from tests.sources.tables.data import ROWS
 
-from groundplan.answering.chart import svg
+from groundplan.charts.picture import svg
+from groundplan.charts.time import MONTHS
 from groundplan.contracts.facts import TableColumn
 from groundplan.errors import ToolError
-from groundplan.sources.tables.chart_time import MONTHS
-from groundplan.sources.tables.charts import chart, prepare
+from groundplan.sources.tables.tools.charts import chart, prepare
 
 HOSTILE = ("'); alert(1)//", "</script><script>", "a\u2028b", '" + datum.constructor + "', "\\", "${1}", "{{x}}")
 ODD_NAMES = ("a.b", "a[0]", "it's", 'say "x"', "back\\slash", "two words", "выручка", "</script>", "3rd", "a\u2028b")
@@ -192,7 +192,7 @@ def test_text_from_data_stays_inside_its_literal() -> None:
 def test_dates_do_not_move_with_the_zone_of_the_machine(zone: str) -> None:
     code = (
         "from tests.answering.drawings import of_kind\n"
-        "from groundplan.answering.chart import svg\n"
+        "from groundplan.charts.picture import svg\n"
         "print(svg(of_kind('line')), svg(of_kind('bar over time')))"
     )
     root = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import pytest
 from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.errors import ToolError
-from groundplan.sources.tables.handle import Handle
+from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 
 pytestmark = pytest.mark.requirement("R45")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from tests.sources.tables.tooling import made, rows
 
-from groundplan.sources.tables.handle import Handle
+from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 
 pytestmark = pytest.mark.requirement("R38", "R45")

@@ -18,7 +18,7 @@ from tests.sources.tables.tooling import call, made, rows
 from groundplan.contracts.facts import Complete, Truncated
 from groundplan.contracts.plan import Limits
 from groundplan.errors import QueryRefused, ToolError
-from groundplan.sources.tables.engines import Query
+from groundplan.sources.tables.engine.engines import Query
 from groundplan.sources.tables.source import Tables
 
 pytestmark = pytest.mark.requirement("R38")

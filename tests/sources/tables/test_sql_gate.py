@@ -6,7 +6,7 @@ import pytest
 from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, NESTED, POSTGRES, SPARK
 
 from groundplan.errors import QueryRefused
-from groundplan.sources.tables.sql_gate import approve
+from groundplan.sources.tables.engine.sql_gate import approve
 
 pytestmark = pytest.mark.requirement("R45")
 

@@ -13,10 +13,10 @@ from tests.sources.tables.data import ROWS, SPIKES
 from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.errors import ToolError
-from groundplan.sources.tables.charts import prepare
-from groundplan.sources.tables.handle import Handle
+from groundplan.sources.tables.engine.handle import Handle
+from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.source import Tables
-from groundplan.sources.tables.values import cell
+from groundplan.sources.tables.tools.charts import prepare
 
 pytestmark = pytest.mark.requirement("R38", "R45")
 

@@ -12,7 +12,7 @@ import yaml
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.tool import Tool
 from groundplan.sources.interface import Call, Result
-from groundplan.sources.tables.handle import Handle
+from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 
 

@@ -13,8 +13,8 @@ from tests.sources.trackers.calling import Tracking, gitlab, gitlab_double, read
 from tests.sources.trackers.serving import Fault, RateLimit, Served, every, only, serving
 
 from groundplan.contracts.facts import Complete, StepFacts
-from groundplan.running.execution import execute
-from groundplan.running.outcome import Outcome
+from groundplan.contracts.step_outcome import StepOutcome
+from groundplan.running.step import execute
 
 SECONDS = 2.5
 KINDS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
 
 def run(
     tool: str, folder: Path, settings: dict[str, Any] | None = None, **behaviour: Any
-) -> tuple[Outcome, Served, float]:
+) -> tuple[StepOutcome, Served, float]:
     """One step through the runner's own door, what the server saw, and the seconds it took."""
     double, opened, params, _ = KINDS[tool]
     with serving(double(), **behaviour) as served:
@@ -36,7 +36,7 @@ def run(
         return outcome, served, time.monotonic() - begun
 
 
-async def through(source: Tracking, tool: str, params: dict[str, Any]) -> Outcome:
+async def through(source: Tracking, tool: str, params: dict[str, Any]) -> StepOutcome:
     try:
         outcome, _ = await execute(source, ready(tool, params, SECONDS), SECONDS, lambda _: None)
         return outcome

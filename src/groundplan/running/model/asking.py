@@ -10,8 +10,8 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import DeadlineExceeded, SourceError, ToolError, WorldError
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
+from groundplan.llm.reply import Into, Told, Untold, add
 from groundplan.llm.schema import Schema
-from groundplan.llm.told import Into, Told, Untold, add
 
 MOST_TOKENS = 60_000  # of prompts and answers, for all steps of a run
 LONGEST_PROBLEM = 300  # characters

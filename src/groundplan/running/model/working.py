@@ -13,12 +13,12 @@ from groundplan.contracts.facts import Cited, Item, StepFacts
 from groundplan.contracts.tool import Tool
 from groundplan.errors import GroundplanError
 from groundplan.llm.prompt import load_prompt
-from groundplan.running.execution import execute
 from groundplan.running.model.asking import Asked, Asking
 from groundplan.running.model.offering import Calling, Offer, Turn, offer
 from groundplan.running.model.shown import shown
 from groundplan.running.model.tools import WORDS
 from groundplan.running.model.writing import write
+from groundplan.running.step import execute
 from groundplan.sources.interface import Call, Source
 
 MAX_TOKENS = 400  # of one call

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from groundplan.aside import Aside
+from groundplan.blocking import Aside
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import Item, StepFacts
 from groundplan.contracts.schema import SourceSchema

@@ -12,8 +12,8 @@ from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.query import Query
 from groundplan.sources.http.client import Budget, Request
 from groundplan.sources.tableau.datasource import SERVICE, Known
-from groundplan.sources.tableau.hour import Hour
 from groundplan.sources.tableau.models import Rows
+from groundplan.sources.tableau.rate_limit import Hour
 from groundplan.sources.tableau.refusals import refused
 from groundplan.sources.tableau.rows import promised, to_table
 from groundplan.sources.tableau.session import Session, Signed

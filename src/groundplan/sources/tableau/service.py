@@ -7,9 +7,9 @@ import asyncio
 from groundplan.contracts.query import Query
 from groundplan.sources.http.client import Budget, Server
 from groundplan.sources.tableau.datasource import Datasource, Known
-from groundplan.sources.tableau.hour import Hour
 from groundplan.sources.tableau.members import find_members
 from groundplan.sources.tableau.querying import Answered, Querying
+from groundplan.sources.tableau.rate_limit import Hour
 from groundplan.sources.tableau.refusals import Declined, refused
 from groundplan.sources.tableau.session import Session
 from groundplan.sources.tableau.site import Site

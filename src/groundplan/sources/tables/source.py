@@ -20,15 +20,15 @@ from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
-from groundplan.sources.tables.describe import describe
-from groundplan.sources.tables.distinct import find_values
-from groundplan.sources.tables.engines import Engine, Scratch, open_scratch
-from groundplan.sources.tables.executing import Executor, Fetched, Work
-from groundplan.sources.tables.handle import Handle, Params, arranged, handle_on
-from groundplan.sources.tables.opening import open_engine
-from groundplan.sources.tables.shape_tools import join_tables
-from groundplan.sources.tables.tools import ASKING, LAZY, SINKS
-from groundplan.sources.tables.values import cell
+from groundplan.sources.tables.engine.engines import Engine, Scratch, open_scratch
+from groundplan.sources.tables.engine.executing import Executor, Fetched, Work
+from groundplan.sources.tables.engine.handle import Handle, Params, arranged, handle_on
+from groundplan.sources.tables.engine.values import cell
+from groundplan.sources.tables.files.opening import open_engine
+from groundplan.sources.tables.schema.describe import describe
+from groundplan.sources.tables.schema.distinct import find_values
+from groundplan.sources.tables.tools.registry import ASKING, LAZY, SINKS
+from groundplan.sources.tables.tools.shape import join_tables
 
 GUESTS = 64  # tables of other sources, held for later steps
 

@@ -1,0 +1,1 @@
+"""A model chooses among sentences that are already verified."""

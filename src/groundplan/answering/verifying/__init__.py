@@ -1,0 +1,1 @@
+"""A text is shown only if the facts carry all of it."""

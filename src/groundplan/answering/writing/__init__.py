@@ -1,0 +1,1 @@
+"""Facts to sentences, each value with its citation."""

@@ -1,0 +1,176 @@
+"""Values as people read them: numbers by their size, dates by their grain, names so that they stay data."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from groundplan.answering.writing.phrases import (
+    AGES,
+    BOOLEANS,
+    EMPTY,
+    MONTHS,
+    MONTHS_OF_DAYS,
+    NOTHING,
+    OPERATORS,
+    PERIOD,
+    QUARTER,
+    SCALES,
+    TEXT,
+    WEEK,
+    Language,
+    worded,
+)
+from groundplan.contracts.contract import Scalar
+from groundplan.contracts.facts import Item
+
+LONGEST_NAME = 80
+ACTIVE = re.compile(r"[\[\]<>`]|://|\bwww\.")  # what Markdown would turn into a link, an image or a tag
+BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes to be seen as one
+QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
+
+
+def exact(value: float, language: Language) -> str:
+    """Whole numbers whole, others to two decimals, small ones to three digits that say something."""
+    if isinstance(value, int) or value.is_integer():
+        return decimals(value, 0, language)
+    return decimals(value, 2 if abs(value) >= 1 else 2 - math.floor(math.log10(abs(value))), language)
+
+
+def decimals(value: float, places: int, language: Language) -> str:
+    text = f"{value:,.{places}f}"
+    return _grouped(text if text.strip("-0.,") else text.lstrip("-"), language)
+
+
+def brief(value: float, language: Language) -> str:
+    """Three digits and a word from a million on; whole numbers from ten thousand on."""
+    for scale, word in SCALES[language].items():
+        if abs(value) >= scale:
+            scaled = value / scale
+            places = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
+            return f"{decimals(scaled, places, language)} {word}"
+    return decimals(value, 0, language) if abs(value) >= 10_000 else exact(value, language)
+
+
+def percent(ratio: float, language: Language, *, signed: bool = False) -> str:
+    hundredths = ratio * 100
+    places = 0 if abs(hundredths) >= 9.95 or hundredths == 0 else 1 if abs(hundredths) >= 0.95 else 2
+    sign = "+" if signed else ""
+    return _grouped(f"{hundredths:{sign},.{places}f}", language) + ("%" if language == "en" else "\u00a0%")
+
+
+def moment(value: str, grain: str | None, language: Language) -> str:
+    """`January 2024`, `Q3 2025`, `2025`, `the week of 3 March 2025`, `3 March 2025`, `3 March 2025, 14:00`."""
+    at = datetime.fromisoformat(value)
+    match grain:
+        case "year":
+            return f"{at:%Y}"
+        case "quarter":
+            return QUARTER[language].format((at.month + 2) // 3, at.year)
+        case "month":
+            return f"{MONTHS[language][at.month - 1]} {at.year}"
+    day = f"{at.day} {MONTHS_OF_DAYS[language][at.month - 1]} {at.year}"
+    if grain == "week":
+        return WEEK[language] + day
+    has_time = grain in ("hour", "minute") or (grain is None and len(value) > len("2024-01-01"))
+    return f"{day}, {at:%H:%M}" if has_time else day
+
+
+def period(start: str, end: str, language: Language) -> str:
+    """A half-open span by the name of its year, quarter or month when it is one, else by its first and last day."""
+    first, after = date.fromisoformat(start[:10]), date.fromisoformat(end[:10])
+    for grain, months in (("year", 12), ("quarter", 3), ("month", 1)):
+        if first.day == 1 and (first.month - 1) % months == 0 and after == _months_later(first, months):
+            return moment(start, grain, language)
+    last = after - timedelta(days=1)
+    if last == first:
+        return moment(start[:10], "day", language)
+    return PERIOD[language].format(*(moment(day.isoformat(), "day", language) for day in (first, last)))
+
+
+def named(value: Scalar, language: Language, grain: str | None = None, *, is_time: bool = False) -> str:
+    """A value that names something. Text that could act as markup is shown as code, and long text is cut."""
+    match value:
+        case None:
+            return NOTHING[language]
+        case bool():
+            return BOOLEANS[language][value]
+        case int() | float():
+            return str(int(value)) if value == int(value) else str(value)
+        case str() if is_time and _is_moment(value):
+            return moment(value, grain, language)
+        case str():
+            return _quoted(plain(value), language)
+
+
+def as_given(value: Scalar, language: Language) -> str:
+    """A value of a call exactly as it was, but for texts that are too long or could act; of several words in quotes."""
+    if not isinstance(value, str) or not (text := plain(value)) or ACTIVE.search(text):
+        return named(value, language)
+    return text if BARE.fullmatch(text) else TEXT[language].format(text.translate(QUOTES))
+
+
+def as_field(item: Item, language: Language) -> str:
+    """`subject "Thank you"`."""
+    title = as_code(item.title) if ACTIVE.search(item.title) else plain(item.title)
+    return " ".join(filter(None, (title, as_given(item.value, language), item.unit)))
+
+
+def as_code(text: str) -> str:
+    return "`" + plain(text).replace("`", "'") + "`"
+
+
+def plain(text: str) -> str:
+    """On one line, without characters that cannot be seen."""
+    seen = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
+    seen = " ".join("".join(mark for mark in seen if unicodedata.category(mark) != "Cf").split())
+    return seen if len(seen) <= LONGEST_NAME else seen[: LONGEST_NAME - 1].rstrip() + "…"
+
+
+def age(seconds: float, language: Language) -> str:
+    scale, word = next((item for item in AGES[language].items() if seconds >= item[0]), (1.0, AGES[language][1]))
+    return f"{_grouped(f'{seconds / scale:,.1f}', language)} {word}"
+
+
+def condition(told: Mapping[str, Any], language: Language) -> str:
+    """A filter in words; a span of days by its first and last day."""
+    operator, values = told["operator"], list(told.get("values") or ())
+    column, words = worded(told["column"]), OPERATORS[language]
+    if operator == "between" and all(DAY.fullmatch(str(value)) for value in values):
+        last = (date.fromisoformat(values[1]) - timedelta(days=1)).isoformat()
+        return words["days"].format(column, *(moment(day, "day", language) for day in (values[0], last)))
+    shown = [named(value, language, is_time=True) for value in values]
+    if operator in ("in", "not in"):
+        return words[operator].format(column, ", ".join(shown))
+    return words[operator].format(column, *shown)
+
+
+def _grouped(text: str, language: Language) -> str:
+    return text if language == "en" else text.replace(",", "\u00a0").replace(".", ",")
+
+
+def _quoted(text: str, language: Language) -> str:
+    if not text:
+        return EMPTY[language]
+    if ACTIVE.search(text):
+        return as_code(text)
+    return text if language == "en" else f"«{text}»"
+
+
+def _is_moment(value: str) -> bool:
+    """Also of a text that only looks like one: `2026-02-30`."""
+    try:
+        return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _months_later(day: date, months: int) -> date:
+    place = day.month - 1 + months
+    return day.replace(year=day.year + place // 12, month=place % 12 + 1)

@@ -1,0 +1,29 @@
+"""Sentences to one text, with the citations in the order in which they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundplan.answering.writing.forms import Sentence
+from groundplan.answering.writing.phrases import Language
+from groundplan.contracts.answer import Citation
+
+STEPS = frozenset({"done", "met", "unmet", "passed_by", "broken", "gave", "gave_list", "gave_text", "gave_nothing"})
+LISTS = frozenset({"place", "share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"})
+LINES = LISTS | STEPS
+HEADS = frozenset({"top", "bottom", "shares", "anomalies", "anomalies_one"})
+
+
+def text_of(sentences: Sequence[Sentence], language: Language) -> tuple[str, tuple[Citation, ...]]:
+    text, citations = "", []
+    before: Sentence | None = None
+    for sentence in sentences:
+        if before:
+            alone = sentence.form in LINES | HEADS or before.form in LINES
+            text += "\n" if alone else " "
+        for part in sentence.parts(language):
+            if isinstance(part, Citation):
+                citations.append(part)
+            text += part if isinstance(part, str) else part.text
+        before = sentence
+    return text, tuple(citations)

@@ -1,0 +1,119 @@
+"""An analyst's short text about the facts, in which every value comes with its citation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from groundplan.answering.writing.citing import Citing, placed
+from groundplan.answering.writing.display import age, condition
+from groundplan.answering.writing.forms import Sentence
+from groundplan.answering.writing.phrases import GRAINS, Language
+from groundplan.answering.writing.queried import filtered
+from groundplan.answering.writing.render import rendered
+from groundplan.answering.writing.steps import step_sentences
+from groundplan.answering.writing.subjects import Subject, find_filters, subjects
+from groundplan.answering.writing.tables import described, further
+from groundplan.answering.writing.text import text_of
+from groundplan.answering.writing.tracing import flat
+from groundplan.contracts.answer import Citation, ShownTable
+from groundplan.contracts.facts import Facts, Stale, Truncated
+from groundplan.contracts.plan import CheckedPlan
+
+
+def write(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> tuple[str, tuple[Citation, ...]]:
+    return text_of(list(sentences(plan, facts, shown, language)), language)
+
+
+def sentences(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> Iterator[Sentence]:
+    """What was found, which rows that covers, and what is missing."""
+    about = subjects(plan, facts, shown)
+    told = findings(plan, facts, about, language)
+    if not facts.found and not about and not facts.steps:
+        yield Sentence("nothing", {})
+    yield from told
+    if not told:
+        yield from _charts(about, language)
+    yield from remarks(plan, facts, about, language)
+
+
+def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
+    """What the text says of the facts; a chart and a table of the same facts are told about once."""
+    told = {text_of([one], language)[0]: one for one in _described(plan, about, language)}
+    listed = rendered(facts, plan.render, plan.limits, language)
+    steps = step_sentences(facts, plan.limits, language)
+    return [*steps, *told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
+
+
+def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """What could be said as well."""
+    for subject in about:
+        yield from further(Citing(subject, language))
+
+
+def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """What a reader must know whatever else is said: scope and shortcomings."""
+    yield from _scope(plan, facts, about, language)
+    yield from _shortcomings(facts, about, language)
+
+
+def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> str:
+    return text_of(list(remarks(plan, facts, subjects(plan, facts, shown), language)), language)[0]
+
+
+def _described(plan: CheckedPlan, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    for subject in about:
+        if not (subject.is_chart and (subject.kind == "listing" or not subject.complete)):
+            yield from described(Citing(subject, language), plan.limits.items)
+
+
+def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """By their columns: a title is the planner's text, not a fact."""
+    for subject in about:
+        yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
+
+
+def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """Which rows were counted, and how time was cut."""
+    for place, item in enumerate(facts.items):
+        if item.kind == "grain" and isinstance(item.value, str):
+            grain = placed(GRAINS[language][item.value], f"facts.items.{place}.value", item.value)
+            yield Sentence("grain", {"grain": grain})
+            break
+    filters = {path: told for subject in about for path, told in subject.filters.items()}
+    if facts.groups and not about:
+        ran = [end for end in plan.ends if end not in {failure.step for failure in facts.failures}]
+        filters = {path: told for end in ran for path, told in find_filters(plan, end)}
+    once = {_condition(path, told, language): (path, told) for path, told in reversed(filters.items())}
+    if once:
+        cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
+        yield Sentence("filters", {"conditions": tuple(cites)})
+
+
+def _condition(path: str, told: Mapping[str, Any], language: Language) -> str:
+    return filtered(told, language) if ".query." in path else condition(told, language)
+
+
+def _shortcomings(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    cut = [subject for subject in about if not subject.complete]
+    for subject in cut:
+        cite = Citing(subject, language)
+        form = "drawn" if subject.is_chart else "cut"
+        yield Sentence(form, {"shown": cite.shown(), "rows": cite.rows()})
+    match facts.state:
+        case Truncated(reason=reason) if not cut:
+            yield Sentence("truncated", {"reason": placed(reason, "facts.state.reason", reason)})
+        case Stale(age_seconds=seconds):
+            yield Sentence("stale", {"age": placed(age(seconds, language), "facts.state.age_seconds", seconds)})
+    for place, failure in enumerate(facts.failures):
+        if failure.issue and not facts.steps:
+            path, problem = f"facts.failures.{place}.issue.problem", failure.issue.problem
+            yield Sentence("failed", {"problem": placed(problem.rstrip("."), path, problem)})
+    if facts.files:
+        saved = [(PurePath(file).name, f"facts.files.{place}", file) for place, file in enumerate(facts.files)]
+        yield Sentence("saved", {"files": tuple(cite for file in saved for cite in placed(*file))})

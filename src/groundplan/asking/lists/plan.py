@@ -1,0 +1,228 @@
+"""Retrieval planned by rules: intents become plans and queries for sources, with no model and always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from groundplan.asking.remote_tables import Fetching
+from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.plan import Fallback, Limits, Plan, Provenance, Step
+from groundplan.contracts.reading import Filter, IntentAsked, Reading
+from groundplan.contracts.retrieval import (
+    FilterName,
+    Filters,
+    Hypothesis,
+    Reasoning,
+    Retrieval,
+    RetrievalCondition,
+    RetrievalPlan,
+    RetrievalQuery,
+    TrackerIntent,
+    no_filters,
+)
+from groundplan.errors import CatalogError
+from groundplan.telemetry.audit import AgentContract, Capabilities, agent
+
+FILE = Path(__file__).with_name("retrieval.yaml")
+UNKNOWN = "unknown"
+LISTED = 10  # of each list: a person reads the latest, and the count says how many there are
+BY_RULES = Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=80)
+
+
+class TableRule(Contract):
+    """Which columns the filters of a plan are about. `statuses` gives the table's own word for each that it knows."""
+
+    projects: Name
+    dates: Name
+    status: Name | None = None
+    statuses: dict[str, str] = {}
+
+
+class PlanRule(Contract):
+    """One plan of an intent; `otherwise` fills a filter of which the question says nothing."""
+
+    hypothesis: Text
+    description: Text
+    sources: Annotated[tuple[Name, ...], Field(min_length=1)]
+    table: Name | None = None
+    by: Name | None = None  # the date it is about, where that is not the table's usual one
+    instead: Name | None = None  # the table that tells about the same, where this one cannot be had
+    filters: tuple[FilterName, ...] = ()
+    otherwise: Filters = Field(default_factory=no_filters)
+    priority: int
+
+
+class IntentRule(Contract):
+    plans: Annotated[tuple[PlanRule, ...], Field(min_length=1)]
+    lists: bool = False  # its lists are the answer, not what is counted or drawn of them
+    conclusion: Text = ""  # what is found out from all of its plans together
+
+
+class RetrievalRules(Contract):
+    threshold: Annotated[float, Field(ge=0, le=1)]
+    sources: dict[Name, Literal["structured", "unstructured"]]
+    tables: dict[Name, TableRule] = {}
+    intents: dict[Name, IntentRule]
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> RetrievalRules:
+        faults = [*self._faults()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def of(self, intent: str) -> IntentRule:
+        """Of an intent without an entry, that of `unknown`."""
+        return self.intents.get(intent) or self.intents[UNKNOWN]
+
+    def _faults(self) -> Iterator[str]:
+        if UNKNOWN not in self.intents:
+            yield f"the intent {UNKNOWN!r} is missing; add one for what no other covers"
+        for name, intent in self.intents.items():
+            for rule in intent.plans:
+                for source in sorted({*rule.sources} - {*self.sources}):
+                    yield f"intent {name!r} asks the source {source!r}, which is not among the sources"
+                for filter_ in sorted({*rule.otherwise} - {*rule.filters}):
+                    yield f"intent {name!r} fills {filter_!r}, which is not among its filters"
+                for table in sorted({rule.table, rule.instead} - {None, *self.tables}, key=str):
+                    yield f"intent {name!r} reads the table {table!r}, which is not among the tables"
+
+
+@cache
+def load_rules(file: Path = FILE) -> RetrievalRules:
+    """Read once for each file."""
+    try:
+        return RetrievalRules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise CatalogError(f"{file}: these are no rules for retrieval: {error}; correct the file") from error
+
+
+@agent(
+    AgentContract(
+        id="reasoning_structure",
+        version="1.0.0",
+        needs=("reasoning.intents",),
+        gives=("reasoning.hypotheses",),
+        after=("intent_detection",),
+        capabilities=BY_RULES,
+    )
+)
+def structure_reasoning(reasoning: Reasoning, rules: RetrievalRules) -> Reasoning:
+    """The same with one hypothesis for each thing to fetch, and one for what all things of an intent tell together."""
+    found: list[Hypothesis] = []
+    for intent in reasoning.intents:
+        rule, first = rules.of(intent.type), len(found)
+        found.extend(Hypothesis(id=f"h{first + n}", description=p.hypothesis) for n, p in enumerate(rule.plans))
+        if rule.conclusion:
+            needed = tuple(hypothesis.id for hypothesis in found[first:])
+            found.append(Hypothesis(id=f"h{len(found)}", description=rule.conclusion, depends_on=needed))
+    return reasoning.model_copy(update={"hypotheses": tuple(found)})
+
+
+@agent(
+    AgentContract(
+        id="retrieval_planner",
+        version="1.0.0",
+        needs=("reasoning.intents", "reasoning.hypotheses"),
+        gives=("retrieval.plans", "retrieval.queries"),
+        after=("intent_detection", "reasoning_structure"),
+        capabilities=BY_RULES,
+    )
+)
+def plan_retrieval(reasoning: Reasoning, rules: RetrievalRules) -> Retrieval:
+    """What each sure intent fetches, the highest priority first and else in the order of the intents; nothing twice."""
+    chosen = [rule for intent in _sure(reasoning, rules) for rule in rules.of(intent.type).plans]
+    ordered = sorted(_once(chosen), key=lambda rule: -rule.priority)
+    plans = tuple(_plan(f"plan{place}", rule, reasoning.entities, rules) for place, rule in enumerate(ordered))
+    return Retrieval(plans=plans, queries=tuple(query for plan in plans for query in _queries(plan)))
+
+
+def _sure(reasoning: Reasoning, rules: RetrievalRules) -> list[TrackerIntent]:
+    return [intent for intent in reasoning.intents if intent.confidence >= rules.threshold]
+
+
+def _once(chosen: list[PlanRule]) -> list[PlanRule]:
+    """The first of those that fetch the same, whichever intent they serve."""
+    first: dict[object, PlanRule] = {}
+    for rule in chosen:
+        fetched = (rule.description, rule.sources, rule.filters, tuple(rule.otherwise.items()), rule.priority, rule.by)
+        first.setdefault(fetched, rule)
+    return [*first.values()]
+
+
+def _plan(id_: str, rule: PlanRule, entities: Filters, rules: RetrievalRules) -> RetrievalPlan:
+    filters = {name: values for name in rule.filters if (values := entities.get(name) or rule.otherwise.get(name))}
+    return RetrievalPlan(
+        id=id_,
+        description=rule.description,
+        sources=rule.sources,
+        filters=filters,
+        priority=rule.priority,
+        table=rule.table,
+        conditions=tuple(_conditions(filters, rule, rules.tables)),
+    )
+
+
+def _conditions(
+    filters: Mapping[str, tuple[str, ...]], rule: PlanRule, tables: Mapping[str, TableRule]
+) -> Iterator[RetrievalCondition]:
+    """Of the plan's own table, and of the one that stands in for it."""
+    for name, by in ((rule.table, rule.by), (rule.instead, None)):
+        if name:
+            yield from _kept(filters, name, tables[name], by)
+
+
+def _kept(
+    filters: Mapping[str, tuple[str, ...]], name: str, table: TableRule, by: str | None
+) -> Iterator[RetrievalCondition]:
+    columns = {"projects": table.projects, "dates": by or table.dates, "statuses": table.status}
+    for kind, values in filters.items():
+        column = columns.get(kind)
+        if kind == "statuses":  # of a status without a word of its own nothing is left
+            values = tuple(dict.fromkeys(own for value in values if (own := table.statuses.get(value))))
+        if column:
+            yield RetrievalCondition(filter=kind, table=name, column=column, values=values)
+
+
+def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
+    said = _said(plan)
+    for source in plan.sources:
+        id_ = f"{plan.id}_query" if len(plan.sources) == 1 else f"{plan.id}_query_{source}"
+        yield RetrievalQuery(id=id_, query_string=said, source=source, filters=plan.filters)
+
+
+def _said(plan: RetrievalPlan) -> str:
+    """The description, then each filter as `name:value,value`."""
+    return " ".join([plan.description, *(f"{name}:{','.join(values)}" for name, values in plan.filters.items())])
+
+
+def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan:
+    """One step for each list that is asked for, side by side; where one fails, the list to read instead of it."""
+    lists = {r.value.intent: r.id for r in reading.requirements if isinstance(r.value, IntentAsked)}
+    about = {r.value.table for r in reading.requirements if isinstance(r.value, Filter)}
+    every = (rule for intent in rules.intents.values() for rule in intent.plans if rule.table in lists)
+    spare = {rule.instead: lists[rule.table] for rule in every if rule.table and rule.instead in about - lists.keys()}
+    steps = [_fetch(table, cited, reading, fetching) for table, cited in lists.items()]
+    others = [
+        _fetch(table, cited, reading, fetching) for table, cited in spare.items() if table and table in fetching.tools
+    ]
+    return Plan(
+        strategy="rules",
+        steps=(*steps, *others),
+        fallback=Fallback(when=("FAILED",), steps=tuple(step.id for step in others)) if others else None,
+        limits=Limits(items=LISTED),
+        render="GROUPED_BULLETS",
+        confidence=min((i.confidence for i in reading.intents if i.confidence >= rules.threshold), default=1.0),
+        provenance=Provenance(template="retrieval", attempts=1),
+    )
+
+
+def _fetch(table: str, cited: str, reading: Reading, fetching: Fetching) -> Step:
+    about = [r for r in reading.requirements if isinstance(r.value, Filter) and r.value.table == table]
+    return fetching.step(table, table, about, [cited])

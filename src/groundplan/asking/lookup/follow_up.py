@@ -1,0 +1,36 @@
+"""Whether a question goes on from the one before, or comes near one. In doubt it is a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundplan.asking.lookup.scan import LookupScan
+from groundplan.asking.lookup.vocabulary import Mark
+from groundplan.contracts.knowledge import Conversation
+
+SHORT = 6  # words: a longer question that only begins with "and" may well be about something else
+
+Place = tuple[int, int]
+
+
+def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | None:
+    """Where the entity of the turn before would stand in the question; None for a new question.
+
+    It takes something asked for, no name of its own, and one of: a pronoun; "there" in a question that begins with
+    "and"; "this project", when a project was spoken of; or nothing but "and" and what is asked for.
+    """
+    words, marks, known = scan.words, scan.all_marks, scan.known
+    names_its_own = bool(scan.names) or any(scan.unknown_names())
+    if context is None or not context.entities or names_its_own or not scan.is_understood:
+        return None
+    goes_on = words[0].plain in known.continuing
+    for place, word in enumerate(words):
+        points = word.plain in known.pointing and _is_one_of(marks, place + 1, context)
+        if word.plain in known.pronouns or points or (goes_on and word.plain in known.places):
+            return place, place + 1
+    return (len(words), len(words)) if goes_on and len(words) <= SHORT else None
+
+
+def _is_one_of(marks: Sequence[Mark], place: int, context: Conversation) -> bool:
+    spoken_of = {entity.type for entity in context.entities}
+    return any(mark.first == place and not mark.types.isdisjoint(spoken_of) for mark in marks)

@@ -1,0 +1,253 @@
+"""Questions to a knowledge base without a model: the entity a question names, and the path it asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from groundplan.asking.lookup.candidates import Candidate, Topic, equals, find_candidates, has_own_type, topics_of
+from groundplan.asking.lookup.follow_up import find_follow_up
+from groundplan.asking.lookup.paths import Way
+from groundplan.asking.lookup.scan import LookupScan
+from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
+from groundplan.contracts.answer import Clarification, Refusal, refused
+from groundplan.contracts.knowledge import Conversation, KnowledgeSchema
+from groundplan.contracts.reading import Entity, Evidence, Intent, IntentAsked, Reading, Requirement
+from groundplan.text.entities import CASED, Mention, Registry
+from groundplan.text.periods.find import Found, find_periods
+from groundplan.text.words import Word, language_of, normalise, words_of
+
+GENERAL = "general"  # what no path covers: the documents are searched
+LONGEST = 2_000  # characters of a question
+UNSURE = 0.4  # the confidence of a search in the documents
+MOST_NAMES = 8
+Read = Reading | Clarification | Refusal
+
+
+def read_lookup(
+    question: str,
+    knowledge: KnowledgeSchema,
+    registry: Registry,
+    *,
+    today: date,
+    timezone: str = "UTC",
+    context: Conversation | None = None,
+) -> Read:
+    """A question to intents, each with its entity and path; a question back when several fit equally.
+
+    What no path covers becomes the intent `general`. `context` is the turn before: used for a clear follow-up only.
+    """
+    text = normalise(question)
+    words = words_of(text)
+    if not words:
+        return refused("reading/empty", "the question has no words", "ask for something the knowledge base holds")
+    if len(text) > LONGEST:
+        return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
+    return _Lookup(scan_lookup(question, knowledge, registry, today=today, timezone=timezone), context).read()
+
+
+def scan_lookup(
+    question: str, knowledge: KnowledgeSchema, registry: Registry, *, today: date, timezone: str
+) -> LookupScan:
+    """The words of the question held against the names and the words of the knowledge base."""
+    text = normalise(question)
+    words, vocabulary, known = words_of(text), vocabulary_of(knowledge), load_lookup_words()
+    mentions, marks = _named(registry.find(text, words), words, known), vocabulary.find(words)
+    periods = _outside(find_periods(text, today, timezone), words, mentions)
+    return LookupScan(text, words, knowledge, registry, vocabulary, known, mentions, marks, periods)
+
+
+def _named(mentions: Sequence[Mention], words: Sequence[Word], known: LookupWords) -> tuple[Mention, ...]:
+    """Without everyday words that a name is only near to: nobody means the language by `where did he go`."""
+    return tuple(
+        m for m in mentions if m.confidence > CASED or m.last - m.first > 1 or words[m.first].plain not in known.small
+    )
+
+
+def _outside(periods: Sequence[Found], words: Sequence[Word], mentions: Sequence[Mention]) -> tuple[Found, ...]:
+    """Periods that are no part of a name."""
+    names = [(words[mention.first].start, words[mention.last - 1].end) for mention in mentions]
+    return tuple(p for p in periods if not any(start < p.end and p.start < end for start, end in names))
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """One question on its way to a reading."""
+
+    scan: LookupScan
+    context: Conversation | None
+
+    def read(self) -> Read:
+        topics = topics_of(self.scan)
+        place = find_follow_up(self.scan, self.context)
+        if place and self.context:
+            return self._decide([Topic(entity, *place) for entity in self.context.entities], follow_up=True)
+        return self._decide(topics, follow_up=False)
+
+    def _decide(self, topics: Sequence[Topic], *, follow_up: bool) -> Read:
+        candidates = find_candidates(self.scan, topics)
+        if not candidates:
+            return self._without_a_path(topics, follow_up)
+        best, *others = equals(candidates)
+        others = [other for other in others if not self._asks_the_same(best, other)]
+        if others:
+            return _which([best, *others])
+        unread = self._unread()
+        if unread:
+            return unread
+        dated = next((found for found in self.scan.periods if found.period), None)
+        if dated:
+            words = self.scan.text[dated.start : dated.end]
+            problem = f"a look-up cannot be narrowed to {words!r}: relations are not dated here"
+            return refused("reading/period", problem, "leave it out, and look for the dates in the answer")
+        beside = self._beside(best)
+        if isinstance(beside, Clarification):
+            return beside
+        return self._reading([best.topic, *beside], best, follow_up)
+
+    def _unread(self) -> Refusal | None:
+        """Words that turn a question round, and that no path can say."""
+        names = {place for mention in self.scan.names for place in range(mention.first, mention.last)}
+        said = [word for place, word in enumerate(self.scan.words) if place not in names]
+        negated = next((word.text for word in said if word.plain in self.scan.known.negating), None)
+        if negated:
+            problem = f"a look-up cannot leave something out ({negated!r})"
+            return refused("reading/negation", problem, "ask for what there is, and compare")
+        both = next((word.text for word in said if word.plain in self.scan.known.together), None)
+        if both and len({mention.entity.id for mention in self.scan.names}) > 1:
+            problem = f"what several have in common ({both!r}) is not looked up yet"
+            return refused("reading/in-common", problem, "ask about them one by one")
+        return None
+
+    def _beside(self, best: Candidate) -> list[Topic] | Clarification:
+        """Other names in the question: joined to the first by "and" they are asked the same; else one is chosen."""
+        named = [m for m in self.scan.names if self._is_apart(m, best.topic)]
+        joined = [m for m in named if m.entity.type == best.topic.entity.type and self._is_joined(m, best.topic)]
+        settled = {place for mention in joined for place in range(mention.first, mention.last)}
+        strange = [m for m in named if m.first not in settled and len(self.scan.registry.of_type(m.entity.type, 2)) > 1]
+        if not strange:
+            return [Topic(mention.entity, mention.first, mention.last) for mention in joined]
+        names = tuple(dict.fromkeys((best.topic.entity.name, *(mention.entity.name for mention in strange))))
+        text = f"The question names {' and '.join(names)}; which of them is it about?"
+        return Clarification(text=text, missing="entity", candidates=names)
+
+    def _asks_the_same(self, best: Candidate, other: Candidate) -> bool:
+        """The same of another name that "and" joins to the first."""
+        hops = [way.hops for way in best.ways] == [way.hops for way in other.ways]
+        apart = [m for m in self.scan.names if m.entity == other.topic.entity and self._is_apart(m, best.topic)]
+        return hops and any(self._is_joined(mention, best.topic) for mention in apart)
+
+    def _is_apart(self, mention: Mention, topic: Topic) -> bool:
+        return mention.last <= topic.first or mention.first >= topic.last
+
+    def _is_joined(self, mention: Mention, topic: Topic) -> bool:
+        first, last = (topic.last, mention.first) if mention.first >= topic.last else (mention.last, topic.first)
+        return self.scan.is_joined(first, last)
+
+    def _without_a_path(self, topics: Sequence[Topic], follow_up: bool) -> Read:
+        """Intents that need no entity; a question back when a name is missing; else the documents."""
+        free = [i for i in self.scan.knowledge.intents if i.about is None and self._says(i.name)]
+        if free and not topics:
+            evidence = self.scan.spoken(0, len(self.scan.words))
+            asked = [_requirement(i.name, None, i.path, evidence) for i in free]
+            return self._made(asked, [], [Intent(name=i.name) for i in free], follow_up)
+        missing = None if topics else self._missing()
+        return missing or self._general(topics, follow_up)
+
+    def _says(self, intent: str) -> bool:
+        return any(intent in mark.intents for mark in self.scan.all_marks)
+
+    def _missing(self) -> Clarification | None:
+        """Something is asked about a thing that the question does not name, or names otherwise."""
+        if not any(mark.hops or mark.intents for mark in self.scan.all_marks):
+            return None
+        for name in self.scan.unknown_names():
+            near = self.scan.registry.suggest(name)
+            if near:
+                text = f"There is no {name!r} here; did you mean {' or '.join(near)}?"
+                return Clarification(text=text, missing="entity", candidates=near)
+        return self._which_one() if self.scan.is_understood else None
+
+    def _which_one(self) -> Clarification | None:
+        about = {i.about for i in self.scan.knowledge.intents if i.about and self._says(i.name)}
+        names = [name for kind in sorted(about) for name in self.scan.registry.of_type(kind, MOST_NAMES + 1)]
+        if not names or len(names) > MOST_NAMES:
+            return None
+        text = f"Which {' or '.join(sorted(about))}? The question names none."
+        return Clarification(text=text, missing="entity", candidates=tuple(names))
+
+    def _general(self, topics: Sequence[Topic], follow_up: bool) -> Reading:
+        """The documents; the entity goes along only when there is no doubt which one."""
+        best = max((topic.entity.confidence for topic in topics), default=0.0)
+        told = [topic for topic in topics if has_own_type(self.scan, topic)]
+        told = told or [topic for topic in topics if topic.entity.confidence == best]
+        named = {topic.entity.id: topic.entity for topic in told}
+        entity = next(iter(named.values())) if len(named) == 1 else None
+        asked = _requirement(GENERAL, entity, (), self.scan.spoken(0, len(self.scan.words)))
+        return self._made([asked], list(named.values()), [Intent(name=GENERAL, confidence=UNSURE)], follow_up)
+
+    def _reading(self, topics: Sequence[Topic], best: Candidate, follow_up: bool) -> Reading:
+        asked = [
+            _requirement(self._name(topic.entity, way), topic.entity, way.hops, self._evidence(topic, best))
+            for topic in topics
+            for way in best.ways
+        ]
+        sure = round(max(UNSURE, 1 - best.cost / 4), 2)
+        intents = dict.fromkeys(self._name(best.topic.entity, way) for way in best.ways)
+        return self._made(
+            asked,
+            [topic.entity for topic in topics],
+            [Intent(name=name, confidence=min(sure, 1.0)) for name in intents],
+            follow_up,
+            tuple(self.scan.words[p].text for p in best.unexplained if not any(t.first <= p < t.last for t in topics)),
+        )
+
+    def _name(self, entity: Entity, way: Way) -> str:
+        named = (i.name for i in self.scan.knowledge.intents if i.about == entity.type and i.path == way.hops)
+        return way.intent or next(named, f"path:{'/'.join(way.hops)}")
+
+    def _evidence(self, topic: Topic, best: Candidate) -> Evidence:
+        first = min([topic.first, *(mark.first for mark in best.marks)])
+        last = max([topic.last, *(mark.last for mark in best.marks)])
+        return self.scan.spoken(first, min(last, len(self.scan.words)))
+
+    def _made(
+        self,
+        requirements: Sequence[Requirement],
+        entities: Sequence[Entity],
+        intents: Sequence[Intent],
+        follow_up: bool,
+        unresolved: tuple[str, ...] = (),
+    ) -> Reading:
+        return Reading(
+            question=self.scan.text,
+            language=language_of(self.scan.text),
+            requirements=tuple({one.id: one for one in requirements}.values()),
+            intents=tuple(intents),
+            entities=tuple(entities),
+            period=next((found.period for found in self.scan.periods if found.period), None),
+            follow_up=follow_up,
+            unresolved=unresolved,
+        )
+
+
+def _which(candidates: Sequence[Candidate]) -> Clarification:
+    """Several readings fit; they are told apart by type, or by path where the entity is one."""
+    one = len({candidate.topic.entity.id for candidate in candidates}) == 1
+    told = dict.fromkeys(
+        " and ".join(" / ".join(way.hops) for way in c.ways)
+        if one
+        else f"{c.topic.entity.name} ({c.topic.entity.type})"
+        for c in candidates
+    )
+    text = f"What about {candidates[0].topic.entity.name} is asked for" if one else "Several fit; which is meant"
+    return Clarification(
+        text=f"{text}: {' or '.join(told)}?", missing="path" if one else "entity", candidates=tuple(told)[:MOST_NAMES]
+    )
+
+
+def _requirement(intent: str, entity: Entity | None, path: tuple[str, ...], evidence: Evidence) -> Requirement:
+    id_ = (f"intent:{intent}" + (f"@{entity.id}" if entity else ""))[:256]
+    value = IntentAsked(intent=intent, entity=entity.id if entity else None, path=path)
+    return Requirement(id=id_, value=value, evidence=evidence)

@@ -1,0 +1,1 @@
+"""The strategy `adapt`: a model edits a template."""

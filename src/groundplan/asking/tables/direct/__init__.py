@@ -1,0 +1,1 @@
+"""The strategy `direct`: one typed query."""

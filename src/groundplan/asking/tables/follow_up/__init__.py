@@ -1,0 +1,1 @@
+"""A follow-up edits the question before it."""

@@ -1,0 +1,399 @@
+"""The strategy `rules`: no model; the same reading gives the same plan, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from groundplan.asking.remote_tables import Fetching
+from groundplan.asking.tables.template import Template, load_templates
+from groundplan.contracts.columns import Function
+from groundplan.contracts.plan import Plan, Provenance, Step
+from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Requirement, Time
+from groundplan.contracts.schema import Column, SourceSchema, Table
+
+T = TypeVar("T")
+TOOL_OF_CHART = {
+    "line": "plot_line",
+    "bar": "plot_bar",
+    "area": "plot_area",
+    "scatter": "plot_scatter",
+    "histogram": "plot_histogram",
+    "box": "plot_box",
+    "heatmap": "plot_heatmap",
+}
+
+CALLED = {
+    "mean": "average {}",
+    "median": "median {}",
+    "min": "lowest {}",
+    "max": "highest {}",
+    "count_distinct": "number of {}",
+    "std": "deviation of {}",
+}
+"""What a table's column and a chart's title call a measure; a sum goes by its own name."""
+
+
+def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = None) -> Plan:
+    """The templates of the reading's intents, each step filled from the requirements it serves."""
+    name = reading.tables[0] if reading.tables else schema.tables[0].name
+    table = next(table for table in schema.tables if table.name == name)
+    templates = [load_templates()[intent] for intent in _intents(reading)]
+    steps: list[Step] = []
+    for template in templates:
+        steps = _merged(steps, _filled(template, reading, table, fetching), template.intent)
+    return Plan(
+        strategy="rules",
+        steps=tuple(steps),
+        render="TABLE",
+        confidence=1.0,
+        provenance=Provenance(
+            template=", ".join(template.intent for template in templates),
+            attempts=1,
+            reasoning=" ".join(template.description for template in templates),
+        ),
+    )
+
+
+def _intents(reading: Reading) -> list[str]:
+    return list(dict.fromkeys(intent.name for intent in reading.intents)) or ["comparison"]
+
+
+def _filled(template: Template, reading: Reading, table: Table, fetching: Fetching | None) -> list[Step]:
+    draft = _Draft(reading, table, template.intent)
+    if fetching and table.name in fetching.tools:
+        _fetch(draft, fetching)
+    for tool in template.steps:
+        _FILL[tool](draft, tool)
+    return draft.steps
+
+
+def _merged(steps: list[Step], more: list[Step], intent: str) -> list[Step]:
+    """Both; a step that does the same as an earlier one is done once, and an id that is taken gets another."""
+    merged, called = list(steps), dict[str, str]()
+    for step in more:
+        needs = tuple(called.get(need, need) for need in step.needs)
+        same = next((s for s in merged if (s.tool, s.params, s.needs) == (step.tool, step.params, needs)), None)
+        if same:
+            called[step.id] = same.id
+            cited = tuple(dict.fromkeys((*same.satisfies, *step.satisfies)))
+            merged[merged.index(same)] = same.model_copy(update={"satisfies": cited})
+        else:
+            called[step.id] = f"{step.id}_{intent}" if any(s.id == step.id for s in merged) else step.id
+            merged.append(step.model_copy(update={"id": called[step.id], "needs": needs}))
+    return merged
+
+
+def tools_of(reading: Reading) -> tuple[str, ...]:
+    """The tools that the templates need for this reading: always in the shortlist."""
+    steps = [tool for intent in _intents(reading) for tool in load_templates()[intent].steps]
+    charts = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.chart]
+    return tuple(dict.fromkeys([*steps, *(TOOL_OF_CHART[chart] for chart in charts)]))
+
+
+@dataclass
+class _Draft:
+    """The plan as it grows: `data` is the step whose table the next one works on."""
+
+    reading: Reading
+    table: Table
+    intent: str
+    steps: list[Step] = field(default_factory=list)
+    data: str | None = None
+    measure: str | None = None  # the column that charts draw and rankings order by
+    aggregated: bool = False
+    applied: frozenset[str] = frozenset()  # filters that the step which fetched the rows has applied
+
+    def add(
+        self, id_: str, tool: str, params: dict[str, Any], serves: Iterable[Requirement | str], keep: bool = True
+    ) -> None:
+        """A step on the present data; its table becomes the present data unless it is a way station for a chart."""
+        known = {r.id for r in self.reading.requirements}
+        cited = dict.fromkeys(r if isinstance(r, str) else r.id for r in serves)
+        source = {} if self.data else {"table": self.table.name}
+        self.steps.append(
+            Step(
+                id=id_,
+                tool=tool,
+                params={**source, **params},
+                needs=(self.data,) if self.data else (),
+                satisfies=tuple(id_ for id_ in cited if id_ in known),
+            )
+        )
+        if keep:
+            self.data = id_
+
+    def asked(self, kind: type[T]) -> list[tuple[Requirement, T]]:
+        return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.table.columns if column.name == name)
+
+    @property
+    def groups(self) -> list[str]:
+        return [value.column for _, value in self.asked(GroupBy)]
+
+    @property
+    def time(self) -> Time | None:
+        return next((value for _, value in self.asked(Time)), None)
+
+    @property
+    def sides(self) -> list[Requirement]:
+        """The two periods of a comparison: each is one side of it, and neither filters the other away."""
+        if self.intent != "periods":
+            return []
+        return [r for r, f in self.asked(Filter) if f.operator == "between" and isinstance(f.values[0], str)]
+
+    @property
+    def chart(self) -> Requirement | None:
+        return next((r for r, value in self.asked(OutputAsked) if value.label == "chart"), None)
+
+
+def _fetch(draft: _Draft, fetching: Fetching) -> None:
+    """The rows of a table elsewhere; what its server filters is filtered once."""
+    wanted = [r for r, _ in draft.asked(Filter) if r not in draft.sides]
+    step = fetching.step("fetched", draft.table.name, wanted, [])
+    draft.applied = frozenset(step.satisfies)
+    every = tuple(r.id for r in draft.reading.requirements)
+    draft.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
+    draft.data = step.id
+
+
+def _parse_datetime(draft: _Draft, tool: str) -> None:
+    """A time axis is read as dates, whatever the file made of it; a filter only needs it where dates are text."""
+    asked: list[tuple[Requirement, Time | Filter]] = [*draft.asked(Time), *draft.asked(Filter)]
+    for requirement, value in asked:
+        column = draft.column(value.column)
+        done = any(step.tool == tool and step.params["column"] == column.name for step in draft.steps)
+        wanted = isinstance(value, Time) or (column.kind != "time" and column.role == "temporal")
+        if wanted and not done:
+            same = [r for r in draft.reading.requirements if getattr(r.value, "column", None) == column.name]
+            draft.add(f"dates{len(draft.steps) or ''}", tool, {"column": column.name}, [requirement, *same])
+
+
+def _filter_rows(draft: _Draft, tool: str) -> None:
+    asked = [(r, f) for r, f in draft.asked(Filter) if r not in draft.sides and r.id not in draft.applied]
+    if asked:
+        conditions = [{"column": f.column, "operator": f.operator, "values": list(f.values)} for _, f in asked]
+        draft.add("rows", tool, {"conditions": conditions}, [r for r, _ in asked])
+
+
+def _aggregate(draft: _Draft, tool: str) -> None:
+    metrics = draft.asked(Metric)
+    if not metrics:
+        return
+    if draft.intent == "anomaly" and not draft.time:
+        draft.measure = next((m.column for _, m in metrics), None)
+        return  # single rows are looked at
+    time = draft.time
+    group_by = [*([time.column] if time else []), *draft.groups]
+    params: dict[str, Any] = {"group_by": group_by, "metrics": [_metric(m, group_by) for _, m in metrics]}
+    if time:
+        params["grain"] = time.grain or "auto"
+    serves: list[Requirement | str] = [r for r, _ in metrics]
+    serves += [r for r, _ in (*draft.asked(GroupBy), *draft.asked(Time))]
+    serves += ["analysis:total", "analysis:compare"]
+    draft.add("totals", tool, params, serves)
+    draft.measure, draft.aggregated = params["metrics"][0]["as"], True
+
+
+def _metric(metric: Metric, taken: list[str]) -> dict[str, Any]:
+    if metric.column is None:
+        return {"function": "count", "as": "count"}
+    function: Function = metric.function or metric.usual or "sum"
+    name = CALLED.get(function, "{}").format(metric.column)
+    return {"column": metric.column, "function": function, "as": name if name not in taken else f"{function} of {name}"}
+
+
+def _rank_rows(draft: _Draft, tool: str) -> None:
+    for requirement, rank in draft.asked(Rank) if draft.measure else ():
+        params = {"by": draft.measure, "direction": rank.direction, "limit": rank.limit}
+        draft.add("ranked", tool, params, [requirement, "analysis:ranking"])
+
+
+def _share_of_total(draft: _Draft, tool: str) -> None:
+    if draft.measure:
+        draft.add("shares", tool, {"column": draft.measure, "as": "share"}, ["analysis:share"])
+
+
+def _plot(draft: _Draft, tool: str) -> None:
+    """The chart that was asked for, or the template's own."""
+    chart = draft.chart
+    if chart is None:
+        return
+    named = chart.value.chart if isinstance(chart.value, OutputAsked) else None
+    shares_over_time = draft.intent == "share" and draft.time is not None
+    tool = TOOL_OF_CHART[named] if named else "plot_line" if shares_over_time else tool
+    serves = [chart, *_shown_by(draft, tool)]
+    params = _PLOTS[tool](draft)
+    if params:
+        draft.add("chart", tool, params, serves, keep=False)
+
+
+def _shown_by(draft: _Draft, tool: str) -> list[Requirement | str]:
+    if tool in ("plot_line", "plot_area"):
+        return ["analysis:trend"]
+    if tool == "plot_bar":
+        return ["analysis:ranking"] if not draft.asked(Rank) else []
+    if tool == "plot_histogram":
+        return ["analysis:distribution", *_raw(draft)]
+    if tool == "plot_scatter":
+        return ["analysis:correlation", *_raw(draft)]
+    if tool == "plot_box":
+        return ["analysis:distribution", *_raw(draft)]
+    return []
+
+
+def _raw(draft: _Draft) -> list[Requirement | str]:
+    """A chart of single rows measures and groups by itself."""
+    return [r for r, _ in (*draft.asked(Metric), *draft.asked(GroupBy))]
+
+
+def _axes(draft: _Draft) -> tuple[str, list[str]] | None:
+    """What runs along the chart, and the groups that are left for colours and panels."""
+    groups = draft.groups
+    if draft.time:
+        return draft.time.column, groups
+    if not groups:
+        return None
+    ordered = [value.column for _, value in draft.asked(GroupBy) if value.ordered]
+    first = ordered[0] if ordered else groups[0]
+    return first, [group for group in groups if group != first]
+
+
+def _series(draft: _Draft, groups: list[str]) -> dict[str, str]:
+    """Few groups make panels, more make colours."""
+    by_size = sorted(groups, key=lambda name: -(draft.column(name).cardinality or 0))
+    return dict(zip(("color", "facet"), by_size, strict=False))
+
+
+def _xy(draft: _Draft) -> dict[str, Any]:
+    axes = _axes(draft)
+    if axes is None or draft.measure is None:
+        return {}
+    y = "share" if any(step.tool == "share_of_total" for step in draft.steps) else draft.measure
+    return {"x": axes[0], "y": y, **_series(draft, axes[1])}
+
+
+def _scatter(draft: _Draft) -> dict[str, Any]:
+    columns = [m.column for _, m in draft.asked(Metric) if m.column]
+    if len(columns) < 2 or draft.aggregated:
+        return {}
+    return {"x": columns[1], "y": columns[0], **_series(draft, draft.groups)}
+
+
+def _histogram(draft: _Draft) -> dict[str, Any]:
+    column = _single_rows(draft)
+    return {"x": column, **({"color": draft.groups[0]} if draft.groups else {})} if column else {}
+
+
+def _box(draft: _Draft) -> dict[str, Any]:
+    column = _single_rows(draft)
+    return {"y": column, **({"x": draft.groups[0]} if draft.groups else {})} if column else {}
+
+
+def _single_rows(draft: _Draft) -> str | None:
+    """The column whose values spread; once they are added up there is no spread left to draw."""
+    return None if draft.aggregated else next((m.column for _, m in draft.asked(Metric) if m.column), None)
+
+
+def _heatmap(draft: _Draft) -> dict[str, Any]:
+    axes = _axes(draft)
+    if axes is None or not axes[1] or draft.measure is None:
+        return {}
+    return {"x": axes[0], "y": axes[1][0], "color": draft.measure}
+
+
+def _distribution_stats(draft: _Draft, tool: str) -> None:
+    column = _single_rows(draft)
+    if column:
+        by = {"by": draft.groups[0]} if draft.groups else {}
+        draft.add("spread", tool, {"column": column, **by}, ["analysis:distribution", *_raw(draft)])
+
+
+def _correlate(draft: _Draft, tool: str) -> None:
+    metrics = [(r, m) for r, m in draft.asked(Metric) if m.column]
+    if len(metrics) > 1:
+        serves: list[Requirement | str] = ["analysis:correlation", *(r for r, _ in metrics)]
+        draft.add("correlation", tool, {"columns": [m.column for _, m in metrics]}, serves)
+
+
+def _detect_anomalies(draft: _Draft, tool: str) -> None:
+    if draft.measure:
+        params: dict[str, Any] = {"column": draft.measure, "by": draft.groups}
+        draft.add("anomalies", tool, params, ["analysis:anomaly", *_raw(draft)])
+
+
+def _compute_summary_stats(draft: _Draft, tool: str) -> None:
+    metrics = draft.asked(Metric)
+    columns = {"columns": [m.column for _, m in metrics]} if metrics else {}
+    draft.add("summary", tool, columns, ["analysis:summary", *(r for r, _ in metrics)])
+
+
+def _compare_periods(draft: _Draft, tool: str) -> None:
+    """The later period beside the earlier one."""
+    metrics = draft.asked(Metric)
+    periods = sorted((f.values, f.column) for r, f in draft.asked(Filter) if r in draft.sides)
+    if len(periods) != 2 or not metrics:
+        return
+    (previous, column), (current, _) = periods
+    asked, metric = metrics[0]
+    measured = {"column": metric.column} if metric.column else {}
+    params = {
+        "time": column,
+        "metric": {**measured, "function": metric.function or metric.usual or "count"},
+        "by": draft.groups,
+        "current": list(current),
+        "previous": list(previous),
+    }
+    serves: list[Requirement | str] = [asked, *draft.sides, *(r for r, _ in draft.asked(GroupBy))]
+    draft.add("compared", tool, params, [*serves, "analysis:compare", "analysis:total"])
+
+
+def _show_table(draft: _Draft, tool: str) -> None:
+    order: dict[str, Any] = {}
+    if draft.aggregated and draft.time is None and draft.groups and not draft.asked(Rank):
+        ordered = [value.column for _, value in draft.asked(GroupBy) if value.ordered]
+        bottom = any(r.evidence.text.lower() in ("least", "lowest") for r in draft.reading.requirements)
+        order = {"order_by": ordered} if ordered else {"order_by": [draft.measure], "descending": not bottom}
+    elif draft.aggregated and draft.time and not draft.asked(Rank):
+        order = {"order_by": [draft.time.column, *draft.groups]}
+    ranks = ["analysis:ranking"] if order and not draft.asked(Rank) else []
+    draft.add("table", tool, order, ["output:table", "analysis:detail", *ranks])
+
+
+def _save_table(draft: _Draft, tool: str) -> None:
+    """Only where a file was asked for."""
+    files = [r for r, value in draft.asked(OutputAsked) if value.label == "file"]
+    if files:
+        draft.add("saved", tool, {"name": "table", "format": "csv"}, files, keep=False)
+
+
+_PLOTS: dict[str, Callable[[_Draft], dict[str, Any]]] = {
+    "plot_line": _xy,
+    "plot_bar": _xy,
+    "plot_area": _xy,
+    "plot_scatter": _scatter,
+    "plot_histogram": _histogram,
+    "plot_box": _box,
+    "plot_heatmap": _heatmap,
+}
+_FILL: dict[str, Callable[[_Draft, str], None]] = {
+    "parse_datetime": _parse_datetime,
+    "filter_rows": _filter_rows,
+    "aggregate": _aggregate,
+    "rank_rows": _rank_rows,
+    "share_of_total": _share_of_total,
+    "plot_line": _plot,
+    "plot_bar": _plot,
+    "plot_histogram": _plot,
+    "plot_scatter": _plot,
+    "distribution_stats": _distribution_stats,
+    "correlate": _correlate,
+    "detect_anomalies": _detect_anomalies,
+    "compute_summary_stats": _compute_summary_stats,
+    "compare_periods": _compare_periods,
+    "show_table": _show_table,
+    "save_table": _save_table,
+}

@@ -1,0 +1,1 @@
+"""Tasks: something to be done with the tools of MCP servers."""

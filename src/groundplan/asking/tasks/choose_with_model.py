@@ -1,0 +1,202 @@
+"""A model chooses the tool for one part of a task and fills its params, within a schema that names only what exists."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import JsonValue
+
+from groundplan.asking.tasks.choose import Asked, Chosen, by_words
+from groundplan.asking.tasks.fill import (
+    Filling,
+    Made,
+    choices_of,
+    compatible,
+    fill,
+    is_hinted,
+    linked,
+    properties_of,
+    required_of,
+    taken,
+    types_of,
+)
+from groundplan.asking.tasks.values import said_in
+from groundplan.asking.tasks.words import stems
+from groundplan.contracts.contract import Contract, JsonObject, thaw
+from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.references import read_reference
+from groundplan.contracts.said import is_said
+from groundplan.contracts.tool import Tool
+from groundplan.llm.prompt import load_prompt
+from groundplan.llm.reply import Told
+from groundplan.llm.schema import Schema, closed, or_null
+
+if TYPE_CHECKING:
+    from groundplan.llm.calls import Calls
+
+OFFERED = 4
+MAX_TOKENS = 320
+LONGEST = 256
+MOST_ITEMS = 8
+MOST_FIELDS = 12  # of earlier steps, that one param may take
+DESCRIBED = 90  # characters of a description: what a tool is for stands first
+NONE = "none"
+
+
+class Call(Contract):
+    """What a model says of one part."""
+
+    tool: str
+    params: JsonObject = {}
+
+
+@dataclass
+class ByModel:
+    """Chooses with a model; where it gives no answer the words stand. The same is not asked twice."""
+
+    calls: Calls
+    example: Plan | None = None  # one that a person marked as good
+    calls_made: dict[str, Call | None] = field(default_factory=dict)  # by prompt
+
+    async def __call__(self, asked: Asked) -> Chosen | None:
+        words = await by_words(asked)
+        tools = asked.fitting[:OFFERED]
+        if not tools or (asked.attempt == 1 and words and words.tool == tools[0] and _settled(words, asked)):
+            return words
+        prompt = load_prompt("compose").fill(
+            example="".join(_shown(step) for step in self._alike(tools)),
+            earlier="; ".join(_given(made) for made in asked.earlier if made.fields) or "nothing",
+            part=_line(asked.part),
+            tools="\n".join(_told(tool) for tool in tools),
+            attempt=str(asked.attempt),
+            errors=asked.problem,
+        )
+        if prompt not in self.calls_made:
+            told = await self.calls.ask(prompt, Call, schema=_schema(tools, asked), max_tokens=MAX_TOKENS)
+            self.calls_made[prompt] = told.value if isinstance(told, Told) else None
+        call = self.calls_made[prompt]
+        if call is None:
+            return words
+        tool = next((one for one in tools if one.name == call.tool), None)
+        return _chosen(tool, call.params, asked) if tool else None
+
+    def _alike(self, tools: Sequence[Tool]) -> list[Step]:
+        """Of the example the first step that calls one of these tools."""
+        steps = self.example.steps if self.example else ()
+        return [step for step in steps if step.tool in {tool.name for tool in tools}][:1]
+
+
+def _settled(words: Chosen, asked: Asked) -> bool:
+    """Whether nothing is left to choose: every value has its place, and what is missing another tool gives."""
+    filling = words.filling
+    return filling.sure or (bool(filling.missing) and not filling.guessed and asked.suppliable(words))
+
+
+def _shown(step: Step) -> str:
+    call = json.dumps({"tool": step.tool, "params": thaw(step.params)}, ensure_ascii=False)
+    return f"\n\nPart: {_line(step.rationale)}\n{call}"
+
+
+def _chosen(tool: Tool, params: Mapping[str, Any], asked: Asked) -> Chosen:
+    """The model's params; what stands in a list of several is said by the words alone."""
+    told: dict[str, Any] = dict(thaw(params))  # type: ignore[call-overload]
+    said = {name: value for name, value in told.items() if value not in (None, "", []) and is_said(value, asked.part)}
+    said = {name: _as_reference(value, properties_of(tool)[name], asked) for name, value in said.items()}
+    words = fill(tool, asked.part, asked.earlier)
+    for name, value in words.params.items():
+        if name not in said and (name in required_of(tool) or isinstance(value, dict)):
+            said[name] = value
+    missing = tuple(name for name in required_of(tool) if name not in said)
+    fanned = words.fanned if words.fanned and said.get(words.fanned[0]) in words.fanned[1] else None
+    return Chosen(tool, Filling(said, missing, fanned=fanned))
+
+
+def _as_reference(value: Any, wanted: Mapping[str, Any], asked: Asked) -> Any:
+    """A text that is the name of what an earlier step gives stands for that."""
+    named = set(stems(value)) if isinstance(value, str) else set()
+    for made in reversed(asked.earlier):
+        for given, told in made.fields.items():
+            if named and named == set(stems(given)) and compatible(told, wanted):
+                return taken(made, given, wanted)
+    return _as_wanted(value, wanted, asked)
+
+
+def _as_wanted(value: Any, wanted: Mapping[str, Any], asked: Asked) -> Any:
+    """A reference that the model chose, as a text where a text is wanted."""
+    reference = read_reference(value)
+    made = next((one for one in asked.earlier if reference and one.step.id == reference.step), None)
+    return taken(made, reference.field, wanted) if made and reference and reference.field in made.fields else value
+
+
+def _schema(tools: tuple[Tool, ...], asked: Asked) -> Schema:
+    calls: list[Any] = [
+        closed({"tool": {"enum": [tool.name]}, "params": closed(dict(_params(tool, asked)))}) for tool in tools
+    ]
+    return {"anyOf": [*calls, closed({"tool": {"enum": [NONE]}})] if _may_be_nothing(asked) else calls}
+
+
+def _may_be_nothing(asked: Asked) -> bool:
+    """A part with a value, or for which words find something that acts, is never passed over."""
+    return not said_in(asked.part) and all(tool.effect == "read" for tool in asked.fitting)
+
+
+def _params(tool: Tool, asked: Asked) -> Iterator[tuple[str, Schema]]:
+    """Each as its own type or as a reference that fits; null for what is not said."""
+    said = set(stems(asked.part))
+    for name, schema in properties_of(tool).items():
+        plain = _plain(schema)
+        if plain is None or (name not in required_of(tool) and not is_hinted(name, schema, asked.part)):
+            continue
+        fields = [
+            f"{made.step.id}.{given}"
+            for made in asked.earlier
+            for given, told in made.fields.items()
+            if compatible(told, schema) and (linked(name, True, given, made, said) > 0 or _pointed(given, said))
+        ]
+        if fields and not choices_of(schema):
+            listed = cast(list[JsonValue], [*dict.fromkeys(fields)][-MOST_FIELDS:])
+            reference: Schema = closed({"$from": {"enum": listed}})
+            yield name, {"anyOf": [plain, reference, {"type": "null"}]}
+        else:
+            yield name, or_null(plain)
+
+
+def _pointed(given: str, said: set[str]) -> bool:
+    return bool(set(stems(given)) & said)
+
+
+def _plain(schema: Mapping[str, Any]) -> Schema | None:
+    choices = choices_of(schema)
+    if choices:
+        return {"enum": cast(list[JsonValue], [*choices])}
+    types = types_of(schema)
+    if "array" in types:
+        inner = schema.get("items")
+        return {
+            "type": "array",
+            "items": (_plain(inner) if isinstance(inner, Mapping) else None) or {"type": "string"},
+            "maxItems": MOST_ITEMS,
+        }
+    for plain in ("number", "integer", "boolean"):
+        if plain in types:
+            return {"type": plain}
+    return None if types == {"object"} else {"type": "string", "maxLength": LONGEST}
+
+
+def _told(tool: Tool) -> str:
+    """`book_slot(day, slot, title?) books a slot`"""
+    required = required_of(tool)
+    params = ", ".join(name if name in required else f"{name}?" for name in properties_of(tool))
+    return f"{tool.name}({params}) {_line(tool.description)[:DESCRIBED]}"
+
+
+def _given(made: Made) -> str:
+    return f"{made.step.id} gives {', '.join([*made.fields][:8])}"
+
+
+def _line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

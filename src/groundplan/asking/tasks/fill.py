@@ -1,0 +1,339 @@
+"""The params of one step by words: what the task says outright, and what earlier steps give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from groundplan.asking.tasks.values import Said, phrases_in, said_in
+from groundplan.asking.tasks.words import load_compose_words, name_words, spoken, stem, stems, tool_words, unquoted
+from groundplan.contracts.contract import thaw
+from groundplan.contracts.plan import Step
+from groundplan.contracts.references import read_reference
+from groundplan.contracts.tool import Tool
+
+STRONG, LIKELY, WEAK = 3.0, 1.5, 0.4
+HINTED = 0.8  # enough to ask a model about a param that may be left out
+TELLING = 6  # letters of a single word that says what it is
+NAMED_FOR = 2.0  # a param and a field with one name, or a field of the thing that the param names
+SAME_PARAM = 1.8  # an earlier step was given a value under the same name
+NEAR = 4  # words before a value in which its label may stand
+_EXAMPLES = re.compile(r"(?:e\.g\.|such as|for example|one of|either|:)\s*([^.()]*)", re.IGNORECASE)
+_PLACE = re.compile(r"\{(\w+)\}")
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A step that is there, and whom or what it is about where one part became several steps."""
+
+    step: Step
+    tool: Tool
+    subject: str | None = None
+
+    @property
+    def fields(self) -> Mapping[str, Json]:
+        """What later steps may take from it, with the schemas."""
+        properties = self.tool.returns.get("properties")
+        given = cast(Mapping[str, Json], properties) if isinstance(properties, Mapping) else {}
+        return {name: schema for name, schema in given.items() if read_reference({"$from": f"step.{name}"})}
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Params by words. `fanned` is the param for which the words give several values, where it takes one.
+
+    `sure` where every value that the words give has its place by more than its position, and nothing was guessed.
+    """
+
+    params: Json
+    missing: tuple[str, ...]
+    fanned: tuple[str, tuple[JsonValue, ...]] | None = None
+    sure: bool = False
+    guessed: bool = False  # a value is there only because of where it stands
+
+
+def properties_of(tool: Tool) -> dict[str, Json]:
+    return cast(dict[str, Json], thaw(tool.params.get("properties", {})))
+
+
+def required_of(tool: Tool) -> tuple[str, ...]:
+    return tuple(cast(Sequence[str], tool.params.get("required", ())))
+
+
+def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
+    named = schema.get("type")
+    if isinstance(named, str):
+        return frozenset({named})
+    inner = [one for key in ("anyOf", "oneOf") for one in schema.get(key, ()) if isinstance(one, Mapping)]
+    listed = frozenset(map(str, named)) if isinstance(named, list | tuple) else frozenset[str]()
+    return listed.union(*(types_of(one) for one in inner)) - {"null"}
+
+
+def choices_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words that a closed schema takes."""
+    own = schema.get("enum", [schema["const"]] if "const" in schema else ())
+    inner = [one for key in ("anyOf", "oneOf") for one in schema.get(key, ()) if isinstance(one, Mapping)]
+    return tuple(one for one in (*own, *(c for i in inner for c in choices_of(i))) if isinstance(one, str))
+
+
+def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
+    """Each param gets the value that fits it best; what is said counts more than what is guessed from its place."""
+    schemas, required = properties_of(tool), required_of(tool)
+    params: Json = {}
+    fanned: tuple[str, tuple[JsonValue, ...]] | None = None
+    used, sure, guessed = set[int](), True, False
+    for score, name, said in sorted(_offers(schemas, required, text), key=lambda one: -one[0]):
+        if name in params or said.group in used:
+            continue
+        members = [one for one in said_in(text) if one.group == said.group] or [said]
+        if "array" in types_of(schemas[name]):
+            params[name] = [one.value for one in members]
+        else:
+            params[name] = _typed(said.value, schemas[name])
+            if len(members) > 1 and said.kind in ("email", "code", "quoted", "name"):
+                fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
+        used.add(said.group)
+        sure, guessed = sure and score >= LIKELY, guessed or score < HINTED
+    for name, schema in schemas.items():
+        chosen = params.get(name)
+        choice = _chosen(schema, text)
+        if choice is not None and (choices_of(schema) or chosen is None):
+            params[name] = choice
+        elif choices_of(schema) and isinstance(chosen, str) and chosen not in choices_of(schema):
+            del params[name]
+    for name, reference in _references(schemas, required, params, _without_name(text, tool), earlier):
+        params[name] = reference
+    open_ = [name for name in required if name not in params and tool.effect == "read"]  # an effect is never guessed
+    for name, guess in _guesses(schemas, open_, text):
+        params[name], sure, guessed = guess, False, True
+    params = {name: _personal(value, earlier) for name, value in params.items()}
+    missing = tuple(name for name in required if name not in params)
+    sure = sure and not missing and bool(used) and all(one.group in used for one in said_in(text))
+    return Filling(params, missing, fanned, sure, guessed)
+
+
+def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> Iterator[tuple[float, str, Said]]:
+    said = said_in(text)
+    for name, schema in schemas.items():
+        for one in said:
+            score = _fit(name, schema, one, text)
+            if score >= (WEAK if name in required else LIKELY):
+                yield score + (0.1 if name in required else 0.0), name, one
+
+
+def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> Iterator[tuple[str, JsonValue]]:
+    """What stands behind a preposition, for texts that nothing else gives; the best labelled first."""
+    said, known = said_in(text), load_compose_words()
+    away = {*known.pointing, *known.people}
+    free = [
+        one
+        for one in phrases_in(text)
+        if all(one.end <= other.start or one.start >= other.end for other in said)
+        and not away & set(name_words(one.text))
+    ]
+    for name in missing:
+        spoken_of = not {"email", "mail"} & set(name_words(name))  # an address is said outright, or not at all
+        if spoken_of and types_of(schemas[name]) <= {"string"} and not choices_of(schemas[name]) and free:
+            best = max(free, key=lambda one: (_labelled(name, one, text), -one.start))
+            free.remove(best)
+            yield name, best.value
+
+
+def is_hinted(name: str, schema: Mapping[str, Any], text: str) -> bool:
+    """Whether the words may hold a value for a param: they name it, or something fits it by its kind."""
+    if set(map(stem, name_words(name))) & set(stems(text)) or _chosen(schema, text) is not None:
+        return True
+    return any(_fit(name, schema, one, text) >= HINTED for one in said_in(text))
+
+
+def _fit(name: str, schema: Mapping[str, Any], said: Said, text: str) -> float:
+    """How well a value fits a param; below zero where it cannot."""
+    types = types_of(schema)
+    if types and not types & _json_types(said, types):
+        return -1.0
+    choices = choices_of(schema)
+    if choices and str(said.value).lower() not in {choice.lower() for choice in choices}:
+        return -1.0
+    words, known = set(name_words(name)), load_compose_words().kinds
+    own = bool(words & set(known.get(said.kind, ())))
+    if said.kind in ("email", "url", "time") and not own:
+        return WEAK if said.kind == "url" else -1.0
+    if said.kind in ("number", "date") and types == {"string"} and words & set(known["email"]):
+        return -1.0
+    score = _labelled(name, said, text)
+    score += LIKELY if own and said.kind in ("email", "url", "date", "time", "code") else 0.5 if own else 0.0
+    counted = types & {"number", "integer"} and name_words(name)[-1:] != ("id",)
+    score += 0.5 if said.kind == "number" and counted else 0.0
+    score += 0.05 if said.kind == "quoted" and not words & set(known["email"]) else 0.0  # rather what than to whom
+    score += _described(schema, said, text)
+    return score + (WEAK if said.kind in ("quoted", "name", "code", "number", "date") else 0.0)
+
+
+def _labelled(name: str, said: Said, text: str) -> float:
+    """Whether the name of the param, or what stands for it, stands just before the value."""
+    before = [stem(word) for word in re.findall(r"[^\W\d_]+", text[: said.start])[-NEAR:]]
+    called = load_compose_words().called
+    words = name_words(name)
+    near = {stem(word) for one in words for word in called.get(one, (one,))}
+    hit = [place for place, word in enumerate(reversed(before)) if word in near]
+    if hit:
+        return STRONG - 0.4 * hit[0]
+    behind = [stem(word) for word in re.findall(r"[^\W\d_]+", text[said.end :])[:2]]
+    return 1.0 if near & set(behind) else 0.0
+
+
+def _described(schema: Mapping[str, Any], said: Said, text: str) -> float:
+    """A unit behind the value, or the value itself, that the param's description names."""
+    told = set(stems(str(schema.get("description", ""))))
+    behind = [stem(word) for word in re.findall(r"[^\W\d_]+", text[said.end :])[:1]]
+    return 0.6 if told & set(behind) or stem(said.text) in told else 0.0
+
+
+def _json_types(said: Said, wanted: frozenset[str]) -> frozenset[str]:
+    if said.kind == "number":
+        whole = isinstance(said.value, int) or float(cast(float, said.value)).is_integer()
+        return frozenset({"number", "string", "array", *(("integer",) if whole else ())})
+    if said.kind in ("code", "quoted") and wanted <= {"number", "integer"}:
+        return frozenset({"number", "integer"}) if re.fullmatch(r"-?\d+(\.\d+)?", said.text) else frozenset()
+    return frozenset({"string", "array"})
+
+
+def _typed(value: JsonValue, schema: Mapping[str, Any]) -> JsonValue:
+    types = types_of(schema)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if types and types <= {"string"}:
+            return str(value)
+        return int(value) if "integer" in types else float(value) if types == {"number"} else value
+    if isinstance(value, str) and types and types <= {"number", "integer"}:
+        return float(value) if "." in value or "integer" not in types else int(value)
+    return value
+
+
+def _chosen(schema: Mapping[str, Any], text: str) -> JsonValue:
+    """The word of the task that the param's own list or examples know."""
+    listed = choices_of(schema)
+    said = spoken(text)
+    known = listed or (_examples(str(schema.get("description", ""))) if types_of(schema) <= {"string"} else ())
+    found = [one for one in known if spoken(one).strip() and spoken(one) in said]
+    return max(found, key=len) if found else None
+
+
+@lru_cache(maxsize=10_000)
+def _examples(description: str) -> tuple[str, ...]:
+    found = _EXAMPLES.search(description)
+    parts = re.split(r",|\bor\b|\band\b|/", found[1]) if found else []
+    return tuple(part.strip(" '\"") for part in parts if 2 < len(part.strip(" '\"")) < 40)
+
+
+def _references(
+    schemas: Mapping[str, Json], required: Sequence[str], params: Json, text: str, earlier: Sequence[Made]
+) -> Iterator[tuple[str, Json]]:
+    """For what the words do not give: a field that they name, or the field that the param is named for."""
+    said, used = set(stems(text)), set[str]()
+    for name, schema in schemas.items():
+        if name in params or choices_of(schema):
+            continue
+        pointed = name in required and not used and points_back(text)
+        ranked = [
+            (
+                max(linked(name, name in required, field, made, said), pointed and near(field, made, earlier)),
+                place,
+                field,
+            )
+            for place, made in enumerate(earlier)
+            for field, given in made.fields.items()
+            if compatible(given, schema) and f"{made.step.id}.{field}" not in used
+        ]
+        score, place, field = max(ranked, default=(0.0, 0, ""))
+        same = [made.step.params[name] for made in reversed(earlier) if isinstance(made.step.params.get(name), str)]
+        if name in required and same and score < SAME_PARAM:
+            yield name, cast(Json, same[0])  # what the step before was about
+        elif score > 0:
+            used.add(f"{earlier[place].step.id}.{field}")
+            yield name, taken(earlier[place], field, schema)
+
+
+def linked(name: str, required: bool, field: str, made: Made, said: set[str]) -> float:
+    words, fields = tuple(map(stem, name_words(name))), tuple(map(stem, name_words(field)))
+    about = {stem(word) for word in tool_words(made.tool.name)}
+    if len(fields) > 1 and set(fields) <= said:
+        return 3.0
+    if required and (words == fields or _holds(words, fields)):
+        return NAMED_FOR
+    if (
+        required
+        and len(words) > len(fields)
+        and words[-len(fields) :] == fields
+        and set(words[: -len(fields)]) <= about
+    ):
+        return 2.5
+    kinds = load_compose_words().kinds
+    same = any(
+        field in names and set(name_words(name)) & set(names)
+        for kind, names in kinds.items()
+        if kind in ("email", "time")
+    )
+    if required and same:
+        return 1.5
+    return 1.0 if required and len(fields) == 1 and set(fields) <= said and fields[0] not in ("id", "name") else 0.0
+
+
+def _holds(words: Sequence[str], fields: Sequence[str]) -> bool:
+    """`originSkyId` wants a `skyId`, `username_or_url` a `username`; but not every `…_id` any `id`."""
+    telling = len(fields) > 1 or (len(fields) == 1 and len(fields[0]) >= TELLING)
+    places = range(len(words) - len(fields) + 1)
+    return telling and any(tuple(words[place : place + len(fields)]) == tuple(fields) for place in places)
+
+
+def _without_name(text: str, tool: Tool) -> str:
+    """`send an email` names the tool, not the field of an earlier step."""
+    own = {stem(word) for word in tool_words(tool.name)}
+    return " ".join(word for word in text.split() if not own & set(stems(word)))
+
+
+def points_back(text: str) -> bool:
+    """`convert it`: what is meant is what the step before gives."""
+    return bool(set(name_words(unquoted(text))) & set(load_compose_words().pointing))
+
+
+def near(field: str, made: Made, earlier: Sequence[Made]) -> float:
+    """Whether it is what the step before is for."""
+    about = {stem(word) for word in tool_words(made.tool.name)}
+    named = bool(about & {stem(word) for word in name_words(field)}) or len(made.fields) == 1
+    return 1.3 if made is earlier[-1] and named else 0.0
+
+
+def compatible(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a field can be what a param wants; a list can be written as a text."""
+    have, want = types_of(given), types_of(wanted)
+    if not have or not want or have & want:
+        return True
+    return (have <= {"integer"} and "number" in want) or (want == {"string"} and "object" not in have)
+
+
+def taken(made: Made, field: str, wanted: Mapping[str, Any]) -> Json:
+    """The reference to a field, written as a text where it is something else and a text is wanted."""
+    reference = {"$from": f"{made.step.id}.{field}"}
+    have, want = types_of(made.fields[field]), types_of(wanted)
+    return {"$join": [reference]} if have and want == {"string"} and "string" not in have else reference
+
+
+def _personal(value: JsonValue, earlier: Sequence[Made]) -> JsonValue:
+    """`Dear {name}` with the field of that name, where an earlier step gives one."""
+    if not isinstance(value, str) or not _PLACE.search(value):
+        return value
+    parts: list[JsonValue] = []
+    at = 0
+    for found in _PLACE.finditer(value):
+        made = next((one for one in reversed(earlier) if found[1] in one.fields), None)
+        if made is None:
+            return value
+        parts += [value[at : found.start()], {"$from": f"{made.step.id}.{found[1]}"}]
+        at = found.end()
+    return {"$join": [part for part in (*parts, value[at:]) if part != ""]}

@@ -1,0 +1,387 @@
+"""A task to a workflow: a step for each thing to be done, references for what one takes from another, routers for ifs.
+
+Words come first. Where a model is set up it chooses tools and fills params, among the same few tools and references;
+everything else is done by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, cast
+
+from groundplan.asking.tasks.choose import Asked, Choose, Chosen, by_words, can_replace
+from groundplan.asking.tasks.conditions import Looked, looks
+from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
+from groundplan.asking.tasks.routing import goal_of, wired
+from groundplan.asking.tasks.values import said_in
+from groundplan.asking.tasks.words import glossed, load_compose_words, name_words, spoken, stem, tool_words, unquoted
+from groundplan.catalog.catalog import Catalog
+from groundplan.contracts.contract import thaw
+from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.reading import Constraint, Goal, Reading, Requirement
+from groundplan.contracts.references import references
+from groundplan.contracts.tool import Tool
+
+ATTEMPTS = 3  # at one part
+WRITE, CHOOSE = "model.write", "model.choose"  # there where a model is
+MOST_FACTS = 12  # that a text is written from
+SETTLED, GUESSED, AGAIN = 0.6, 0.15, 0.05  # how often a workflow was exactly right: see docs/decisions/0031
+OFFERED = 8  # tools for one part of a task
+SUPPLYING = 8  # tools that are tried for a value which nothing gives yet
+SUBJECTS = ("email", "code", "quoted", "name")  # values that say whom or what something is about
+
+Search = Callable[[str, int], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Uncomposed:
+    """No workflow came of it: what is missing, and what to say."""
+
+    problem: str
+    hint: str
+    part: str
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A workflow, and how it came to be. `sure` is the share of its steps that the words settle without a guess."""
+
+    plan: Plan
+    attempts: int
+    sure: float
+    log: tuple[str, ...]
+
+
+async def compose(
+    reading: Reading,
+    catalog: Catalog,
+    search: Search,
+    choose: Choose = by_words,
+    problems: Mapping[str, str] = MappingProxyType({}),
+) -> Composed | Uncomposed:
+    """The workflow for a task's goals and constraints, or what keeps it from being one.
+
+    `problems` are what the gate found in an earlier attempt, by requirement: those parts are chosen anew.
+    """
+    composer = _Composer(reading, catalog, search, choose, problems)
+    for requirement in reading.requirements:
+        match requirement.value:
+            case Constraint():
+                problem = await composer.look(requirement)
+            case Goal():
+                problem = await composer.act(requirement)
+            case _:
+                problem = None
+        if problem:
+            return problem
+    steps = wired(reading, composer.made, composer.served, composer.looked, composer.told)
+    if not steps:
+        return Uncomposed("no tool here does this", "see `groundplan sources list` for what there is", reading.question)
+    plan = Plan(strategy="compose", steps=steps, render="GROUPED_BULLETS")
+    return Composed(plan, composer.attempts, composer.sure, tuple(composer.log))
+
+
+@dataclass
+class _Composer:
+    reading: Reading
+    catalog: Catalog
+    search: Search
+    choose: Choose
+    problems: Mapping[str, str]
+    made: list[Made] = field(default_factory=list)
+    looked: dict[str, list[tuple[str | None, Looked]]] = field(default_factory=dict)  # by constraint, for each subject
+    served: dict[str, str] = field(default_factory=dict)  # the requirement for which a step was made first
+    told: list[str] = field(default_factory=list)  # goals whose words only say more of others
+    settled: list[bool] = field(default_factory=list)  # of each part, whether the words left nothing to guess
+    attempts: int = 1
+    log: list[str] = field(default_factory=list)
+
+    @property
+    def sure(self) -> float:
+        return sum(self.settled) / len(self.settled) if self.settled else 1.0
+
+    async def act(self, requirement: Requirement) -> Uncomposed | None:
+        """One step, or one for each of those that the words name or point at."""
+        goal = requirement.value
+        assert isinstance(goal, Goal)
+        last: Uncomposed | None = None
+        for subject in self._subjects(requirement):
+            last = await self._act(requirement, subject)
+            if last:
+                return last
+        return last
+
+    async def _act(self, requirement: Requirement, subject: str | None) -> Uncomposed | None:
+        text, earlier = self._about(_words(requirement), subject), self._earlier(subject)
+        if self._tells_of_last(text):
+            self.told.append(requirement.id)
+            return None
+        asked = Asked(text, self._offered(text), earlier, suppliable=partial(self._suppliable, requirement, subject))
+        if asked.cannot_be_done:
+            return Uncomposed(f"no tool here does {text!r}", "see `groundplan sources list` for what there is", text)
+        if requirement.id in self.problems:
+            asked = replace(asked, attempt=2, problem=self.problems[requirement.id])
+        first: Uncomposed | None = None
+        while asked.attempt <= ATTEMPTS and asked.offered:
+            self.attempts = max(self.attempts, asked.attempt)
+            chosen = await self.choose(asked)
+            if chosen is None:
+                self.told.append(requirement.id)
+                return None
+            if self._adds_to_last(requirement, chosen, subject):
+                return None
+            problem = self._made(requirement, chosen, subject)
+            if problem is None:
+                self.settled.append(chosen.filling.sure)
+                return None
+            first = first or problem
+            self.log.append(f"attempt {asked.attempt}: {problem.problem}")
+            others = tuple(
+                tool
+                for tool in asked.offered
+                if tool.name != chosen.tool.name and can_replace(tool, chosen.tool, asked.part)
+            )
+            asked = replace(asked, offered=others, attempt=asked.attempt + 1, problem=problem.problem)
+        return first
+
+    def _made(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> Uncomposed | None:
+        chosen, problem = self._supplied(requirement, chosen, subject)
+        problem = problem or self._of_many(requirement, chosen)
+        if problem:
+            return problem
+        param, values = chosen.filling.fanned or (None, ())
+        if param is None:
+            self._add(requirement, chosen.tool, chosen.filling.params, subject)
+        for value in values:
+            self._add(requirement, chosen.tool, {**chosen.filling.params, str(param): value}, str(value))
+        return None
+
+    def _of_many(self, requirement: Requirement, chosen: Chosen) -> Uncomposed | None:
+        """`each of them` of a list that is only known once it runs: a reference would take the first alone."""
+        named = {reference.step for _, reference in references(chosen.filling.params)}
+        many = [made.tool.name for made in self.made if made.step.id in named and made.tool.returns.get("x-many")]
+        words = set(name_words(unquoted(_words(requirement))))
+        if not many or not words & set(load_compose_words().several):
+            return None
+        problem = f"{many[0]} gives a list, and who is in it is only known when it runs"
+        return Uncomposed(problem, "name them in the task, one by one", _words(requirement))
+
+    async def look(self, requirement: Requirement) -> Uncomposed | None:
+        """What a condition looks at: a step that is there already, or one more."""
+        text = _words(requirement)
+        found: list[tuple[str | None, Looked]] = []
+        for subject in self._subjects(requirement):
+            about = self._about(text, subject)
+            offered = {tool.name: tool for tool in (*self._offered(about), *self._telling(text))}
+            readings = looks(about, self._earlier(subject), [*offered.values()])
+            made = next(filter(None, (self._looked_at(requirement, one, subject) for one in readings)), None)
+            made = made or self._judged(requirement, subject)
+            if made is None:
+                return self._untold(text)
+            found += made
+        self.looked[requirement.id] = found
+        return None
+
+    def _judged(self, requirement: Requirement, subject: str | None) -> list[tuple[str | None, Looked]] | None:
+        """What no field tells, `if the answer sounds angry`: a model says yes or no, from what earlier steps gave."""
+        tool, facts = self.catalog.tools.get(CHOOSE), self._facts(subject)
+        if tool is None or not facts:
+            return None
+        params = {"question": requirement.evidence.text, "facts": facts, "choices": ["yes", "no"]}
+        made = self._add(requirement, tool, params, subject)
+        return [(subject, Looked(made, '{step}.first.choice == "yes"'))]
+
+    def _facts(self, subject: str | None) -> dict[str, Any]:
+        given = [
+            (made, field) for made in self._earlier(subject) if made.tool.effect == "read" for field in made.fields
+        ]
+        return {f"{made.step.id} {field}": {"$from": f"{made.step.id}.{field}"} for made, field in given[-MOST_FACTS:]}
+
+    def _untold(self, text: str) -> Uncomposed:
+        """What would tell it, where there is something that would."""
+        tool = next((tool for tool in self._telling(text) if properties_of(tool)), None)
+        if tool is None:
+            return Uncomposed(
+                f"nothing here tells whether {text!r}", "say it with words that a tool's results hold", text
+            )
+        if fill(tool, text).params:
+            return Uncomposed(f"{tool.name} does not tell all of {text!r}", "say only what its results hold", text)
+        wanted = " or ".join(properties_of(tool))
+        return Uncomposed(f"{tool.name} would tell whether {text!r}, once it knows whose", f"say the {wanted}", text)
+
+    def _looked_at(
+        self, requirement: Requirement, looked: Looked, subject: str | None
+    ) -> list[tuple[str | None, Looked]]:
+        if isinstance(looked.at, Made):
+            return [(looked.at.subject or subject, looked)]
+        chosen, problem = self._supplied(requirement, looked.at, subject)
+        if problem:
+            return []
+        param, values = chosen.filling.fanned or (None, ())
+        if param is None:
+            step = self._add(requirement, chosen.tool, chosen.filling.params, subject)
+            return [(subject, replace(looked, at=step))]
+        params = chosen.filling.params
+        steps = [(str(v), self._add(requirement, chosen.tool, {**params, param: v}, str(v))) for v in values]
+        return [(value, replace(looked, at=step)) for value, step in steps]
+
+    def _subjects(self, requirement: Requirement) -> list[str | None]:
+        """Those that the condition was looked at for, or that `them` points at; else nobody in particular."""
+        goal = requirement.value
+        assert isinstance(goal, Goal | Constraint)
+        if goal.when and self.looked.get(goal.when):
+            return [subject for subject, _ in self.looked[goal.when]]
+        text = _words(requirement)
+        if not set(load_compose_words().people) & set(name_words(unquoted(text))):
+            return [None]
+        subjects = [made.subject for made in self.made if made.subject] or self._named_before(requirement)
+        named = any(subject in text for subject in subjects)
+        return [*dict.fromkeys(subjects)] if subjects and not named else [None]
+
+    def _named_before(self, requirement: Requirement) -> list[str]:
+        """`for ann@… and ben@…: if they are members`: the last list of addresses or codes before these words."""
+        before = [s for s in said_in(self.reading.question[: requirement.evidence.start or 0]) if s.kind in SUBJECTS]
+        last = [one.text for one in before if one.group == before[-1].group]
+        everyone = {one.text for one in said_in(self.reading.question) if one.kind == "email"}
+        return last if len(last) > 1 else [*everyone] if len(everyone) == 1 else []
+
+    def _about(self, text: str, subject: str | None) -> str:
+        """The words with whom they are about, where no step says that yet."""
+        known = any(made.subject == subject for made in self.made)
+        return text if subject is None or known else f"{text} {subject}"
+
+    def _telling(self, text: str) -> Iterator[Tool]:
+        """The reading tools of whose results a field may hold one of the words."""
+        said = spoken(text)
+        for tool in self.catalog.tools.values():
+            properties = tool.returns.get("properties") if tool.effect == "read" else None
+            schemas = properties.values() if isinstance(properties, Mapping) else ()
+            if any(spoken(word) in said for schema in schemas for word in choices_of(cast(Mapping[str, Any], schema))):
+                yield tool
+
+    def _earlier(self, subject: str | None) -> tuple[Made, ...]:
+        return tuple(made for made in self.made if subject is None or made.subject in (None, subject))
+
+    def _offered(self, text: str) -> tuple[Tool, ...]:
+        return tuple(self.catalog.tools[name] for name in self.search(glossed(text), OFFERED))
+
+    def _tells_of_last(self, text: str) -> bool:
+        """`provide the name and the address`: fields that the step before gives, and nothing else to do it with."""
+        words = name_words(text)
+        if not self.made or words[:1] == () or words[0] not in load_compose_words().telling or said_in(text):
+            return False
+        said = set(map(stem, words))
+        return any({stem(word) for word in name_words(field)} <= said for field in self.made[-1].fields)
+
+    def _adds_to_last(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> bool:
+        """Whether the words only say more of the step before: its tool again, without what it needs of its own."""
+        if not self.made or chosen.filling.fanned or self.made[-1].tool.name != chosen.tool.name:
+            return False
+        goal, last = requirement.value, self.made[-1]
+        before = self._goal_of(last)
+        assert isinstance(goal, Goal)
+        if before is None or before.when != goal.when or before.holds != goal.holds or last.subject != subject:
+            return False
+        own = {name: value for name, value in chosen.filling.params.items() if last.step.params.get(name) != value}
+        differs = any(name in last.step.params for name in own)
+        if differs and not chosen.filling.missing:
+            return False
+        params = {**chosen.filling.params, **cast(dict[str, Any], thaw(last.step.params))}
+        satisfies = (*last.step.satisfies, requirement.id)
+        step = last.step.model_copy(update={"params": params, "satisfies": satisfies})
+        self.made[-1] = replace(last, step=Step.model_validate(step.model_dump()))
+        return True
+
+    def _goal_of(self, made: Made) -> Goal | None:
+        return goal_of(made, self.reading, self.served)
+
+    def _supplied(
+        self, requirement: Requirement, chosen: Chosen, subject: str | None
+    ) -> tuple[Chosen, Uncomposed | None]:
+        """With what neither words nor earlier steps give: from a step that gives it and needs nothing more."""
+        params, before = dict(chosen.filling.params), [*self.made]
+        for name in chosen.filling.missing:
+            given = self._supply(requirement, chosen.tool, name, subject) or self._written(requirement, name, subject)
+            if given is None:
+                self.made = before
+                problem = f"{chosen.tool.name} needs {name!r}, and neither the words nor another tool give it"
+                return chosen, Uncomposed(problem, f"say what {name!r} is to be", _words(requirement))
+            params[name] = given
+        return Chosen(chosen.tool, replace(chosen.filling, params=params, missing=())), None
+
+    def _suppliable(self, requirement: Requirement, subject: str | None, chosen: Chosen) -> bool:
+        before = [*self.made]
+        _, problem = self._supplied(requirement, chosen, subject)
+        self.made = before
+        return problem is None
+
+    def _supply(self, requirement: Requirement, tool: Tool, name: str, subject: str | None) -> Any:
+        """A reference to a step that gives it under its name, and that the words fill without a guess."""
+        text = _words(requirement)
+        described = properties_of(tool)[name].get("description", "")
+        for candidate in self.search(f"{' '.join(name_words(name))} {described} {text}", SUPPLYING):
+            source = self.catalog.tools[candidate]
+            if source.effect == "write" or source.name == tool.name:
+                continue
+            filling = fill(source, f"{text} {subject or ''}")
+            trial = Made(Step(id="trial", tool=source.name, params=filling.params), source)
+            field = next((one for one in trial.fields if linked(name, True, one, trial, set()) >= NAMED_FOR), None)
+            if field is None or filling.missing or filling.guessed or (properties_of(source) and not filling.params):
+                continue
+            made = self._add(requirement, source, filling.params, subject)
+            return taken(made, field, properties_of(tool)[name])
+        return None
+
+    def _written(self, requirement: Requirement, name: str, subject: str | None) -> Any:
+        """A text that the task wants and does not say: a model writes it, from what earlier steps gave."""
+        tool = self.catalog.tools.get(WRITE)
+        if tool is None or not set(name_words(name)) & set(load_compose_words().written):
+            return None
+        instruction = f"Write only the {' '.join(name_words(name))} for this task: {requirement.evidence.text}"
+        made = self._add(requirement, tool, {"instruction": instruction, "facts": self._facts(subject)}, subject)
+        return {"$from": f"{made.step.id}.text"}
+
+    def _add(self, requirement: Requirement, tool: Tool, params: Mapping[str, Any], subject: str | None) -> Made:
+        """The step, or the one that does the same already."""
+        for place, made in enumerate(self.made):
+            if made.tool.name == tool.name and tool.effect == "read" and _same(made.step.params, params):
+                satisfies = tuple(dict.fromkeys((*made.step.satisfies, requirement.id)))
+                self.made[place] = replace(made, step=made.step.model_copy(update={"satisfies": satisfies}))
+                return self.made[place]
+        needs = tuple(dict.fromkeys(reference.step for _, reference in references(params)))
+        step = Step(
+            id=self._id(tool),
+            kind="llm" if tool.name in (WRITE, CHOOSE) else "tool",
+            tool=tool.name,
+            params=dict(params),
+            needs=needs,
+            satisfies=(requirement.id,),
+            rationale=requirement.evidence.text,
+        )
+        self.made.append(Made(step, tool, subject))
+        self.served[step.id] = requirement.id
+        return self.made[-1]
+
+    def _id(self, tool: Tool) -> str:
+        plain = "_".join(tool_words(tool.name))[:50] or "step"
+        plain = plain if plain[0].isascii() and plain[0].isalpha() and plain.isascii() else "step"
+        taken = {made.step.id for made in self.made}
+        return next(name for n in range(1, 1_000) if (name := plain if n == 1 else f"{plain}_{n}") not in taken)
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return thaw(one) == thaw(other)
+
+
+def confidence_of(sure: float, attempts: int) -> float:
+    """How likely exactly these tools and references are right, by how much the words settle; seldom after a repair."""
+    return round(GUESSED + (SETTLED - GUESSED) * sure, 2) if attempts == 1 else AGAIN
+
+
+def _words(requirement: Requirement) -> str:
+    """All of them: the evidence may be cut."""
+    value = requirement.value
+    return value.text if isinstance(value, Goal | Constraint) else requirement.evidence.text

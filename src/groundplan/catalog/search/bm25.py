@@ -1,0 +1,47 @@
+"""BM25 over the words of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import bm25s
+import numpy as np
+from numpy.typing import NDArray
+
+from groundplan.catalog.search.words import words
+
+SATURATION = 2.0  # k1: how much a repeated word still adds
+LENGTH_PENALTY = 0.9  # b: how much a long document pays for its length
+NO_WORD = ""  # stands in a document without words, which the library cannot index
+
+Scores = NDArray[np.float32]
+
+
+class Lexical:
+    """One score for each document, in the order they were given."""
+
+    def __init__(self, index: bm25s.BM25) -> None:
+        self._index = index
+        self._count: int = index.scores["num_docs"]
+
+    @classmethod
+    def build(cls, texts: Sequence[list[str]]) -> Self:
+        index = bm25s.BM25(k1=SATURATION, b=LENGTH_PENALTY, auto_compile=False)
+        index.index([text or [NO_WORD] for text in texts] or [[NO_WORD]], show_progress=False)
+        return cls(index)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        return cls(bm25s.BM25.load(folder, mmap=True, show_progress=False))
+
+    def save(self, folder: Path) -> None:
+        self._index.save(folder, show_progress=False)
+
+    def scores(self, text: str) -> Scores:
+        """A word that the text repeats counts once: emphasis in a request says little about tools."""
+        known = self._index.get_tokens_ids(list(dict.fromkeys(words(text))))
+        if not known:
+            return np.zeros(self._count, dtype=np.float32)
+        return np.asarray(self._index.get_scores_from_ids(known), dtype=np.float32)

@@ -1,0 +1,55 @@
+"""A tool as text: what is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.catalog.search.words import spaced, words
+from groundplan.contracts.tool import Tool
+
+NAME_WEIGHT = 2  # a word of the name counts as often as this many in the description
+TEXT_LIMIT = 600  # characters: what a tool is for stands at the beginning, and embedding more takes longer
+
+
+@dataclass(frozen=True)
+class Document:
+    id: str  # what a search gives back: for a catalog's tool its name
+    name: str
+    description: str
+    labels: tuple[str, ...] = ()  # capabilities, and the kind of output
+    params: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """For lexical search."""
+        rest = " ".join((self.description, *self.labels, *self.params))
+        return words(self.name) * NAME_WEIGHT + words(rest)
+
+    @property
+    def text(self) -> str:
+        """For an embedding model; params, most of them everyday words, only blur its sense."""
+        return f"{spaced(self.name)}: {self.description}"[:TEXT_LIMIT]
+
+
+def documents(catalog: Catalog) -> list[Document]:
+    """One of each tool, in the order of names."""
+    return [_document(tool) for tool in catalog.tools.values()]
+
+
+def _document(tool: Tool) -> Document:
+    labels = (*tool.capabilities, tool.output.kind)
+    return Document(tool.name, tool.name, tool.description, labels, tuple(_param_names(tool.params)))
+
+
+def _param_names(schema: object) -> Iterator[str]:
+    """The names of properties at every depth of a JSON schema."""
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key == "properties" and isinstance(value, Mapping):
+                yield from value
+            yield from _param_names(value)
+    elif isinstance(schema, Sequence) and not isinstance(schema, str):
+        for value in schema:
+            yield from _param_names(value)

@@ -1,0 +1,62 @@
+"""Tools ranked for a set of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundplan.catalog.search.fusion import Scores, combine, fuse, order, relative
+from groundplan.catalog.search.index import Index
+from groundplan.catalog.search.queries import Queries
+from groundplan.catalog.search.vectors import Embedder, Matrix
+
+DECIMALS = 5  # what differs less is equal, on whatever machine it was added up
+OWN_BEST = 10  # tools for which a query is named as the one that found them
+
+
+@dataclass(frozen=True)
+class Hit:
+    tool: str
+    score: float
+    queries: tuple[str, ...] = ()  # ids of the queries that have it among their own best
+
+
+class Search:
+    """Lexical, and by vectors too when the index has them."""
+
+    def __init__(self, index: Index, embedder: Embedder | None = None) -> None:
+        self._index = index
+        self._embedder = embedder
+
+    def search(self, queries: Queries, limit: int) -> list[Hit]:
+        """The best tools, equal ones in the order of names; a tool that no query finds is none of them."""
+        return self.rank(queries, self.embed(queries), limit)
+
+    def embed(self, queries: Queries) -> Matrix | None:
+        if self._embedder is None or self._index.vectors is None:
+            return None
+        return self._embedder.queries([query.text for query in queries.all])
+
+    def rank(self, queries: Queries, vectors: Matrix | None, limit: int) -> list[Hit]:
+        """The search itself, once the queries are embedded."""
+        if not self._index.names:
+            return []
+        scores, found = self._scores(queries, vectors)
+        fused = np.where(found, combine(scores[0], scores[1:]), 0).round(DECIMALS)
+        own = [frozenset(order(score, OWN_BEST)) for score in scores]
+        return [self._hit(row, fused, queries, own) for row in order(fused, limit)]
+
+    def _scores(self, queries: Queries, vectors: Matrix | None) -> tuple[list[Scores], NDArray[np.bool_]]:
+        lexical = [self._index.lexical.scores(query.text) for query in queries.all]
+        found = np.max(lexical, axis=0) > 0
+        if vectors is None or self._index.vectors is None:
+            return [relative(scores) for scores in lexical], found
+        near, nearest = self._index.vectors.scores(vectors)
+        return [fuse(*pair) for pair in zip(lexical, near, strict=True)], found | nearest.any(axis=0)
+
+    def _hit(self, row: int, fused: Scores, queries: Queries, own: Sequence[frozenset[int]]) -> Hit:
+        finding = (query.id for query, rows in zip(queries.all, own, strict=True) if row in rows)
+        return Hit(self._index.names[row], round(float(fused[row]), DECIMALS), tuple(dict.fromkeys(finding)))

@@ -1,0 +1,41 @@
+"""A finished chart as a picture: PNG, SVG, or characters in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groundplan.contracts.contract import Scalar, thaw
+
+
+def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+    """The spec with its rows inside, so that it can be drawn anywhere."""
+    values = [dict(zip(columns, row, strict=True)) for row in rows]
+    return {**_plain(spec), "data": {"name": "table", "values": values}}
+
+
+def png(spec: Mapping[str, Any], scale: float = 2) -> bytes:
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(_plain(spec), scale=scale, allowed_base_urls=[]))
+
+
+def svg(spec: Mapping[str, Any]) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(_plain(spec), allowed_base_urls=[]))
+
+
+def terminal(spec: Mapping[str, Any], width: int, height: int, *, colour: bool = True, ascii_only: bool = False) -> str:
+    """The chart in characters, no line wider than `width`."""
+    from groundplan.charts.terminal import drawn
+    from groundplan.charts.terminal_text import Screen
+
+    return drawn(_plain(spec), Screen(width, height, colour, ascii_only))
+
+
+def _plain(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A contract's specs are frozen; Vega's compiler wants dicts."""
+    plain = thaw(spec)
+    assert isinstance(plain, dict)
+    return plain

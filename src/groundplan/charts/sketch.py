@@ -1,0 +1,191 @@
+"""A chart while it is drawn up: what its columns hold, and what the subtitle must own up to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from pydantic import JsonValue
+
+from groundplan.charts.text import MISSING, datum, human, quoted
+from groundplan.charts.time import Timeline, labelled, moment, timeline, written
+from groundplan.contracts.contract import Scalar
+from groundplan.contracts.facts import TableColumn
+
+Spec = dict[str, Any]
+Key = Callable[[Mapping[str, Any]], Scalar]
+MOST_ORDERED = 120  # numbers on a discrete axis: beyond this they are labels, not an order
+PLAIN = re.compile(r"[^\W\d][\w ]*")  # a name that Vega-Lite reads as a field without escaping
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column used for its distinct values: its name in the spec, and the values shown, in order."""
+
+    column: TableColumn
+    field: str
+    values: tuple[Scalar, ...]
+    ordered: bool  # by nature (time, numbers, weekdays), not by size
+    key: Callable[[object], Scalar]
+    timeline: Timeline | None = None
+    folded: bool = False  # the last value stands for all the small ones
+
+    def of(self, row: Mapping[str, Any]) -> Scalar:
+        return self.key(row[self.column.name])
+
+
+@dataclass
+class Sketch:
+    tool: str
+    params: Mapping[str, JsonValue]
+    rows: list[dict[str, Any]]
+    columns: dict[str, TableColumn]
+    transforms: list[Spec] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the subtitle
+    cuts: list[str] = field(default_factory=list)  # what is not in the picture
+
+    def name(self, role: str) -> str | None:
+        value = self.params.get(role)
+        return value if isinstance(value, str) else None
+
+    def field_of(self, name: str) -> str:
+        """What the spec calls a column: its own name, or a plain one where Vega-Lite would misread it."""
+        if PLAIN.fullmatch(name):
+            return name
+        alias = self.new_field(f"column {list(self.columns).index(name)}")
+        self.calculate(datum(name), alias)
+        return alias
+
+    def new_field(self, name: str) -> str:
+        """A field beside the columns, under a name that none of them has."""
+        plain = re.sub(r"\W+", "_", name).strip("_")
+        while plain in self.columns:
+            plain += "_"
+        return plain
+
+    def calculate(self, expression: str, name: str) -> None:
+        step = {"calculate": expression, "as": name}
+        if step not in self.transforms:
+            self.transforms.append(step)
+
+    def timeline(self, name: str) -> Timeline | None:
+        column = self.columns.get(name)
+        if column is None or column.kind != "time":
+            return None
+        return timeline((row[name] for row in self.rows), column.grain)
+
+    def numbers(self, name: str) -> list[float]:
+        return [float(row[name]) for row in self.rows if row[name] is not None]
+
+    def category(self, name: str) -> Category:
+        times = self.timeline(name)
+        return self._time_category(name, times) if times else self._value_category(name)
+
+    def maybe_category(self, role: str) -> Category | None:
+        name = self.name(role)
+        return self.category(name) if name else None
+
+    def _time_category(self, name: str, times: Timeline) -> Category:
+        label = self.new_field(f"{name}_label")
+        missing = any(row[name] is None for row in self.rows)
+        expression = labelled(name, times.grain)
+        self.calculate(f"isValid({datum(name)}) ? {expression} : {quoted(MISSING)}" if missing else expression, label)
+
+        def key(value: object) -> Scalar:
+            when = moment(value) if value is not None else None
+            return written(when, times.grain) if when else MISSING
+
+        values = tuple(dict.fromkeys(written(step, times.grain) for step in times.steps()))
+        shown = (*values, MISSING) if missing else values
+        return Category(self.columns[name], label, shown, True, key, times)
+
+    def _value_category(self, name: str) -> Category:
+        source = self.field_of(name)
+        found = {row[name] for row in self.rows}
+        known = [value for value in found if value is not None]
+        if None in found:
+            self.calculate(f"isValid({datum(name)}) ? {datum(name)} : {quoted(MISSING)}", source)
+        order = self._natural_order(name, known)
+        values = sorted(known, key=order or _as_read)
+        shown = (*values, MISSING) if None in found else tuple(values)
+        return Category(self.columns[name], source, shown, order is not None, _or_missing)
+
+    def _natural_order(self, name: str, values: list[Any]) -> Callable[[Any], Any] | None:
+        if name == "bin" and "bin_start" in self.columns:
+            starts = {row["bin"]: row["bin_start"] for row in self.rows}
+            return (lambda value: starts[value]) if None not in starts.values() else None
+        if values and self.columns[name].kind == "number":
+            return (lambda value: value) if len(values) <= MOST_ORDERED else None
+        for cycle in (WEEKDAYS, MONTHS):
+            places = {word[:size]: place for place, word in enumerate(cycle) for size in (3, len(word))}
+            if values and all(str(value).lower() in places for value in values):
+                return lambda value, places=places: places[str(value).lower()]  # type: ignore[misc]
+        return None
+
+    def measured(self, y: str, *keys: Key | None) -> dict[tuple[Scalar, ...], float]:
+        """The measure by these keys of a row; where several rows share them, their mean."""
+        cells: defaultdict[tuple[Scalar, ...], list[float]] = defaultdict(list)
+        for row in self.rows:
+            if row[y] is not None:
+                cells[tuple(key(row) if key else None for key in keys)].append(float(row[y]))
+        return {key: sum(values) / len(values) for key, values in cells.items()}
+
+    def mean_of_repeats(self, y: str, fields: list[str], roles: tuple[str, ...]) -> None:
+        """Rows that nothing on the chart tells apart become their mean: in range, whatever they measure."""
+        names = [name for name in dict.fromkeys(map(self.name, roles)) if name]
+        counts = Counter(tuple(row[name] for name in names) for row in self.rows)
+        most = max(counts.values(), default=0)
+        if most > 1:
+            self.aggregate("mean", self.field_of(y), fields)
+            self.notes.append(f"each value is the mean of up to {most:,} rows that the chart does not tell apart")
+
+    def aggregate(self, operation: str, measure: str, fields: list[str]) -> None:
+        step = {"op": operation, "field": measure, "as": measure}
+        self.transforms.append({"aggregate": [step], "groupby": list(dict.fromkeys(fields))})
+
+    def keep(self, category: Category, values: tuple[Scalar, ...], what: str) -> None:
+        """Only rows of these values are drawn."""
+        self.transforms.append({"filter": f"indexof({quoted(list(values))}, {datum(category.field)}) >= 0"})
+        said = f"{human(category.column.name)}: the largest {len(values)} of {len(category.values)}{what}"
+        self.notes.append(said)
+        self.cuts.append(said)
+
+
+def plain(value: object) -> Scalar:
+    """A cell as the JSON value that the finished chart will hold."""
+    if isinstance(value, float | Decimal):
+        return float(value) if isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def _as_read(value: Scalar) -> list[Any]:
+    """Text in the order of a reader: Stage 2 before Stage 10."""
+    parts = re.split(r"(\d+)", str(value))
+    return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(parts)]
+
+
+def _or_missing(value: object) -> Scalar:
+    return MISSING if value is None else plain(value)

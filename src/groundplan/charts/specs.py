@@ -1,0 +1,193 @@
+"""The marks and encodings of each kind of chart over x and y."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from groundplan.charts.scales import (
+    MOST_CATEGORIES,
+    MOST_PANELS,
+    MOST_SERIES,
+    PALETTE,
+    Axis,
+    Split,
+    category_tooltip,
+    colour,
+    continuous_time,
+    discrete,
+    heights,
+    largest_only,
+    number_tooltip,
+    panel_size,
+    quantity,
+    split,
+    stacking_order,
+    too_wide,
+    totals,
+)
+from groundplan.charts.sketch import Category, Key, Sketch, Spec, plain
+from groundplan.charts.text import inner, titled
+
+FEW_POINTS = 60
+MANY_BARS = 150
+DENSITIES = ((200, 0.85, 50), (2_000, 0.5, 30), (10_000_000, 0.25, 18))  # points up to, opacity, area
+SWAPPED = {"x": "y", "y": "x", "x2": "y2", "y2": "x2", "xOffset": "yOffset"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A view, and the categories whose order it follows."""
+
+    view: Spec
+    x: Category | None = None
+    y: Category | None = None
+    series: Category | None = None
+    facet: Category | None = None
+
+
+def line(sketch: Sketch) -> Drawn:
+    """A line for each series; only the largest series are drawn, since lines do not add up."""
+    x, y = str(sketch.params["x"]), str(sketch.params["y"])
+    along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
+    parts = split(sketch, y, along, _key(sketch, along), fold=False)
+    encoding = _encoding(along, quantity(sketch, y, zero=_near_zero(sketch.numbers(y))), parts)
+    mark: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round", "color": PALETTE[0]}
+    if len(sketch.rows) <= FEW_POINTS or len({row[x] for row in sketch.rows}) == 1:
+        mark["point"] = {"size": 30, "filled": True, "color": PALETTE[0]} if not parts.series else {"size": 30}
+    return _drawn({"mark": mark, "encoding": encoding}, along, parts)
+
+
+def area(sketch: Sketch) -> Drawn:
+    """Stacked areas: the series make up the whole, so the small ones are folded into one."""
+    y = str(sketch.params["y"])
+    along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
+    parts = split(sketch, y, along, _key(sketch, along), fold=True)
+    encoding = _encoding(along, quantity(sketch, y, True, heights(parts.cells)), parts)
+    encoding["y"]["stack"] = "zero"
+    if parts.series:
+        encoding["order"] = stacking_order(sketch, parts.series)
+    mark = {"type": "area", "opacity": 0.9, "color": PALETTE[0]}
+    return _drawn({"mark": mark, "encoding": encoding}, along, parts)
+
+
+def bar(sketch: Sketch) -> Drawn:
+    """Bars from zero, the longest first unless their order means something."""
+    y, stack = str(sketch.params["y"]), str(sketch.params.get("stack", "stacked"))
+    bars = sketch.category(str(sketch.params["x"]))
+    parts = split(sketch, y, discrete(bars), bars.of, fold=stack != "grouped")
+    bars = largest_only(sketch, bars, totals(parts.cells, 0), MOST_CATEGORIES)
+    along = discrete(bars, narrow=bool(parts.facet))
+    if len(bars.values) > MANY_BARS:
+        along.encoding["scale"]["paddingInner"] = 0  # gaps thinner than a pixel would shimmer
+    reach = heights(parts.cells) if stack == "stacked" else []
+    encoding = _encoding(along, quantity(sketch, y, True, reach), parts)
+    if parts.series:
+        _share_bars(sketch, encoding, parts.series, stack)
+    view = {"mark": {"type": "bar", "color": PALETTE[0]}, "encoding": encoding}
+    drawn = _drawn(view, along, parts)
+    return _lying(drawn) if too_wide(bars, drawn.view["width"]) else drawn
+
+
+def scatter(sketch: Sketch) -> Drawn:
+    """Points, fainter where there are many."""
+    narrow = bool(sketch.name("facet"))
+    across, up = ordered_axis(sketch, "x", narrow), ordered_axis(sketch, "y", narrow=False)
+    facet = _most_frequent(sketch, "facet", MOST_PANELS)
+    graded = _graded(sketch)
+    parts = Split(None if graded else _most_frequent(sketch, "color", MOST_SERIES), facet, {})
+    encoding = _encoding(across, up, parts) | graded | _sized(sketch)
+    _, opacity, dot = next(item for item in DENSITIES if len(sketch.rows) <= item[0])
+    mark = {"type": "circle", "opacity": opacity, "size": dot, "color": PALETTE[0]}
+    return _drawn({"mark": mark, "encoding": encoding}, across, parts)
+
+
+def ordered_axis(sketch: Sketch, role: str, narrow: bool) -> Axis:
+    """A position by the column's kind: time and numbers are continuous, the rest stand side by side."""
+    name = str(sketch.params[role])
+    if along := continuous_time(sketch, name, narrow):
+        return along
+    if sketch.columns[name].kind == "number":
+        return quantity(sketch, name, zero=False)
+    width, _ = panel_size(3 if narrow else 0)
+    return discrete(sketch.category(name), narrow, width if role == "x" else None)
+
+
+def lying(encoding: Spec) -> Spec:
+    """The same with x and y swapped."""
+    return {SWAPPED.get(channel, channel): definition for channel, definition in encoding.items()}
+
+
+def _encoding(across: Axis, up: Axis, parts: Split) -> Spec:
+    encoding: Spec = {"x": dict(across.encoding), "y": dict(up.encoding)}
+    if parts.series:
+        encoding["color"] = colour(parts.series)
+    named = [category_tooltip(item) for item in (parts.facet, parts.series) if item]
+    encoding["tooltip"] = [across.tooltip, *(item for item in named if item != across.tooltip), up.tooltip]
+    return encoding
+
+
+def _drawn(view: Spec, along: Axis, parts: Split) -> Drawn:
+    width, height = panel_size(len(parts.facet.values) if parts.facet else 0)
+    return Drawn({**view, "width": width, "height": height}, along.category, None, parts.series, parts.facet)
+
+
+def _lying(drawn: Drawn) -> Drawn:
+    step = {"step": 9, "for": "offset"} if "xOffset" in drawn.view["encoding"] else {"step": 22}
+    return replace(drawn, view=drawn.view | {"encoding": lying(drawn.view["encoding"]), "height": step})
+
+
+def _share_bars(sketch: Sketch, encoding: Spec, series: Category, stack: str) -> None:
+    if series.field == encoding["x"]["field"]:
+        encoding["color"]["legend"] = None  # the axis says it already
+    if stack == "grouped":
+        domain = list(series.values)
+        encoding["xOffset"] = {"field": series.field, "type": "nominal", "scale": {"domain": domain}}
+        encoding["y"]["stack"] = None
+        return
+    encoding["order"] = stacking_order(sketch, series)
+    encoding["y"]["stack"] = "zero"
+    if stack == "normalized":
+        title = f"Share of {inner(str(sketch.params['y']))}"
+        encoding["y"] |= {"stack": "normalize", "axis": {"title": title, "format": ".0%", "tickCount": 5}}
+
+
+def _most_frequent(sketch: Sketch, role: str, most: int) -> Category | None:
+    category = sketch.maybe_category(role)
+    if category is None:
+        return None
+    counts = Counter(map(category.of, sketch.rows))
+    return largest_only(sketch, category, {value: float(count) for value, count in counts.items()}, most)
+
+
+def _graded(sketch: Sketch) -> Spec:
+    """Colour along a scale, when it shows a measure rather than series."""
+    name = sketch.name("color")
+    if not name or sketch.columns[name].kind != "number" or len(set(sketch.numbers(name))) <= MOST_SERIES:
+        return {}
+    legend = {
+        "title": titled(sketch.columns[name]),
+        "format": number_tooltip(sketch, name)["format"],
+        "gradientOpacity": 1,
+    }
+    scale = {"scheme": "viridis", "reverse": True}
+    return {"color": {"field": sketch.field_of(name), "type": "quantitative", "scale": scale, "legend": legend}}
+
+
+def _sized(sketch: Sketch) -> Spec:
+    name = sketch.name("size")
+    if not name:
+        return {}
+    legend = {"title": titled(sketch.columns[name])}
+    scale = {"range": [10, 400]}
+    return {"size": {"field": sketch.field_of(name), "type": "quantitative", "scale": scale, "legend": legend}}
+
+
+def _key(sketch: Sketch, along: Axis) -> Key:
+    name = str(sketch.params["x"])
+    return along.category.of if along.category else lambda row: plain(row[name])
+
+
+def _near_zero(values: list[float]) -> bool:
+    """Whether an axis from zero still shows the shape."""
+    return bool(values) and min(values) <= 0.5 * max(values)

@@ -1,0 +1,46 @@
+"""How one step ended: plain JSON, so that it can be checkpointed and read back by another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import JsonValue
+
+from groundplan.contracts.contract import Contract, freeze
+from groundplan.contracts.facts import StepFacts
+from groundplan.contracts.issue import Issue
+
+
+class StepOutcome(Contract):
+    """`blocked`: a step it needs failed. `skipped`: a router went elsewhere, or a fallback was not called for."""
+
+    status: Literal["finished", "failed", "blocked", "skipped"]
+    facts: StepFacts | None = None  # of a finished step
+    to: str | None = None  # of a finished router: where it went
+    issue: Issue | None = None  # of a failed or blocked step
+
+    @property
+    def found(self) -> bool:
+        return self.status == "finished" and self.facts is not None and self.facts.found
+
+    def with_given(self, params: Mapping[str, JsonValue]) -> StepOutcome:
+        """The same, and what the step was called with."""
+        if self.facts is None:
+            return self
+        facts = self.facts.model_copy(update={"given": freeze(params)})
+        return self.model_copy(update={"facts": facts})
+
+
+SKIPPED = StepOutcome(status="skipped")
+
+
+def failed(code: str, step: str, problem: str, hint: str = "") -> StepOutcome:
+    return StepOutcome(status="failed", issue=Issue(code=f"running/{code}", step=step, problem=problem, hint=hint))
+
+
+def blocked(step: str, by: str) -> StepOutcome:
+    return StepOutcome(
+        status="blocked",
+        issue=Issue(code="running/blocked", step=step, problem=f"step {step!r} needs {by!r}, which failed"),
+    )

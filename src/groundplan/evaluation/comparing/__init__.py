@@ -1,0 +1,1 @@
+"""Strategies and models compared on the same questions."""

@@ -1,0 +1,94 @@
+"""Questions in the order that a person asks them, each with the rows that it must give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Self
+
+import duckdb
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.errors import UsageError
+from groundplan.evaluation.comparing.matching import Rows
+
+Truth = Callable[[str], Rows]
+"""Runs a query by another route than the answer came."""
+
+SHAPE = (
+    "conversations: [{id: …, turns: [{ask: …, sql: …}]}], with rows: [[…]] in the place of sql where those are known"
+)
+
+
+class Turn(Contract):
+    """One question; `sql` or `rows` say what is right, dates as text."""
+
+    ask: Text
+    sql: str | None = None
+    rows: tuple[tuple[Scalar, ...], ...] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_truth(self) -> Self:
+        if (self.sql is None) == (self.rows is None):
+            raise ValueError("a turn has either `sql` or `rows`")
+        return self
+
+    def expected(self, truth: Truth) -> Rows:
+        return truth(self.sql) if self.sql is not None else self.rows or ()
+
+
+class Conversation(Contract):
+    """A question that stands alone is a conversation of one turn."""
+
+    id: Name
+    turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
+
+
+class Written(Contract):
+    """A file of them."""
+
+    conversations: Annotated[tuple[Conversation, ...], Field(min_length=1)]
+
+
+def load_conversations(folder: Path) -> tuple[Conversation, ...]:
+    """Of every YAML file in the folder, in the order of their names."""
+    files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
+    if not files:
+        raise UsageError(f"{folder} holds no YAML file; write one with {SHAPE}")
+    found = [conversation for file in files for conversation in _load(file)]
+    twice = [name for name, often in Counter(conversation.id for conversation in found).items() if often > 1]
+    if twice:
+        raise UsageError(f"{folder}: several conversations have the id {twice[0]!r}; give each its own")
+    return tuple(found)
+
+
+def _load(file: Path) -> tuple[Conversation, ...]:
+    try:
+        return Written.model_validate(yaml.safe_load(file.read_text(encoding="utf-8"))).conversations
+    except yaml.YAMLError as error:
+        raise UsageError(f"{file}: not YAML: {error}") from error
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        raise UsageError(f"{file}: {place}: {fault['msg']}; write {SHAPE}") from error
+
+
+def sql_over(folder: Path) -> Truth:
+    """SELECTs of DuckDB that name files of the folder: `SELECT … FROM 'sales.csv'`. Nothing else is run."""
+
+    def truth(sql: str) -> Rows:
+        with duckdb.connect() as engine:
+            engine.execute("SET autoinstall_known_extensions = false")
+            engine.execute("SET file_search_path = ?", [str(folder.resolve())])
+            try:
+                statements = engine.extract_statements(sql)
+                if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                    raise UsageError(f"{folder}: {sql!r} is not one SELECT; a check query only reads")
+                return engine.execute(sql).fetchall()
+            except duckdb.Error as error:
+                raise UsageError(f"{folder}: the check query {sql!r} fails: {error}") from error
+
+    return truth

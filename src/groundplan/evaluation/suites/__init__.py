@@ -1,0 +1,1 @@
+"""Suites of questions with known answers."""

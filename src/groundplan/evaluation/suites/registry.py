@@ -1,0 +1,71 @@
+"""The suites by name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, assert_never, get_args
+
+from groundplan.context import Asking
+from groundplan.errors import UsageError
+from groundplan.evaluation.report import Report
+from groundplan.settings import load_models, load_settings
+
+Suite = Literal["nlv", "tools", "metaqa", "ruqa", "workflow"]
+SUITES: tuple[Suite, ...] = get_args(Suite)
+OnProgress = Callable[[int, int], None]
+
+
+def evaluate(
+    suite: str,
+    folder: Path,
+    sample: int | None,
+    on_progress: OnProgress,
+    model: str | None = None,
+    strategy: Asking | None = None,
+) -> Report:
+    """Score a folder of the suite's shape; `model` names models as `--model` does."""
+    if suite not in SUITES:
+        raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder; name one of the shape that the suite {suite!r} reads")
+    if suite == "workflow" and strategy:
+        raise UsageError("the suite 'workflow' has one strategy; leave out --strategy")
+    if suite not in ("nlv", "workflow") and (model or strategy):
+        raise UsageError(f"the suite {suite!r} asks no model and has one strategy; leave out --model and --strategy")
+    return _evaluate(suite, folder, sample, on_progress, model, strategy)
+
+
+def _evaluate(
+    suite: Suite, folder: Path, sample: int | None, on_progress: OnProgress, model: str | None, strategy: Asking | None
+) -> Report:
+    match suite:
+        case "nlv":
+            from groundplan.evaluation.suites import nlv
+
+            models = () if strategy == "rules" else load_models(Path.cwd(), model)
+            return asyncio.run(nlv.evaluate(folder, sample, on_progress, models, strategy))
+        case "tools":
+            from groundplan.catalog.search import vectors
+            from groundplan.evaluation.suites import tools
+
+            embeddings = load_settings(Path.cwd()).embeddings
+            return tools.evaluate(folder, sample, vectors.installed(), on_progress, embeddings)
+        case "metaqa":
+            from groundplan.evaluation.suites import metaqa
+
+            return metaqa.evaluate(folder, sample, on_progress)
+        case "ruqa":
+            from groundplan.evaluation.suites import ruqa
+
+            return ruqa.evaluate(folder, sample, on_progress)
+        case "workflow":
+            from groundplan.catalog.search import vectors
+            from groundplan.evaluation.suites import workflow
+
+            models, embeddings = load_models(Path.cwd(), model), load_settings(Path.cwd()).embeddings
+            found = workflow.evaluate(folder, sample, vectors.installed(), on_progress, models, embeddings)
+            return asyncio.run(found)
+        case _:
+            assert_never(suite)

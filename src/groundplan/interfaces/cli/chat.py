@@ -1,0 +1,107 @@
+"""A conversation in the terminal: questions line by line in one thread, each answered as `ask` answers it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from groundplan.context import Planned
+from groundplan.contracts.answer import Answer
+from groundplan.errors import WorldError
+from groundplan.interfaces.cli import show
+from groundplan.project import AsyncProject
+from groundplan.settings import Endpoint, load_settings
+
+PROMPT = "> "
+HELP = "/new begins anew, /plan shows the steps of the last answer, /quit or Ctrl-D ends"
+
+
+async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
+    """With data that is opened for it and closed behind it."""
+    project = await AsyncProject.open(data, load_settings(Path.cwd()).embeddings, models)
+    try:
+        await chat(project, typed_lines(), **options)
+    finally:
+        await project.close()
+
+
+async def chat(project: AsyncProject, lines: Iterator[str], *, thread: str | None = None, **asking: Any) -> None:
+    """Until the lines end or `/quit`; the options are those of `AsyncProject.ask`. Without a thread it gets a new one.
+
+    What fails outside ends its question, not the conversation.
+    """
+    talk = _Talk(project, thread or _new_thread(), asking)
+    for line in lines:  # nothing else runs meanwhile, so waiting for a person may block
+        said = line.strip()
+        if said == "/quit":
+            return
+        if said.startswith("/"):
+            talk.command(said)
+        elif said:
+            with suppress(typer.Exit):  # a refusal and a question back end a process, not a conversation
+                await talk.ask(said)
+
+
+def typed_lines() -> Iterator[str]:
+    """What a person types, with a prompt and a history to edit; or the lines of a pipe."""
+    if not sys.stdin.isatty():
+        yield from sys.stdin
+        return
+    with suppress(ImportError):  # Windows has none
+        import readline  # noqa: F401 - it makes `input` editable
+    show.err.print(f"[dim]{HELP}[/]")
+    with suppress(EOFError):
+        while True:
+            try:
+                yield _typed()
+            except KeyboardInterrupt:
+                show.err.print()  # the line is dropped, as in a shell
+
+
+def _typed() -> str:
+    """Ctrl-C must reach the prompt: the handler of a running event loop would only cancel what it waits for later."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return input(PROMPT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Talk:
+    def __init__(self, project: AsyncProject, thread: str, asking: dict[str, Any]) -> None:
+        self._project, self._thread, self._asking = project, thread, asking
+        self._last: Answer | None = None
+
+    async def ask(self, question: str) -> None:
+        try:
+            with show.live(quiet=False) as live:
+                watching: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step}
+                outcome = await self._project.ask(question, thread=self._thread, **self._asking, **watching)
+        except WorldError as error:
+            show.err.print(f"[red]groundplan: {escape(str(error))}[/]", soft_wrap=True)
+            return
+        self._last = outcome if isinstance(outcome, Answer) else self._last
+        show.outcome(outcome, json=False, models=[model.name for model in self._project.models], notes=outcome.notes)
+
+    def command(self, said: str) -> None:
+        if said == "/new":
+            self._thread, self._last = _new_thread(), None
+            show.err.print("[dim]a new conversation[/]")
+        elif said != "/plan":
+            show.err.print(escape(f"there is no {said}; {HELP}"), soft_wrap=True)
+        elif self._last is None:
+            show.err.print("there is no plan yet: ask a question first")
+        else:
+            show.planned(Planned(reading=self._last.reading, plan=self._last.plan), json=False)
+
+
+def _new_thread() -> str:
+    return uuid.uuid4().hex[:12]

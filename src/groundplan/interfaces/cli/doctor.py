@@ -1,0 +1,141 @@
+"""`groundplan doctor`: what works on this machine, and what to do about what does not."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import typer
+from pydantic import JsonValue
+from rich.console import Console
+from rich.markup import escape
+
+from groundplan.errors import GroundplanError
+from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
+
+MODEL_SECONDS = 20.0
+SOURCE_SECONDS = 20.0
+
+Check = tuple[str, bool | None, str]
+"""What was looked at, whether it works (None: an extra that is not installed), and a word about it."""
+
+
+def report() -> None:
+    """Prints every check; exits 4 when something that must work does not."""
+    console = Console(highlight=False, soft_wrap=True)
+    signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
+    bad = False
+    for name, works, word in checks():
+        console.print(f"{signs[works]} {name}: {escape(word)}")
+        bad |= works is False
+    if bad:
+        raise typer.Exit(4)
+
+
+def checks() -> Iterator[Check]:
+    yield "python", sys.version_info >= (3, 11), sys.version.split()[0]
+    yield "groundplan", True, importlib.metadata.version("groundplan")
+    for name, works in {"engine": _engine, "catalog": _catalog, "charts": _charts}.items():
+        yield name, *_tried(works)
+    for name, folder in {"cache": cache_folder(), "state": state_folder()}.items():
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        yield name, True, f"{folder} ({size / 1e6:,.1f} MB)"
+    installed = importlib.util.find_spec("psycopg") is not None
+    yield (
+        "postgres",
+        installed or None,
+        "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
+    )
+    yield from _models()
+    for source, settings in load_settings(Path.cwd()).sources.items():
+        yield source, *_tried(partial(_server, source, settings))
+
+
+def _server(name: str, settings: dict[str, JsonValue]) -> str:
+    """One row of each table that questions in this folder may ask it for."""
+    from groundplan.contracts.plan import Limits
+    from groundplan.project import AsyncProject
+    from groundplan.sources.interface import Call
+
+    async def reads() -> list[str]:
+        project = await AsyncProject.open({name: settings})
+        tools = [tool for tool in project.catalog.tools.values() if tool.source == name and tool.output.table]
+        try:
+            for tool in tools:
+                call = Call("doctor", "doctor", tool, {"limit": 1}, {}, Limits(rows=1), SOURCE_SECONDS)
+                await project.sources[name].call(call)
+        finally:
+            await project.close()
+        return [tool.output.table or "" for tool in tools]
+
+    began = time.monotonic()
+    tables = asyncio.run(reads())
+    return f"{settings.get('url')} gives {', '.join(tables)} ({time.monotonic() - began:.1f} s)"
+
+
+def _models() -> Iterator[Check]:
+    """Those that questions in this folder would ask."""
+    endpoints = load_models(Path.cwd())
+    if not endpoints:
+        yield "model", None, "none is set, and none is needed; `groundplan ask --model URL …` asks one"
+    for endpoint in endpoints:
+        yield "model", *_tried(partial(_model, endpoint))
+
+
+def _model(endpoint: Endpoint) -> str:
+    from groundplan.llm.client import Model
+
+    async def enforces() -> bool:
+        async with Model.open(endpoint) as model:
+            return await model.enforces_schema(MODEL_SECONDS)
+
+    began = time.monotonic()
+    held = asyncio.run(enforces())
+    said = f"{endpoint.name} at {endpoint.url} answers in {time.monotonic() - began:.1f} s"
+    if held:
+        return f"{said} and is held to a schema"
+    return (
+        f"{said}, but is not held to a schema: its text is read instead, and more of it is dropped; "
+        "a server with json_schema (llama.cpp, vLLM, Ollama) does better"
+    )
+
+
+def _tried(work: Callable[[], str]) -> tuple[bool, str]:
+    try:
+        return True, work()
+    except Exception as error:  # noqa: BLE001  whatever is broken, the doctor names it and goes on
+        return False, str(error) if isinstance(error, GroundplanError) else f"{type(error).__name__}: {error}"
+
+
+def _engine() -> str:
+    import duckdb
+
+    from groundplan.sources.tables.source import Tables
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ok.csv"
+        path.write_text("a,b\n1,x\n2,y\n")
+        Tables.open(path)
+    return f"DuckDB {duckdb.__version__} opens a file read-only"
+
+
+def _catalog() -> str:
+    from groundplan.project import load_catalog
+
+    catalog = load_catalog()
+    return f"{len(catalog.tools)} tools, version {catalog.version}"
+
+
+def _charts() -> str:
+    from groundplan.charts.picture import png
+
+    values = [{"x": 1, "y": 2}]
+    spec = {"mark": "bar", "data": {"values": values}, "encoding": {"x": {"field": "x"}, "y": {"field": "y"}}}
+    return f"drawn without a browser ({len(png(spec)):,} bytes)"

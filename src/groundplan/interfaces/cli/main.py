@@ -1,0 +1,377 @@
+"""The command line. Commands stay thin, and what is heavy is imported when a command needs it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from groundplan.errors import GroundplanError, UsageError
+from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from groundplan.settings import Endpoint
+
+app = typer.Typer(
+    no_args_is_help=True,
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(catalog_app, name="catalog")
+app.add_typer(examples_app, name="examples")
+app.add_typer(sources_app, name="sources")
+
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[SOURCE] QUESTION",
+        help="The data (a file, a folder, a DuckDB file or a postgres:// URL) and the question; "
+        "the data may be left out in a folder with a groundplan.toml.",
+    ),
+]
+PlanFile = Annotated[Path, typer.Argument(help="A JSON file with a reading and a plan; - reads standard input.")]
+SourceOption = Annotated[
+    str | None,
+    typer.Option("--source", "-s", help="The data: a file, a folder, a DuckDB file or a postgres:// URL."),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
+]
+ThreadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--thread", help="A conversation, by name: `and by month?` or `only the West` go on from its last question."
+    ),
+]
+ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME|URL|none",
+        help="Who is asked where words and rules leave something open: a model of groundplan.toml, several with commas "
+        "(the smallest first), the address of a server, or none.",
+    ),
+]
+StrategyOption = Annotated[
+    Literal["rules", "adapt", "direct", "compose"] | None,
+    typer.Option(
+        "--strategy",
+        metavar="rules|adapt|direct|compose",
+        help="rules: never ask a model. adapt: ask it every time. direct: one typed query where that is enough. "
+        "compose: a task, as a workflow of the tools that servers have. "
+        "None of them: rules, and a model where words and rules are not enough.",
+    ),
+]
+TodayOption = Annotated[str | None, typer.Option("--today", help="The date that relative periods start from.")]
+ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone that today is in.")]
+
+
+def main() -> None:
+    """Every failure of the world ends here, in one line and an exit code."""
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # a retry is no news to a person
+    try:
+        app()
+    except GroundplanError as error:
+        typer.secho(f"groundplan: {error}", fg="red", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@app.callback()
+def groundplan(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Ask your data in plain words: a plan that code has checked, an answer that traces to facts."""
+    if version:
+        from groundplan import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def ask(
+    words: Words,
+    json: JsonOption = False,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Show the checked plan; run nothing.")] = False,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    thread: ThreadOption = None,
+    approve: ApproveOption = False,
+    output: OutputOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask in plain words: exit 0 with an answer, 1 refused, 3 when a question comes back, 4 when the world failed."""
+    from groundplan.interfaces import report
+    from groundplan.interfaces.cli import show
+
+    if plan_only:
+        plan(words, json, model, strategy, today, timezone)
+        return
+    source, question, clock = _asked(words, today, timezone)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    with show.live(quiet=json) as live, _open(source, _models(model, strategy)) as project:
+        running: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": output}
+        running["approve"] = approve or (live.approves if sys.stdin.isatty() else False)
+        outcome = project.ask(question, strategy=strategy, thread=thread, **clock, **running).outcome
+    if output:
+        report.write(outcome, output, question)
+    show.outcome(outcome, json, _names(project), outcome.notes)
+
+
+@app.command()
+def chat(
+    source: Annotated[str | None, typer.Argument(help="The data; left out in a folder with a groundplan.toml.")] = None,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    thread: ThreadOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask question after question: `and by month?`, `only the West`, `as a table` go on from the one before."""
+    import asyncio
+
+    from groundplan.interfaces.cli import chat as talking
+
+    data, _, clock = _asked([source, ""] if source else [""], today, timezone)
+    asyncio.run(talking.converse(data, _models(model, strategy), thread=thread, strategy=strategy, **clock))
+
+
+@app.command()
+def plan(
+    words: Words,
+    json: JsonOption = False,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Show the checked plan for a question, without running it; --json prints what `check` and `run` read."""
+    from groundplan.interfaces.cli import show
+
+    source, question, clock = _asked(words, today, timezone)
+    with _open(source, _models(model, strategy)) as project:
+        show.planned(project.plan(question, strategy=strategy, **clock), json, _names(project))
+
+
+@app.command()
+def explain(
+    words: Words,
+    json: JsonOption = False,
+    model: ModelOption = None,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Say why these steps: requirement by requirement, with the words that ask for it."""
+    from groundplan.interfaces.cli import show
+
+    source, question, clock = _asked(words, today, timezone)
+    with _open(source, _models(model)) as project:
+        show.explained(project.plan(question, **clock), json, _names(project))
+
+
+@app.command()
+def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False, model: ModelOption = None) -> None:
+    """Check a plan like a linter: exit 0 when it may run, 1 when not."""
+    from groundplan.checking.gate import check_text
+    from groundplan.interfaces.cli import show
+    from groundplan.project import load_catalog
+    from groundplan.settings import load_settings
+
+    text, settings = _read(plan), load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
+        verdict = check_text(text, load_catalog())
+    else:
+        with _open(data, _models(model)) as project:
+            verdict = project.check(text)
+    show.verdict(verdict, str(plan), json)
+
+
+@app.command()
+def run(
+    plan: PlanFile,
+    source: SourceOption = None,
+    json: JsonOption = False,
+    output: OutputOption = None,
+    approve: ApproveOption = False,
+    model: ModelOption = None,
+    resume: Annotated[str | None, typer.Option("--resume", help="Go on with an earlier run that was stopped.")] = None,
+) -> None:
+    """Check a plan, run it and show the answer: exit 0 with one, 1 when refused, 4 when the world failed."""
+    import uuid
+
+    from groundplan.interfaces import report
+    from groundplan.interfaces.cli import show
+    from groundplan.settings import load_settings
+
+    text, settings = _read(plan), load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
+        raise UsageError("run needs data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    run_id = resume or uuid.uuid4().hex[:12]
+    again = f"groundplan run {plan}{f' --source {source}' if source else ''} --resume {run_id}"
+    with _open(data, _models(model)) as project, show.live(json, run_id, again) as live:
+        approve = approve or _approved(project, text, live)
+        options: dict[str, Any] = {"run_id": run_id, "resume": resume is not None, "output": output}
+        outcome = project.run(text, on_progress=live.step, approve=approve, **options).outcome
+    if output:
+        report.write(outcome, output)
+    show.outcome(outcome, json)
+
+
+@app.command()
+def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
+    """Write a groundplan.toml here, so that `groundplan ask QUESTION` knows its data."""
+    from groundplan.settings import FILE
+
+    file = Path(FILE)
+    if file.exists():
+        raise UsageError(f"{file} is already here; edit it, or remove it first")
+    with _open(source) as project:
+        tables = [table.name for schema in project.schemas.values() for table in schema.tables]
+    file.write_text(f'source = "{source}"\ntimezone = "UTC"\n', encoding="utf-8")
+    typer.echo(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+
+
+@app.command("eval")
+def evaluate(
+    suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa, ruqa or workflow.")],
+    folder: Annotated[Path, typer.Argument(help="A folder of that suite's shape.")],
+    json: JsonOption = False,
+    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Only so many items, evenly spread.")] = None,
+    model: ModelOption = None,
+    strategy: StrategyOption = None,
+) -> None:
+    """Score a folder of questions with known answers; misses are listed with their class."""
+    from groundplan.evaluation.suites.registry import evaluate as run_suite
+    from groundplan.interfaces.cli import show
+
+    with show.counting() as on_progress:
+        found = run_suite(suite, folder, sample, on_progress, model, strategy)
+    show.report(found, json)
+
+
+@app.command()
+def compare(
+    folder: Annotated[
+        Path, typer.Argument(help="YAML files of conversations, each turn with the rows that are right.")
+    ],
+    strategy: Annotated[
+        list[str] | None, typer.Option("--strategy", metavar="rules|adapt|direct", help="Once for each strategy.")
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="NAME|URL|none", help="Once for each; strategies meet them all."),
+    ] = None,
+    source: SourceOption = None,
+    json: JsonOption = False,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Ask several strategies or models the same questions, and lay what came of it side by side."""
+    from groundplan.evaluation.comparing.side_by_side import lines
+    from groundplan.evaluation.comparing.strategies import compare_folder
+    from groundplan.interfaces.cli import show
+
+    data, _, clock = _asked([source, ""] if source else [""], today, timezone)
+    with show.counting() as on_progress:
+        found = compare_folder(folder, data, on_progress, strategy or (), model or (), **clock)
+    if json:
+        show.print_json(found.model_dump(mode="json"))
+    else:
+        typer.echo("\n".join(lines(found)))
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works here and what is missing, with what to do about it."""
+    from groundplan.interfaces.cli import doctor as health
+
+    health.report()
+
+
+def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[Any, str, dict[str, Any]]:
+    """The data, the question and the clock."""
+    from groundplan.settings import FILE, load_settings
+
+    settings = load_settings(Path.cwd())
+    if len(words) > 2:
+        raise UsageError('put the question into quotes: groundplan ask sales.csv "total revenue by region"')
+    source = words[0] if len(words) == 2 else settings.source or settings.sources
+    if not source:
+        raise UsageError(
+            f"name the data first, groundplan ask FILE QUESTION, or write a {FILE} with groundplan init FILE"
+        )
+    clock: dict[str, Any] = {"timezone": timezone or settings.timezone}
+    if today:
+        clock["today"] = _date(today)
+    return source, words[-1], clock
+
+
+def _date(text: str) -> date:
+    from datetime import date
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--today {text}: write a date as 2025-01-31") from error
+
+
+def _read(plan: Path) -> bytes:
+    from groundplan.checking.parsing import MAX_BYTES
+
+    try:
+        with sys.stdin.buffer if str(plan) == "-" else plan.open("rb") as file:
+            return file.read(MAX_BYTES + 1)  # one more byte than is allowed is enough to refuse it
+    except OSError as error:
+        raise UsageError(f"cannot read the plan {plan}: {error.strerror}") from error
+
+
+def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
+    from groundplan.project import Project
+    from groundplan.settings import load_settings
+
+    return Project(source, load_settings(Path.cwd()).embeddings, models)
+
+
+def _approved(project: Any, text: bytes, live: Any) -> bool:
+    """What a person says to the steps that change something, where there are such steps and a person."""
+    from groundplan.contracts.verdict import Passed
+
+    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed where the plan itself was read from it
+    verdict = project.check(text) if asked else None
+    if not isinstance(verdict, Passed) or not verdict.plan.writes:
+        return False
+    if not live.approves(verdict):
+        typer.echo("Nothing was done.", err=True)
+        raise typer.Exit(1)
+    return True
+
+
+def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:
+    from groundplan.settings import load_models
+
+    return () if strategy == "rules" else load_models(Path.cwd(), named)
+
+
+def _names(project: Any) -> list[str]:
+    return [model.name for model in project.aio.models]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,401 @@
+"""What a person sees in the terminal: verdicts, progress, tables, charts."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+
+from groundplan.catalog.catalog import Catalog
+from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
+from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.progress import Progress
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.tool import Tool
+from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.interfaces.cli import spending
+
+if TYPE_CHECKING:
+    from groundplan.context import Planned
+    from groundplan.evaluation.report import Report
+    from groundplan.state.plans import Entry
+
+ROWS_IN_THE_TERMINAL = 20
+SECONDS_BETWEEN_COUNTS = 30.0
+SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
+
+NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def verdict(verdict: Verdict, file: str, json: bool) -> None:
+    """Issues like a linter's, one a line with what to do below; exits 1 when the plan is refused."""
+    match verdict:
+        case Passed(plan=plan):
+            issues = verdict.issues
+            document = {"ok": True, "coverage": [c.model_dump() for c in plan.coverage]}
+            document |= {"repairs": [r.model_dump() for r in plan.repairs], "writes": list(plan.writes)}
+        case Refused():
+            issues = verdict.issues
+            document = {"ok": False, **verdict.model_dump(mode="json", exclude={"issues"})}
+    if json:
+        print_json({**document, "issues": [issue.model_dump(mode="json") for issue in issues]})
+    else:
+        for issue in issues:
+            _issue(issue, file)
+        _summary(verdict, file)
+    if isinstance(verdict, Refused):
+        raise typer.Exit(1)
+
+
+def _issue(issue: Issue, file: str) -> None:
+    place = f"{file}:{issue.path}" if issue.path else file
+    out.print(f"[bold]{escape(place)}[/] [red]{issue.code}[/] {escape(issue.problem)}")
+    if issue.hint:
+        out.print(f"    [dim]{escape(issue.hint)}[/]")
+
+
+def _summary(verdict: Verdict, file: str) -> None:
+    if isinstance(verdict, Refused):
+        count = len(verdict.issues)
+        out.print(f"[red]{count} issue{'s' if count != 1 else ''}[/]: the plan may not run.")
+        return
+    plan = verdict.plan
+    out.print(f"[green]ok[/] {escape(file)}: {_covering(len(plan.steps), len(plan.coverage))}")
+    for item in plan.coverage:
+        out.print(f"    {escape(item.requirement)} [dim]<-[/] {', '.join(item.steps)}")
+    for repair in plan.repairs:
+        if repair.kind != "default":
+            was = f"{repair.before!r} -> " if repair.before is not None else ""
+            out.print(f"    [yellow]repaired[/] {repair.step}.{repair.path}: {escape(was)}{escape(repr(repair.after))}")
+    if plan.writes:
+        out.print(f"    [yellow]needs approval[/]: {', '.join(plan.writes)}")
+
+
+class Live:
+    """What goes on, on standard error: a line for each step, a spinner where a person looks."""
+
+    def __init__(self, quiet: bool, spinner: Status | None) -> None:
+        self._quiet, self._spinner = quiet, spinner
+
+    def stage(self, name: str) -> None:
+        if self._spinner:
+            self._spinner.update(NEXT.get(name, "working"))
+
+    def step(self, event: Progress) -> None:
+        if self._quiet or event.status == "started":
+            return
+        sign = SIGNS.get(event.status, "[yellow]…[/]")
+        took = f"[dim]{event.ms:,.0f} ms[/]" if event.ms is not None else ""
+        err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
+
+    def approves(self, verdict: Passed) -> bool:
+        """What a person says to the steps that change something, with the plan before their eyes."""
+        if self._spinner:
+            self._spinner.stop()
+        for line in _step_lines(verdict.plan):
+            err.print(line)
+        for issue in verdict.issues:
+            err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
+        changing = ", ".join(verdict.plan.writes)
+        return typer.confirm(f"These steps change something: {changing}. Run the plan?", err=True)
+
+
+@contextmanager
+def live(quiet: bool, run_id: str | None = None, again: str | None = None) -> Iterator[Live]:
+    """A stopped run says how to go on."""
+    if run_id and not quiet:
+        err.print(f"[dim]run {run_id}[/]")
+    try:
+        if quiet or not err.is_terminal:
+            yield Live(quiet, None)
+        else:
+            with err.status("opening the data") as spinner:
+                yield Live(quiet, spinner)
+    except KeyboardInterrupt:
+        err.print(f"stopped; go on with: {escape(again)}" if again else "stopped")
+        raise
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; where no person looks, a line now and then."""
+    from rich.progress import Progress as Bar
+
+    if not err.is_terminal:
+        yield _now_and_then()
+        return
+    with Bar(console=err) as bar:
+        task = bar.add_task("scoring", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _now_and_then() -> Callable[[int, int], None]:
+    said = time.monotonic()
+
+    def count(done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= SECONDS_BETWEEN_COUNTS:
+            said = time.monotonic()
+            err.print(f"{done:,} of {total:,}")
+
+    return count
+
+
+def planned(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
+    """The steps as a person reads them, or as the JSON that `check` and `run` take."""
+    _told(planned, _steps, json, models)
+
+
+def _told(planned: Planned, tell: Callable[[Plan, Reading, bool], None], json: bool, models: Sequence[str]) -> None:
+    """The plan in one way or another; or how the question ended before there was one."""
+    if planned.ended or planned.plan is None or planned.reading is None:
+        outcome(_ended(planned), json, models, planned.notes)
+        return
+    if json and tell is _steps:
+        print_json(planned.response.model_dump(mode="json"))
+        return
+    tell(planned.plan, planned.reading, json)
+    _spent(planned, json, models, planned.notes)
+
+
+def _steps(plan: Plan, reading: Reading, json: bool) -> None:
+    for line in _step_lines(plan):
+        out.print(line)
+    out.print(f"[green]checked[/]: {_covering(len(plan.steps), len(reading.requirements))}")
+
+
+def _step_lines(plan: Plan) -> Iterator[str]:
+    for step in plan.steps:
+        params = ", ".join(f"{name}={_short(value)}" for name, value in step.params.items())
+        yield f"[bold]{step.id}[/] " + (f"{step.tool}({escape(params)})" if step.tool else _routed(step))
+        needs = f"after {', '.join(step.needs)}; " if step.needs else ""
+        spare = "only when the others find too little; " if plan.fallback and step.id in plan.fallback.steps else ""
+        yield f"    [dim]{needs}{spare}serves {escape(', '.join(step.satisfies))}[/]"
+
+
+def _routed(step: Step) -> str:
+    """`to thanks if customer.first.member, else to offer`"""
+    ways = [f"to {route.to} if {escape(route.when)}" for route in step.routes]
+    return ", ".join([*ways, *([f"else to {step.default}"] if step.default else [])])
+
+
+def _covering(steps: int, requirements: int) -> str:
+    """`1 step covers 1 requirement.`, `4 steps cover 6 requirements.`"""
+    many = f"{steps} steps cover" if steps != 1 else "1 step covers"
+    return f"{many} {requirements} requirement{'' if requirements == 1 else 's'}."
+
+
+def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
+    """Requirement by requirement: the words that ask for it, and the steps that serve it."""
+    _told(planned, _reasons, json, models)
+
+
+def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "requirement": r.id,
+            "words": r.evidence.text,
+            "implied": r.implied,
+            "steps": [f"{s.id} ({s.tool})" for s in plan.steps if r.id in s.satisfies],
+        }
+        for r in reading.requirements
+    ]
+    if json:
+        print_json({"question": reading.question, "requirements": rows})
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("requirement", "because you said", "so these steps are there"):
+        table.add_column(heading)
+    for row in rows:
+        words = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
+        table.add_row(escape(str(row["requirement"])), escape(words), escape(", ".join(row["steps"])))
+    out.print(table)
+
+
+def _ended(planned: Planned) -> Refusal | Clarification:
+    assert planned.ended is not None
+    return planned.ended
+
+
+def _short(value: object) -> str:
+    return json_format.dumps(thaw(value), ensure_ascii=False)
+
+
+def report(found: Report, json: bool) -> None:
+    """Scores, then every miss with its class."""
+    if json:
+        print_json(found.model_dump(mode="json"))
+        return
+    table = Table(title=f"{found.suite}: {found.n:,} items, {found.seconds:,.1f} s", title_justify="left", box=None)
+    table.add_column("score", style="bold")
+    table.add_column("", justify="right")
+    for name, score in found.scores.items():
+        table.add_row(name, f"{score:.3f}")
+    for name, measure in found.extra.items():
+        table.add_row(f"[dim]{escape(name)}[/]", f"[dim]{measure:,.4g}[/]")
+    out.print(table)
+    if found.usage.calls:
+        out.print(f"[dim]{escape(', '.join(found.usage.models))}: {spending.counted(found.usage)}[/]")
+    for miss in found.misses:
+        out.print(
+            f"[red]{escape(miss.why)}[/] {escape(miss.question)}\n    [dim]wanted {escape(_short(miss.expected))}"
+        )
+        out.print(f"    [dim]got    {escape(_short(miss.got))}")
+
+
+def outcome(
+    outcome: Answer | Refusal | Clarification, json: bool, models: Sequence[str] = (), notes: Sequence[str] = ()
+) -> None:
+    """The answer for a person, or as one JSON document; exits 1 for a refusal, 3 for a question back."""
+    if json:
+        print_json(outcome.model_dump(mode="json"))
+    elif isinstance(outcome, Answer):
+        for spec in outcome.charts:
+            _chart(thaw(spec))
+        for table in outcome.tables:
+            _table(table)
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+        _links(outcome)
+    else:
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+    _spent(outcome, json, models, notes)
+    match outcome:
+        case Refusal():
+            raise typer.Exit(1)
+        case Clarification():
+            raise typer.Exit(3)
+        case Answer():
+            return
+
+
+def _links(answer: Answer) -> None:
+    """Where each listed thing can be opened: only the servers that were set up are linked to."""
+    linked = [cited for cited in answer.facts.sources if cited.link]
+    for cited in linked:
+        out.print(f"[dim]{escape(cited.id)}  {escape(cited.link or '')}[/]", soft_wrap=True)
+
+
+def _spent(
+    ended: Answer | Refusal | Clarification | Planned, json: bool, models: Sequence[str], notes: Sequence[str]
+) -> None:
+    """On standard error, behind the answer; nothing where no model was set up."""
+    for note in spending.printable(notes):
+        err.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
+    if models and not json:
+        planned = not isinstance(ended, Refusal | Clarification)
+        said = spending.line(models, ended.usage, ended.trace, planned=planned, failed=bool(notes))
+        err.print(f"[dim]{escape(said)}[/]", soft_wrap=True)
+
+
+def _chart(spec: Any) -> None:
+    from groundplan.charts.picture import terminal
+
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    colour = out.is_terminal and not out.no_color
+    sys.stdout.write(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain) + "\n")
+
+
+def _table(shown: ShownTable) -> None:
+    table = Table(title=escape(shown.title) if shown.title else None, title_justify="left", header_style="bold")
+    numeric = [all(isinstance(row[i], int | float | None) for row in shown.rows) for i in range(len(shown.columns))]
+    for name, number in zip(shown.columns, numeric, strict=True):
+        table.add_column(escape(name), justify="right" if number else "left")
+    for row in shown.rows[:ROWS_IN_THE_TERMINAL]:
+        table.add_row(*(escape(cell(value)) for value in row))
+    out.print(table)
+    more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
+    if more > 0:
+        kept = "them" if len(shown.rows) == shown.row_count else f"the first {len(shown.rows):,}"
+        out.print(f"[dim]… {more:,} more rows (--output DIR saves {kept}, --json prints {kept})[/]")
+
+
+def cell(value: Scalar) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
+        case str():
+            return value
+
+
+def tools(catalog: Catalog, json: bool) -> None:
+    if json:
+        print_json([tool.model_dump(mode="json") for tool in catalog.tools.values()])
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("tool", "source", "what it does"):
+        table.add_column(heading)
+    for tool in catalog.tools.values():
+        mark = "" if tool.effect == "read" else " [yellow](changes something)[/]"
+        table.add_row(escape(tool.name), escape(tool.source), escape(tool.description) + mark)
+    out.print(table)
+
+
+def tool(tool: Tool, json: bool) -> None:
+    if json:
+        print_json(tool.model_dump(mode="json"))
+        return
+    out.print(f"[bold]{escape(tool.name)}[/] ({escape(tool.source)}, {tool.effect})\n{escape(tool.description)}\n")
+    inputs = ", ".join(f"{port.name} ({port.kind})" for port in tool.inputs) or "none"
+    out.print(f"inputs: {inputs}\noutput: {tool.output.kind}\ncapabilities: {', '.join(tool.capabilities)}\n")
+    table = Table(header_style="bold", box=None)
+    for heading in ("param", "type", "default", ""):
+        table.add_column(heading)
+    schema: Any = thaw(tool.params)
+    for name, param in schema.get("properties", {}).items():
+        required = "required" if name in schema.get("required", []) else ""
+        default = json_format.dumps(param["default"]) if "default" in param else required
+        table.add_row(escape(name), escape(_type(param)), escape(default), escape(param.get("description", "")))
+    out.print(table)
+
+
+def examples(entries: Sequence[Entry], json: bool) -> None:
+    """Every kept plan in a line."""
+    if json:
+        print_json([entry.model_dump(mode="json") for entry in entries])
+        return
+    if not entries:
+        out.print("no plan is kept yet: those that a model makes and the gate passes will be here")
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("id", "question", "tools", "marked"):
+        table.add_column(heading)
+    for entry in entries:
+        tools = ", ".join(entry.tools)
+        table.add_row(entry.id, escape(entry.question), escape(tools), "[green]yes[/]" if entry.marked else "")
+    out.print(table)
+
+
+def _type(param: dict[str, Any]) -> str:
+    if "enum" in param:
+        return " | ".join(str(choice) for choice in param["enum"])
+    if "x-column" in param:
+        return "column" if param["x-column"] == "any" else f"{param['x-column']} column"
+    if param.get("type") == "array":
+        return f"list of {_type(param.get('items', {}))}"
+    if param.get("type") == "object":
+        return "{" + ", ".join(f"{name}: {_type(inner)}" for name, inner in param.get("properties", {}).items()) + "}"
+    return str(param.get("type", "any"))
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json_format.dumps(document, ensure_ascii=False, indent=2) + "\n")

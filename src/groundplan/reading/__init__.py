@@ -1,1 +1,0 @@
-"""What was asked: a question held against a source's schema becomes typed requirements with evidence."""

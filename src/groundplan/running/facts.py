@@ -1,0 +1,135 @@
+"""The outcomes of all steps, made into one Facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from pydantic import JsonValue
+
+from groundplan.contracts.contract import thaw
+from groundplan.contracts.facts import Because, Complete, Facts, Failure, Item, State, StepEnd, StepFacts
+from groundplan.contracts.plan import CheckedPlan, Step
+from groundplan.contracts.references import taken
+from groundplan.contracts.step_outcome import StepOutcome
+from groundplan.contracts.tool import Tool
+from groundplan.running.readiness import covered
+from groundplan.running.references import referred
+from groundplan.telemetry.audit import AgentContract, Capabilities, agent
+
+Places = Mapping[str, tuple[int, ...]]
+WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps a person is told of one by one
+
+
+@agent(
+    AgentContract(
+        id="context_synthesis",
+        version="1.0.0",
+        needs=("outcomes",),
+        gives=("facts.groups", "facts.tables", "facts.coverage", "facts.sources"),
+        after=("retrieval_planner",),
+        capabilities=Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=1),
+    )
+)
+def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Facts:
+    """Facts in plan order; steps that gave none are listed with the reason."""
+    finished = [o.facts for s in plan.steps if (o := outcomes[s.id]).facts is not None]
+    seen = [facts for facts in finished if facts.step in plan.ends or facts.shown or facts.chart]
+    told = [step for step in plan.steps if _is_told(step, plan)]
+    grouped = [facts for facts in finished if facts in seen or facts.step in {step.id for step in told}]
+    return Facts(
+        run=run,
+        found=any(facts.found for facts in seen),
+        steps=tuple(_ends(told, plan, outcomes, _places(finished, "items"), _places(grouped, "groups"))),
+        items=tuple(item for facts in finished for item in facts.items),
+        groups=tuple(group for facts in grouped for group in facts.groups),
+        tables={facts.step: facts.table for facts in seen if facts.table and not (facts.chart or facts.groups)},
+        charts={facts.step: facts.chart for facts in seen if facts.chart},
+        files=tuple(file for facts in finished for file in facts.files),
+        coverage=covered(plan, outcomes),
+        sources=tuple({cited.id: cited for facts in seen for cited in facts.sources}.values()),
+        state=_state(finished),
+        repairs=plan.repairs,
+        failures=tuple(
+            Failure(step=step.id, status=outcome.status, issue=outcome.issue)
+            for step in plan.steps
+            if (outcome := outcomes[step.id]).status != "finished"
+        ),
+    )
+
+
+def _state(finished: list[StepFacts]) -> State:
+    """The whole is only as complete as its least complete part."""
+    return next((facts.state for facts in finished if facts.state.kind != "complete"), Complete())
+
+
+def _is_told(step: Step, plan: CheckedPlan) -> bool:
+    """A step of a workflow whose tool gives facts."""
+    tool = plan.tools.get(step.tool or "")
+    return plan.strategy in WORKFLOWS and tool is not None and tool.output.kind == "facts"
+
+
+def _ends(
+    told: Iterable[Step], plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], items: Places, groups: Places
+) -> Iterator[StepEnd]:
+    for step in told:
+        tool, outcome = plan.tools[step.tool or ""], outcomes[step.id]
+        sent = outcome.facts.given if outcome.facts and tool.effect == "write" else _meant(step, tool, outcomes)
+        yield StepEnd(
+            step=step.id,
+            tool=tool.name.removeprefix(f"{tool.source}."),
+            effect=tool.effect,
+            status=outcome.status,
+            given=tuple(_param(name, value) for name, value in sent.items() if value is not None),
+            because=_because(step, plan, outcomes) if outcome.status == "skipped" else None,
+            items=items.get(step.id, ()),
+            groups=groups.get(step.id, ()),
+        )
+
+
+def _places(listed: Iterable[StepFacts], field: Literal["items", "groups"]) -> Places:
+    """By step, where its part stands once all are put behind each other."""
+    places, at = {}, 0
+    for facts in listed:
+        count = len(getattr(facts, field))
+        places[facts.step] = tuple(range(at, at + count))
+        at += count
+    return places
+
+
+def _meant(step: Step, tool: Tool, outcomes: Mapping[str, StepOutcome]) -> Mapping[str, JsonValue]:
+    """The params with what they take from other steps, or only those that take nothing where that was not given."""
+    params = referred(step, tool, outcomes)
+    if not isinstance(params, StepOutcome):
+        return params
+    return {name: value for name, value in step.params.items() if not any(taken(value))}
+
+
+def _param(name: str, value: object) -> Item:
+    scalar = value if isinstance(value, str | bool | int | float) else json.dumps(thaw(value), ensure_ascii=False)
+    return Item(kind="param", title=name.replace("_", " "), value=scalar)
+
+
+def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Because | None:
+    """The decision of a router that the step needs, itself or by way of other steps; None where there was none."""
+    steps = {other.id: other for other in plan.steps}
+    for need in step.needs:
+        outcome = outcomes[need]
+        if outcome.status == "skipped":
+            return _because(steps[need], plan, outcomes)
+        if steps[need].kind == "router" and outcome.status == "finished" and outcome.to != step.id:
+            return _decided(steps[need], step.id, outcome.to or None)
+    return None
+
+
+def _decided(router: Step, passed_by: str, to: str | None) -> Because | None:
+    """None where several ways lead to the same step, so that nobody can say which was taken."""
+    ways = [place for place, route in enumerate(router.routes) if route.to == to]
+    if len(ways) + (router.default == to) > 1:
+        return None
+    taken_at = ways[0] if ways else len(router.routes)
+    own = [place for place, route in enumerate(router.routes) if route.to == passed_by]
+    if own and max(own) < taken_at:
+        return Because(conditions=tuple(router.routes[place].when for place in own), held=False)
+    return Because(conditions=(router.routes[taken_at].when,), held=True)

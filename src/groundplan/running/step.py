@@ -1,0 +1,107 @@
+"""One step on its source: deadline, retries, and every failure turned into an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import stamina
+
+from groundplan.contracts.facts import StepFacts
+from groundplan.contracts.plan import CheckedPlan, Step
+from groundplan.contracts.step_outcome import StepOutcome, failed
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
+from groundplan.sources.interface import Call, Result, Source
+from groundplan.state.effects import Effects
+
+TRIES = 3
+
+
+class Handles:
+    """Live tables of the finished steps; what an earlier process left is restored from its reference."""
+
+    def __init__(self, plan: CheckedPlan, sources: Mapping[str, Source]) -> None:
+        self._plan, self._sources = plan, sources
+        self._live: dict[str, object] = {}
+
+    def keep(self, step: str, handle: object) -> None:
+        self._live[step] = handle
+
+    def inputs(self, step: Step, outcomes: Mapping[str, StepOutcome]) -> dict[str, object]:
+        source = self._sources[self._plan.tools[step.tool or ""].source]
+        found: dict[str, object] = {}
+        for port, binding in self._plan.inputs[step.id].items():
+            if binding.table is not None:
+                found[port] = source.table(binding.table)
+                continue
+            need = next(need for need in binding.steps if outcomes[need].status == "finished")
+            if need not in self._live:
+                facts = outcomes[need].facts
+                self._live[need] = self._restored(facts)
+            found[port] = self._live[need]
+        return found
+
+    def _restored(self, facts: StepFacts | None) -> object:
+        """The table that an earlier process left, by the source that holds it."""
+        return self._sources[facts.table.source].restore(facts.table) if facts and facts.table else facts
+
+
+async def execute_once(
+    source: Source, call: Call, seconds: float, on_retry: Callable[[str], None], effects: Effects | None
+) -> tuple[StepOutcome, object]:
+    """The same, and a step with an effect is called once for its run, also by a process that goes on with the run."""
+    if effects is None or call.tool.effect == "read":
+        return await execute(source, call, seconds, on_retry)
+    before = effects.begin(call.idempotency_key)
+    if isinstance(before, StepOutcome):
+        return before, None
+    if before == "begun" and not call.tool.repeatable:
+        problem = f"step {call.step!r} was begun before, and it is not known whether {call.tool.name!r} did its work"
+        return failed("unknown-effect", call.step, problem, "look there, then run the plan anew without it"), None
+    outcome, handle = await execute(source, call, seconds, on_retry)
+    effects.end(call.idempotency_key, outcome)
+    return outcome, handle
+
+
+async def execute(
+    source: Source, call: Call, seconds: float, on_retry: Callable[[str], None]
+) -> tuple[StepOutcome, object]:
+    """The step's outcome and its live handle. Only reading steps are tried again; effects never by themselves."""
+    tries = TRIES if call.tool.effect == "read" else 1
+    try:
+        async with asyncio.timeout(seconds):
+            result = await _with_retries(source, call, tries, seconds, on_retry)
+    except (TimeoutError, DeadlineExceeded):
+        return failed("deadline", call.step, f"step {call.step!r} took longer than {seconds:.3g} s", _SLOW), None
+    except TransientError as error:
+        return failed("unavailable", call.step, f"{error} (tried {tries} times)", "try again later"), None
+    except GroundplanError as error:
+        return failed("tool", call.step, str(error)), None
+    return StepOutcome(status="finished", facts=result.facts), result.handle
+
+
+_SLOW = "filter or aggregate earlier, or raise limits.step_seconds"
+
+
+async def _with_retries(
+    source: Source, call: Call, tries: int, seconds: float, on_retry: Callable[[str], None]
+) -> Result:
+    async for attempt in stamina.retry_context(
+        on=_worth_another_try,
+        attempts=tries,
+        timeout=seconds,
+        wait_initial=0.1,
+        wait_max=5.0,
+        wait_jitter=0.1,
+    ):
+        with attempt:
+            if attempt.num > 1:
+                on_retry(f"try {attempt.num} of {tries}")
+            return await source.call(call)
+    raise AssertionError("stamina re-raises the last error")
+
+
+def _worth_another_try(error: Exception) -> bool | float:
+    if not isinstance(error, TransientError):
+        return False
+    return True if error.retry_after is None else error.retry_after

@@ -1,0 +1,1 @@
+"""Engines: compile, approve, run, cancel."""

@@ -1,0 +1,53 @@
+"""Rows as Arrow columns, and Arrow tables in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import ibis.expr.datatypes as dt
+import ibis.expr.schema as sch
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from groundplan.sources.tables.engine.handle import Order
+
+
+def from_rows(schema: sch.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """Rows of a database driver; engines widen numbers, so each value is brought to its column's type."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [_array(dtype, values) for dtype, values in zip(schema.types, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, names=list(schema.names))
+
+
+def sort(table: pa.Table, order: Order) -> pa.Table:
+    """Rows without a value come last."""
+    if not order:
+        return table
+    keys = [(name, "descending" if descending else "ascending") for name, descending in order]
+    return table.take(pc.sort_indices(table, sort_keys=keys))
+
+
+def _array(dtype: dt.DataType, values: Sequence[Any]) -> pa.Array:
+    if dtype.is_decimal() or (dtype.is_integer() and any(_is_huge(value) for value in values)):
+        exact = [None if value is None or not Decimal(value).is_finite() else Decimal(value) for value in values]
+        return pa.array(exact) if any(value is not None for value in exact) else pa.array(exact, pa.float64())
+    convert, type_ = _conversion(dtype)
+    return pa.array([value if value is None else convert(value) for value in values], type=type_)
+
+
+def _conversion(dtype: dt.DataType) -> tuple[Callable[[Any], Any], pa.DataType]:
+    if dtype.is_boolean():
+        return bool, pa.bool_()
+    if dtype.is_integer():
+        return int, pa.int64()
+    if dtype.is_floating():
+        return float, pa.float64()
+    if dtype.is_date() or dtype.is_timestamp():
+        return (lambda value: value), dtype.to_pyarrow()
+    return str, pa.string()
+
+
+def _is_huge(value: Any) -> bool:
+    return value is not None and bool(abs(value) >= 2**63)

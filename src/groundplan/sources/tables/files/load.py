@@ -1,0 +1,175 @@
+"""Files and frames become a DuckDB database file, which is then opened read-only.
+
+What was loaded once is kept under the cache folder until the file on disk changes.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import pyarrow as pa
+
+from groundplan.errors import SourceError, UsageError
+from groundplan.settings import cache_folder
+from groundplan.sources.tables.files.csv import read_csv
+from groundplan.sources.tables.files.excel import read_excel
+
+LOADER = f"1/{duckdb.__version__}"  # change it when the same file would load differently
+LONGEST_NAME = 128  # characters of a column's name that a contract can hold
+DATABASES = (".duckdb", ".ddb", ".db")
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+def load_files(where: Path) -> Path:
+    """The database file that holds this file, or every file of this folder, as tables."""
+    paths = _files(where)
+    folder = cache_folder() / "tables"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    place = _hash([str(where.resolve())])
+    stats = [(path.resolve(), path.stat()) for path in paths]
+    state = _hash([LOADER, *(f"{path}|{stat.st_size}|{stat.st_mtime_ns}" for path, stat in stats)])
+    target = folder / f"{place}-{state}.duckdb"
+    if not target.exists():
+        _build(target, lambda connection: _load_all(connection, paths))
+        for older in set(folder.glob(f"{place}-*.duckdb")) - {target}:
+            older.unlink(missing_ok=True)
+    return target
+
+
+def load_frames(frames: Mapping[str, object]) -> tuple[Path, TemporaryDirectory[str]]:
+    """A database file of the frames, in a folder that goes when the source is closed."""
+    folder = TemporaryDirectory(prefix="groundplan-", ignore_cleanup_errors=True)
+    target = Path(folder.name) / "frames.duckdb"
+    _build(target, lambda connection: _load_frames(connection, frames))
+    return target, folder
+
+
+def safe_name(text: str, taken: Iterable[str]) -> str:
+    """A table name from a file's: lower case, words joined by underscores, unique."""
+    plain = re.sub(r"\W+", "_", text.lower()).strip("_")[:60] or "table"
+    plain = f"t_{plain}" if plain[0].isdigit() else plain
+    name, number = plain, 1
+    while name in taken:
+        number += 1
+        name = f"{plain}_{number}"
+    return name
+
+
+def _files(where: Path) -> Sequence[Path]:
+    if where.is_dir():
+        found = sorted(path for path in where.iterdir() if path.suffix.lower() in READERS and path.is_file())
+        if not found:
+            raise UsageError(f"{where}: holds none of the files that can be opened ({_supported()})")
+        return found
+    if where.suffix.lower() not in READERS:
+        raise UsageError(f"{where}: files of this kind cannot be opened; give one of {_supported()}, or a folder")
+    return [where]
+
+
+def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+    """Written under another name and then put in place, so that nobody ever opens half a file."""
+    with TemporaryDirectory(dir=target.parent, prefix=".loading-") as folder:
+        part = Path(folder) / "part.duckdb"
+        with duckdb.connect(str(part), config=SETTINGS) as connection:
+            fill(connection)
+            _shorten_names(connection)
+        os.replace(part, target)  # noqa: PTH105 - the name says what happens to an older file
+
+
+def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
+    taken: set[str] = set()
+    for path in paths:
+        try:
+            for wanted, fill in READERS[path.suffix.lower()](connection, path):
+                name = safe_name(wanted, taken)
+                fill(name)
+                taken.add(name)
+        except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
+            raise SourceError(f"{path}: cannot be read: {str(error).strip().partition(chr(10))[0]}") from error
+    if not taken:
+        raise SourceError(f"{paths[0]}: is empty: there is no table in it")
+
+
+Table = tuple[str, Callable[[str], object]]
+"""What a table would like to be called, and what creates it under the name it gets."""
+
+
+def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    if path.stat().st_size > 0:
+        yield path.stem, lambda name: read_csv(connection, path, name)
+
+
+def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    yield (
+        path.stem,
+        lambda name: connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_parquet(?)", [str(path)]),
+    )
+
+
+def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    sheets = read_excel(path)
+    for sheet, rows in sheets.items():
+        yield path.stem if len(sheets) == 1 else sheet, partial(_store, connection, rows)
+
+
+READERS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, Path], Iterable[Table]]] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".xlsx": _excel,
+}
+
+
+def _load_frames(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, object]) -> None:
+    taken: set[str] = set()
+    for given, frame in frames.items():
+        name = safe_name(given, taken)
+        try:
+            _store(connection, _storable(frame), name)
+        except (duckdb.Error, pa.ArrowException, TypeError, ValueError) as error:
+            raise SourceError(f"the frame {given!r} cannot be read: {error}") from error
+        taken.add(name)
+
+
+def _storable(frame: object) -> object:
+    """pandas goes in as it is: DuckDB reads columns of Python objects, which Arrow refuses."""
+    return frame if type(frame).__module__.startswith("pandas") else pa.table(frame)
+
+
+def _store(connection: duckdb.DuckDBPyConnection, rows: object, name: str) -> None:
+    connection.register("rows_to_store", rows)
+    connection.execute(f"CREATE TABLE {quoted(name)} AS FROM rows_to_store")
+    connection.unregister("rows_to_store")
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shorten_names(connection: duckdb.DuckDBPyConnection) -> None:
+    long = connection.execute(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE length(column_name) > ?", [LONGEST_NAME]
+    ).fetchall()
+    for number, (table, column) in enumerate(long):
+        short = f"{column[: LONGEST_NAME - 6]}~{number}"
+        connection.execute(f"ALTER TABLE {quoted(table)} RENAME {quoted(column)} TO {quoted(short)}")
+
+
+def _supported() -> str:
+    return ", ".join((*READERS, *DATABASES))
+
+
+def _hash(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""What was handed over, and which engine serves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from groundplan.errors import UsageError
+from groundplan.sources.tables.engine.engines import Engine, open_backend, open_duckdb, open_url
+from groundplan.sources.tables.files.load import DATABASES, load_files, load_frames
+
+
+def open_engine(where: object) -> Engine:
+    """Files and frames are loaded first; whatever speaks SQL already is used where it is."""
+    match where:
+        case str() if "://" in where:
+            return _open_url(where)
+        case str() | Path():
+            return _open_path(Path(where).expanduser())
+        case Mapping():
+            return _open_frames({str(name): frame for name, frame in where.items()})
+        case _ if _is_frame(where):
+            return _open_frames({"data": where})
+        case _:
+            return open_backend(where)
+
+
+def _open_url(url: str) -> Engine:
+    scheme, _, rest = url.partition("://")
+    return _open_path(Path(rest)) if scheme in ("duckdb", "file") else open_url(url)
+
+
+def _open_path(path: Path) -> Engine:
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such file or folder")
+    if path.suffix.lower() in DATABASES:
+        return open_duckdb(path)
+    return open_duckdb(load_files(path))
+
+
+def _open_frames(frames: Mapping[str, object]) -> Engine:
+    strangers = [name for name, frame in frames.items() if not _is_frame(frame)]
+    if strangers or not frames:
+        raise UsageError("give frames by name: pandas, polars or pyarrow tables, at least one")
+    path, folder = load_frames(frames)
+    return open_duckdb(path, folder)
+
+
+def _is_frame(value: object) -> bool:
+    """pandas, polars and pyarrow all speak the Arrow interface."""
+    return hasattr(value, "__arrow_c_stream__") and not hasattr(value, "compile")

@@ -1,0 +1,1 @@
+"""What the tables hold: columns, keys, values."""

@@ -1,0 +1,109 @@
+"""What the tables hold: kinds, roles, spans, keys and relationships, asked of the engine; never rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ibis.expr.types as ir
+
+from groundplan.contracts.columns import Role
+from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.errors import SourceError, ToolError
+from groundplan.sources.tables.engine.executing import Executor
+from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.sources.tables.engine.values import cell
+from groundplan.sources.tables.schema.keys import find_keys, find_relationships, words
+from groundplan.sources.tables.tools.dates import ISO_DAY
+
+EXACT_ROWS = 1_000_000  # above, distinct values are estimated where the engine can
+SECONDS = 120.0  # for each question to the engine
+IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
+CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
+
+
+def describe(source: str, names: Sequence[str], table: Callable[[str], Handle], executor: Executor) -> SourceSchema:
+    def ask(table: ir.Table) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = executor.run(table, EXACT_ROWS, time.monotonic() + SECONDS).table.to_pylist()
+        return found
+
+    mapper = executor.engine.backend.compiler.type_mapper
+    tables = tuple(_table_or_why_not(name, table, mapper, ask) for name in names)
+    handles = {known.name: table(known.name) for known in tables if known.columns}
+    return SourceSchema(
+        source=source,
+        engine=executor.engine.backend.name,
+        tables=tables,
+        relationships=find_relationships(tables, handles, ask),
+    )
+
+
+def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask) -> Table:
+    """A table that cannot be read has no columns to plan with, only the reason."""
+    try:
+        return _table(name, table(name), mapper, ask)
+    except (SourceError, ToolError) as error:
+        return Table(name=name, columns=(), description=f"cannot be read: {error}"[:2_000])
+
+
+def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
+    rows = int(ask(handle.table.aggregate(rows=handle.table.count()))[0]["rows"])
+    numbers = _statistics(handle, rows, ask)
+    types = [mapper.to_string(dtype) for dtype in handle.table.schema().types]
+    columns = tuple(_column(handle, place, type_, numbers, rows) for place, type_ in enumerate(types))
+    keys = find_keys(handle, columns, rows, ask)
+    return Table(name=name, columns=columns, row_count=rows, keys=keys)
+
+
+def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
+    """All columns in one scan."""
+    measures: dict[str, ir.Value] = {}
+    for place, known in enumerate(handle.columns):
+        column: Any = handle.table[known.name]
+        measures[f"values_{place}"] = column.count()
+        if known.kind != "other":
+            measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
+        if known.kind in ("number", "time"):
+            measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
+        if known.kind == "text":
+            measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
+    return ask(handle.table.aggregate(**measures))[0] if measures else {}
+
+
+def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], rows: int) -> Column:
+    known = handle.columns[place]
+    values = int(numbers.get(f"values_{place}") or 0)
+    distinct = numbers.get(f"distinct_{place}")
+    least, greatest = cell(numbers.get(f"least_{place}")), cell(numbers.get(f"greatest_{place}"))
+    iso = values > 0 and numbers.get(f"days_{place}") == values
+    flag = (least, greatest) in ((0, 1), (0, 0), (1, 1)) and distinct is not None and distinct <= 2
+    return Column(
+        name=known.name,
+        type=type_,
+        kind=known.kind,
+        role=_role(handle, known.name, iso, flag, distinct is not None and distinct >= 0.9 * rows),
+        cardinality=None if distinct is None else min(int(distinct), values),
+        nulls=rows - values,
+        least=least,
+        greatest=greatest,
+    )
+
+
+def _role(handle: Handle, name: str, iso: bool, flag: bool, unique: bool) -> Role:
+    last = (words(name) or [""])[-1]
+    match handle.kind(name):
+        case "time":
+            return "temporal"
+        case "text" if iso:
+            return "temporal"
+        case "text" if unique and last in IDENTIFYING:
+            return "id"
+        case "number" if not handle.table[name].type().is_integer():
+            return "measure"
+        case "number" if last in IDENTIFYING:
+            return "id"
+        case "number":
+            return "dimension" if flag or last in CALENDAR else "measure"
+        case _:
+            return "dimension"

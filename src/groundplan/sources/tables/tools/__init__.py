@@ -1,0 +1,1 @@
+"""The table tools, as lazy Ibis expressions."""

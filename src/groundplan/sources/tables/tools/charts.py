@@ -1,0 +1,177 @@
+"""Charts as Vega-Lite: what to fetch for one, and how it is drawn. Data stays out of the spec."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ibis
+from pydantic import JsonValue
+
+from groundplan.charts.scales import panels
+from groundplan.charts.sketch import Sketch, Spec, plain
+from groundplan.charts.specs import Drawn, area, bar, line, scatter
+from groundplan.charts.spreads import box, heatmap, histogram
+from groundplan.charts.text import human, inner
+from groundplan.charts.time import EVERY
+from groundplan.contracts.facts import TableColumn
+from groundplan.sources.tables.tools.chart_queries import binned, boxed, narrowed, needed
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+QUERIES: dict[str, Callable[[ibis.Table, Mapping[str, JsonValue]], ibis.Table]] = {
+    "plot_line": narrowed,
+    "plot_bar": narrowed,
+    "plot_area": narrowed,
+    "plot_heatmap": narrowed,
+    "plot_scatter": needed,
+    "plot_histogram": binned,
+    "plot_box": boxed,
+}
+DRAWINGS: dict[str, Callable[[Sketch], Drawn]] = {
+    "plot_line": line,
+    "plot_bar": bar,
+    "plot_area": area,
+    "plot_heatmap": heatmap,
+    "plot_scatter": scatter,
+    "plot_histogram": histogram,
+    "plot_box": box,
+}
+CONFIG: Spec = {
+    "background": "#FFFFFF",
+    "padding": 16,
+    "font": "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif",
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "fontSize": 17,
+        "color": "#1A1A1A",
+        "subtitleColor": "#5F5F5F",
+        "subtitleFontSize": 12,
+        "subtitlePadding": 5,
+        "offset": 14,
+    },
+    "axis": {
+        "labelColor": "#444444",
+        "labelFontSize": 11,
+        "titleColor": "#333333",
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+        "domainColor": "#B5B5B5",
+        "tickColor": "#B5B5B5",
+        "gridColor": "#E6E6E6",
+        "labelFlush": False,
+    },
+    "legend": {
+        "orient": "right",
+        "labelFontSize": 11,
+        "labelColor": "#444444",
+        "labelLimit": 200,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titleColor": "#333333",
+        "titleLimit": 220,
+        "offset": 18,
+    },
+    "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": "#333333", "labelLimit": 220},
+    "facet": {"spacing": 24},
+}
+
+
+def prepare(tool: str, table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """The table whose rows the chart is drawn from."""
+    return QUERIES[tool](table, params)
+
+
+def chart(
+    tool: str,
+    params: Mapping[str, JsonValue],
+    rows: list[dict[str, Any]],
+    columns: tuple[TableColumn, ...],
+    total: int,
+) -> tuple[str, dict[str, Any], str | None]:
+    """The title, the spec over a table named `table`, and what the picture leaves out, if anything."""
+    cells = [{name: plain(value) for name, value in row.items()} for row in rows]
+    sketch = Sketch(tool, params, cells, {column.name: column for column in columns})
+    if total > len(rows):
+        sketch.cuts.append(f"{len(rows):,} of {total:,} rows")
+        sketch.notes.append(f"drawn from {len(rows):,} of {total:,} rows")
+    drawn = DRAWINGS[tool](sketch)
+    title = str(params.get("title") or "") or _title(sketch)
+    return title, _spec(sketch, drawn, title), "; ".join(sketch.cuts) or None
+
+
+def _spec(sketch: Sketch, drawn: Drawn, title: str) -> Spec:
+    body = {**panels(sketch, drawn.facet), "spec": drawn.view} if drawn.facet else drawn.view
+    return {
+        "$schema": SCHEMA,
+        "title": _heading(sketch, title),
+        "data": {"name": "table"},
+        "transform": sketch.transforms,
+        **body,
+        "config": CONFIG,
+        "usermeta": {"groundplan": _meaning(sketch, drawn)},
+    }
+
+
+def _heading(sketch: Sketch, title: str) -> Spec:
+    """Wrapped by hand: Vega cuts what does not fit."""
+    notes = sketch.notes if sketch.rows else ["no rows to draw"]
+    subtitle = " · ".join(_sentence(note) for note in [*_span(sketch), *notes])
+    heading: Spec = {"text": textwrap.wrap(title, 72) or [title]}
+    return heading | ({"subtitle": textwrap.wrap(subtitle, 105)} if subtitle else {})
+
+
+def _span(sketch: Sketch) -> list[str]:
+    names = [name for name in (sketch.name("x"), sketch.name("y")) if name in sketch.columns]
+    times = [sketch.timeline(name) for name in names if name]
+    return [item.span for item in times if item]
+
+
+def _sentence(note: str) -> str:
+    return note[:1].upper() + note[1:]
+
+
+def _title(sketch: Sketch) -> str:
+    """Said from the axes: Monthly revenue by region and product category."""
+    x, y, color = (sketch.name(role) or "" for role in ("x", "y", "color"))
+    match sketch.tool:
+        case "plot_scatter":
+            return f"{human(y)} against {inner(x)}" + _by(sketch, "color", "facet")
+        case "plot_histogram":
+            return f"Distribution of {inner(x)}" + _by(sketch, "color")
+        case "plot_box":
+            return f"Distribution of {inner(y)}" + _by(sketch, "x")
+        case "plot_heatmap":
+            pairs = {x, y} == {"left", "right"}  # what the correlate tool gives
+            return f"{human(color)} between columns" if pairs else _said(sketch, color, "y", "x")
+        case _:
+            said = _said(sketch, y, "x", "facet", "color")
+            return f"Share of {said[:1].lower()}{said[1:]}" if sketch.params.get("stack") == "normalized" else said
+
+
+def _said(sketch: Sketch, measure: str, *roles: str) -> str:
+    """A time axis is said as how often, the rest as by what."""
+    for role in roles:
+        if times := sketch.timeline(sketch.name(role) or measure):
+            others = [other for other in roles if other != role]
+            return f"{EVERY[times.grain]} {inner(measure)}" + _by(sketch, *others)
+    return human(measure) + _by(sketch, *roles)
+
+
+def _by(sketch: Sketch, *roles: str) -> str:
+    names = list(dict.fromkeys(name for role in roles if (name := sketch.name(role))))
+    return " by " + " and ".join(map(inner, names)) if names else ""
+
+
+def _meaning(sketch: Sketch, drawn: Drawn) -> Spec:
+    """What the picture shows, for those who draw it without Vega."""
+    roles = {role: name for role in ("x", "y", "color", "facet") if (name := sketch.name(role))}
+    shown = {"x": drawn.x, "y": drawn.y, "color": drawn.series, "facet": drawn.facet}
+    kept = {role: category for role, category in shown.items() if category}
+    orders = {role: list(category.values) for role, category in kept.items() if not category.timeline}
+    grains = {role: times.grain for role, name in roles.items() if (times := sketch.timeline(name))}
+    folded = {"folded": True} if drawn.series and drawn.series.folded else {}
+    return {"kind": sketch.tool.removeprefix("plot_"), "columns": roles, "orders": orders, "grains": grains} | folded

@@ -1,0 +1,75 @@
+"""How finely time is cut: named by the plan, or chosen from the data's span and density."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any, cast
+
+import ibis.expr.types as ir
+
+from groundplan.contracts.columns import Grain
+from groundplan.contracts.facts import Item
+from groundplan.errors import ToolError
+from groundplan.sources.tables.engine.handle import Ask, Handle
+
+UNITS: Mapping[str, str] = {
+    "minute": "m",
+    "hour": "h",
+    "day": "D",
+    "week": "W",
+    "month": "M",
+    "quarter": "Q",
+    "year": "Y",
+}
+READABLE_POINTS = 60
+YEAR = 365.25
+
+
+def cut(handle: Handle, name: str, grain: Grain) -> ir.Column:
+    """The column's periods by their first day (or hour, or minute)."""
+    column = handle.column(name)
+    if grain not in ("minute", "hour"):
+        # DATE_TRUNC gives a timestamp on some engines even for a date: both casts make the type certain
+        return column.cast("timestamp").truncate(UNITS[grain]).cast("date")
+    if column.type().is_date():
+        raise ToolError(f"column {name!r} holds days, which have no {grain}s; use day or a coarser grain")
+    return column.cast("timestamp").truncate(UNITS[grain])
+
+
+def choose(handle: Handle, name: str, ask: Ask) -> tuple[Grain, Item]:
+    """The grain that makes a readable series, and the fact that says why."""
+    column = handle.column(name)
+    days = column.cast("date")
+    span = ask(handle.table.aggregate(least=column.min(), greatest=column.max(), points=days.nunique()))[0]
+    if span["least"] is None:
+        return "day", _told("day", f"{name} has no dates")
+    first, last = _day(span["least"]), _day(span["greatest"])
+    if column.type().is_timestamp() and span["greatest"] - span["least"] <= timedelta(days=2):
+        return "hour", _told("hour", f"from {span['least']} to {span['greatest']}")
+    grain = _grain((last - first).days, span["points"])
+    return grain, _told(grain, f"{_length(first, last, span['points'])} from {first} to {last}")
+
+
+def _grain(days: int, points: int) -> Grain:
+    if days < 90 or points <= READABLE_POINTS:
+        return "day"
+    steps: tuple[tuple[float, Grain], ...] = (
+        (365, "week"),
+        (8 * YEAR, "month"),
+        (25 * YEAR, "quarter"),
+    )
+    return next((grain for limit, grain in steps if days <= limit), "year")
+
+
+def _length(first: date, last: date, points: int) -> str:
+    days = (last - first).days + 1
+    return f"{points:,} different days" if points <= READABLE_POINTS < days else f"{days:,} days"
+
+
+def _told(grain: Grain, why: str) -> Item:
+    return Item(kind="grain", title="time grain", value=grain, text=why)
+
+
+def _day(value: Any) -> date:
+    return value.date() if isinstance(value, datetime) else cast("date", value)

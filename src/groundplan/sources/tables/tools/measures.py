@@ -1,0 +1,200 @@
+"""Tools that compute measures: totals, segments, ranks, shares, periods side by side, cross tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import ibis
+import ibis.expr.types as ir
+
+from groundplan.contracts.columns import Function, Grain, fits
+from groundplan.contracts.facts import Item
+from groundplan.errors import ToolError
+from groundplan.sources.tables.engine.handle import (
+    Ask,
+    Handle,
+    Params,
+    Told,
+    ascending,
+    handle_on,
+    sort_key,
+    steady,
+    widened,
+)
+from groundplan.sources.tables.engine.values import bound, cell
+from groundplan.sources.tables.tools.grain import choose, cut
+
+MOST_PIVOTED = 50
+
+
+def aggregate(handle: Handle, params: Params, ask: Ask) -> Told:
+    """Rows whose group is unknown stay a group of their own."""
+    names: Sequence[str] = params["group_by"]
+    _refuse_same_names([*names, *(metric["as"] for metric in params["metrics"])])
+    times = [name for name in names if handle.kind(name) == "time"]
+    grains, items = _grains(handle, times, params["grain"], ask)
+    keys = {name: cut(handle, name, grains[name]) if name in grains else handle.column(name) for name in names}
+    measures = {metric["as"]: measured(handle, metric) for metric in params["metrics"]}
+    known = [column.model_copy(update={"grain": grains.get(column.name, column.grain)}) for column in handle.columns]
+    grouped = _grouped(handle.table, keys, measures)
+    return handle_on(grouped, [*known, *_units(handle, params["metrics"])], ascending(names)), items
+
+
+def segment_metric(handle: Handle, params: Params) -> Handle:
+    """The overall value is that of all rows together, not the sum of the segments."""
+    metric, names = params["metric"], params["by"]
+    overall = handle.table.aggregate(overall=_number(handle, metric))
+    keys = {name: handle.column(name) for name in names}
+    _refuse_same_names([*names, metric["as"], "overall", "difference", "difference_ratio"])
+    table = _grouped(handle.table, keys, {metric["as"]: _number(handle, metric)}).cross_join(overall)
+    difference = table[metric["as"]] - table["overall"]
+    table = table.mutate(difference=difference, difference_ratio=ratio(difference, table["overall"]))
+    return handle_on(table, [*handle.columns, *_units(handle, [metric])], ascending(names))
+
+
+def rank_rows(handle: Handle, params: Params) -> Handle:
+    by, within = params["by"], list(params["within"])
+    keys = [
+        sort_key(handle.column(name), name == by and params["direction"] == "top")
+        for name in steady(handle, by, within)
+    ]
+    groups = [handle.column(name) for name in within]
+    place = ibis.row_number().over(group_by=groups, order_by=keys) + 1
+    ranked = widened(handle, {"rank": place})
+    kept = ranked.table.filter(ranked.table["rank"] <= params["limit"])
+    return Handle(kept, ranked.columns, ascending([*within, "rank"]))
+
+
+def share_of_total(handle: Handle, params: Params) -> Handle:
+    groups = [handle.column(name) for name in params["within"]]
+    column = _numeric(handle, params["column"]).cast("float64")
+    return widened(handle, {params["as"]: ratio(column, column.sum().over(group_by=groups))})
+
+
+def compare_periods(handle: Handle, params: Params) -> Handle:
+    """A group that only one period knows has nothing in the other: not zero, unknown."""
+    names: Sequence[str] = params["by"]
+    _refuse_same_names([*names, "current", "previous", "change", "change_ratio"])
+    either = [_within(handle, params["time"], params[period]) for period in ("current", "previous")]
+    both = Handle(handle.table.filter(either[0] | either[1]), handle.columns)
+    values = {
+        period: _number(both, params["metric"], _within(both, params["time"], params[period]))
+        for period in ("current", "previous")
+    }
+    table = _grouped(both.table, {name: both.column(name) for name in names}, values)
+    change = table["current"] - table["previous"]
+    table = table.mutate(change=change, change_ratio=ratio(change, table["previous"]))
+    return handle_on(table, handle.columns, ascending(names))
+
+
+def pivot(handle: Handle, params: Params, ask: Ask) -> Told:
+    across = handle.column(params["columns"])
+    _numeric(handle, params["values"])
+    found = ask(handle.table.select(value=across).distinct().limit(MOST_PIVOTED + 1))
+    if len(found) > MOST_PIVOTED:
+        raise ToolError(
+            f"column {params['columns']!r} has more than {MOST_PIVOTED} different values; "
+            "filter or rank the rows before pivoting"
+        )
+    metric = {"column": params["values"], "function": params["function"]}
+    values = sorted((row["value"] for row in found), key=lambda value: (value is None, value))
+    measures: dict[str, ir.Value] = {}
+    for value in values:
+        condition = across.isnull() if value is None else across == ibis.literal(value, type=across.type())
+        name = _label(value, {*params["rows"], *measures})
+        measures[name] = measured(handle, metric, condition)
+    keys = {name: handle.column(name) for name in params["rows"]}
+    table = _grouped(handle.table, keys, measures)
+    return handle_on(table, handle.columns, ascending(params["rows"])), ()
+
+
+def measured(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue | None = None) -> ir.NumericScalar:
+    function: Function = metric["function"]
+    name = metric.get("column")
+    if name is None:
+        if function != "count":
+            raise ToolError(f"{function!r} needs a column; only 'count' counts rows without one")
+        return handle.table.count(where=where)
+    if not fits(function, handle.kind(name)):
+        raise ToolError(f"{function!r} means nothing on column {name!r}, which is of kind {handle.kind(name)}")
+    return _applied(function, handle.column(name), where)
+
+
+def ratio(part: ir.NumericValue, whole: ir.NumericValue) -> ir.NumericValue:
+    """Nothing where the whole is zero."""
+    return part.cast("float64") / whole.cast("float64").nullif(0)
+
+
+def _grains(handle: Handle, times: Sequence[str], asked: str, ask: Ask) -> tuple[dict[str, Grain], tuple[Item, ...]]:
+    if asked == "none":
+        return {}, ()
+    if asked != "auto":
+        return dict.fromkeys(times, cast("Grain", asked)), ()
+    chosen = {name: choose(handle, name, ask) for name in times}
+    return {name: grain for name, (grain, _) in chosen.items()}, tuple(item for _, item in chosen.values())
+
+
+def _applied(function: Function, column: Any, where: ir.BooleanValue | None) -> ir.NumericScalar:
+    match function:
+        case "sum":
+            return column.sum(where=where)
+        case "min":
+            return column.min(where=where)
+        case "max":
+            return column.max(where=where)
+        case "count":
+            return column.count(where=where)
+        case "count_distinct":
+            return column.nunique(where=where)
+        # engines average and interpolate exact decimals with different rounding: doubles agree
+        case "mean":
+            return column.cast("float64").mean(where=where)
+        case "median":
+            return column.cast("float64").median(where=where)
+        case "std":
+            return column.cast("float64").std(where=where, how="sample")
+
+
+def _grouped(table: ir.Table, keys: Mapping[str, ir.Column], measures: Mapping[str, ir.Value]) -> ir.Table:
+    if not keys:
+        return table.aggregate(**measures)
+    return table.group_by(**keys).aggregate(**measures)
+
+
+def _number(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue | None = None) -> ir.NumericScalar:
+    value = measured(handle, metric, where)
+    if not value.type().is_numeric():
+        raise ToolError(f"{metric['function']!r} of {metric['column']!r} is not a number, so it has no difference")
+    return value
+
+
+def _numeric(handle: Handle, name: str) -> Any:
+    if handle.kind(name) != "number":
+        raise ToolError(f"column {name!r} is of kind {handle.kind(name)}; this needs a number")
+    return handle.column(name)
+
+
+def _within(handle: Handle, name: str, period: Sequence[str]) -> ir.BooleanValue:
+    column = handle.column(name)
+    start, end = (bound(handle, name, day) for day in period)
+    return (column >= start) & (column < end)
+
+
+def _units(handle: Handle, metrics: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """A total or an average keeps the unit of its column; a count has none."""
+    kept = [metric for metric in metrics if "column" in metric and not metric["function"].startswith("count")]
+    return [handle.find(metric["column"]).model_copy(update={"name": metric["as"], "grain": None}) for metric in kept]
+
+
+def _label(value: Any, taken: set[str]) -> str:
+    text = {None: "(none)", "": "(empty)"}.get(value, str(cell(value)))
+    while text in taken:
+        text += "_"
+    return text
+
+
+def _refuse_same_names(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ToolError(f"two columns of the result are named {twice[0]!r}; name one of them differently")

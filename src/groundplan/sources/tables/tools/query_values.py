@@ -1,0 +1,65 @@
+"""What a field of a typed query is on a table: a column, a part or a period of a date, a bin, an aggregate."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from groundplan.contracts.columns import Grain
+from groundplan.contracts.query import (
+    AGGREGATES,
+    DATE_CUTS,
+    DATE_PARTS,
+    BinField,
+    Condition,
+    FieldReference,
+    FilterField,
+    QueryField,
+)
+from groundplan.contracts.query_meaning import OURS
+from groundplan.errors import ToolError
+from groundplan.sources.tables.engine.handle import Handle
+from groundplan.sources.tables.tools.grain import cut
+from groundplan.sources.tables.tools.measures import measured
+from groundplan.sources.tables.tools.shape import CALENDAR
+
+Named = QueryField | FilterField | FieldReference | Condition
+
+
+def value_of(handle: Handle, field: Named) -> Any:
+    """Of each row; weeks begin on Monday and are counted as in ISO 8601."""
+    name, function = named(field)
+    if isinstance(field, BinField):
+        return (_of_kind(handle, name, "number", "binSize").cast("float64") / field.bin_size).floor() * field.bin_size
+    if function is None:
+        return handle.column(name)
+    if function in DATE_CUTS:
+        _of_kind(handle, name, "time", function)
+        return cut(handle, name, cast(Grain, function.removeprefix("TRUNC_").lower()))
+    if function in DATE_PARTS:
+        moment = _of_kind(handle, name, "time", function).cast("timestamp")
+        return CALENDAR[function.lower()](moment).cast("int64")
+    raise ToolError(f"{function} of {name!r} is no value of a single row; write a field without it, or a date function")
+
+
+def aggregate_of(handle: Handle, field: Named) -> Any:
+    """Of each group."""
+    name, function = named(field)
+    if function in OURS:
+        return measured(handle, {"column": name, "function": OURS[function]})
+    if function == "VAR":
+        return _of_kind(handle, name, "number", function).cast("float64").var(how="sample")
+    raise ToolError(f"{name!r} needs an aggregate here; write one of {', '.join(sorted(AGGREGATES))} as its function")
+
+
+def named(field: Named) -> tuple[str, str | None]:
+    """Its column and its function."""
+    caption = getattr(field, "field_caption", None)
+    if caption is None or getattr(field, "calculation", None):
+        raise ToolError("a table knows no formulas; name a column, and a function where one is needed")
+    return caption, getattr(field, "function", None)
+
+
+def _of_kind(handle: Handle, name: str, kind: str, what: str) -> Any:
+    if handle.kind(name) != kind:
+        raise ToolError(f"{what} needs a {kind} column and {name!r} is of kind {handle.kind(name)}")
+    return handle.column(name)

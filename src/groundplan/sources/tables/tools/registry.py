@@ -1,0 +1,55 @@
+"""The table tools by name: lazy ones, ones that ask the engine something first, and sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from groundplan.sources.interface import Call, Result
+from groundplan.sources.tables.engine.executing import Work
+from groundplan.sources.tables.engine.handle import Ask, Handle, Params, Told
+from groundplan.sources.tables.tools.dates import parse_datetime
+from groundplan.sources.tables.tools.measures import (
+    aggregate,
+    compare_periods,
+    pivot,
+    rank_rows,
+    segment_metric,
+    share_of_total,
+)
+from groundplan.sources.tables.tools.query import query_table
+from groundplan.sources.tables.tools.series import detect_anomalies, time_series_features
+from groundplan.sources.tables.tools.shape import derive_column, filter_rows, select_columns
+from groundplan.sources.tables.tools.sinks import draw, save_table, show_table
+from groundplan.sources.tables.tools.statistics import compute_summary_stats, correlate, distribution_stats
+
+LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
+    "filter_rows": filter_rows,
+    "select_columns": select_columns,
+    "derive_column": derive_column,
+    "segment_metric": segment_metric,
+    "rank_rows": rank_rows,
+    "share_of_total": share_of_total,
+    "compare_periods": compare_periods,
+    "compute_summary_stats": compute_summary_stats,
+    "query_table": query_table,
+}
+ASKING: Mapping[str, Callable[[Handle, Params, Ask], Told]] = {
+    "parse_datetime": parse_datetime,
+    "aggregate": aggregate,
+    "pivot": pivot,
+    "distribution_stats": distribution_stats,
+    "correlate": correlate,
+    "detect_anomalies": detect_anomalies,
+    "time_series_features": time_series_features,
+}
+SINKS: Mapping[str, Callable[[Call, Handle, Params, Work, str], Result]] = {
+    "show_table": show_table,
+    "save_table": save_table,
+    "plot_line": draw,
+    "plot_bar": draw,
+    "plot_area": draw,
+    "plot_scatter": draw,
+    "plot_histogram": draw,
+    "plot_box": draw,
+    "plot_heatmap": draw,
+}

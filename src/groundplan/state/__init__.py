@@ -1,0 +1,1 @@
+"""What outlives a process: threads, plans, effects and runs, in SQLite files."""

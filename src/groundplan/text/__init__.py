@@ -1,0 +1,1 @@
+"""Words, stems, names, periods and lexicons: what every reader of text shares."""

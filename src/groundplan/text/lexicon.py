@@ -1,0 +1,116 @@
+"""The words of the field, found in a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from groundplan.text.words import Word, stem, words_of
+
+Family = Literal["functions", "charts"]
+FILE = Path(__file__).with_name("lexicon.yaml")
+
+
+@dataclass(frozen=True)
+class Cue:
+    """A phrase that means something, from word `first` up to, not including, word `last`."""
+
+    label: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """Labelled phrases, looked up by their first stem; the longest that fits wins."""
+
+    by_first: dict[str, tuple[tuple[tuple[str, ...], str], ...]]
+
+    def find(self, words: Sequence[Word]) -> tuple[Cue, ...]:
+        """All of them, left to right, none inside another."""
+        return tuple(self._scan(words))
+
+    def all(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Each phrase as stems, with its label."""
+        return (found for at_first in self.by_first.values() for found in at_first)
+
+    def knowing(self, stems: tuple[str, ...], label: str) -> Phrases:
+        """These and one phrase more."""
+        at_first = sorted([*self.by_first.get(stems[0], ()), (stems, label)], key=lambda found: -len(found[0]))
+        return Phrases({**self.by_first, stems[0]: tuple(at_first)})
+
+    def _scan(self, words: Sequence[Word]) -> Iterator[Cue]:
+        place = 0
+        while place < len(words):
+            cue = self._longest_at(words, place)
+            if cue:
+                yield cue
+            place = cue.last if cue else place + 1
+
+    def _longest_at(self, words: Sequence[Word], place: int) -> Cue | None:
+        for stems, label in self.by_first.get(words[place].stem, ()):
+            if tuple(word.stem for word in words[place : place + len(stems)]) == stems:
+                return Cue(label, place, place + len(stems))
+        return None
+
+
+@dataclass(frozen=True, eq=False)  # one of it is loaded: what is remembered by it goes by identity
+class Lexicon:
+    functions: Phrases
+    groupings: Phrases
+    analyses: Phrases
+    rankings: Phrases
+    orders: Phrases
+    charts: Phrases
+    outputs: Phrases
+    grains: Phrases
+    negations: Phrases
+    comparisons: Phrases
+    undrawn: Phrases
+    changes: Phrases
+    fillers: frozenset[str]
+    rows: tuple[frozenset[str], ...]  # words for the same kind of row
+    synonyms: tuple[frozenset[tuple[str, ...]], ...]
+    additive: frozenset[str]
+
+    def knowing(self, family: Family, stems: tuple[str, ...], label: str) -> Lexicon:
+        """This and one phrase more."""
+        if family == "charts":
+            return replace(self, charts=self.charts.knowing(stems, label))
+        return replace(self, functions=self.functions.knowing(stems, label))
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """Read once; it never changes while the program runs."""
+    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return Lexicon(
+        **{name: _labelled(raw[name]) for name in _LABELLED},
+        **{name: _labelled({name: raw[name]}) for name in _LISTED},
+        fillers=frozenset(stem(word) for line in raw["fillers"] for word in line.split()),
+        rows=tuple(frozenset(stem(word) for word in group) for group in raw["rows"]),
+        synonyms=tuple(frozenset(_stems(phrase) for phrase in group) for group in raw["synonyms"]),
+        additive=frozenset(stem(word) for phrase in raw["additive"] for word in phrase.split()),
+    )
+
+
+_LISTED = ("groupings", "orders", "negations", "undrawn", "changes")
+_LABELLED = ("functions", "analyses", "rankings", "charts", "outputs", "grains", "comparisons")
+
+
+def _labelled(groups: dict[str, list[str]]) -> Phrases:
+    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for label, phrases in groups.items():
+        for phrase in phrases:
+            stems = _stems(phrase)
+            by_first.setdefault(stems[0], []).append((stems, label))
+    return Phrases({first: tuple(sorted(found, key=lambda f: -len(f[0]))) for first, found in by_first.items()})
+
+
+def _stems(phrase: str) -> tuple[str, ...]:
+    return tuple(word.stem for word in words_of(str(phrase)))

@@ -1,0 +1,1 @@
+"""Period phrases in English and Russian as exact half-open intervals."""

@@ -1,0 +1,152 @@
+"""Period phrases, English and Russian, as exact half-open intervals.
+
+Where words leave a choice, this is the one made, always the same:
+
+- a unit without a year is the latest that has begun: in July, "in March" is this year's and "in October" last year's;
+- "last week", "last month", "last year" are the calendar units before the current ones; a week starts on Monday;
+- "last 30 days", "past 3 months", "за последний месяц" roll: they end with today, and today is in;
+- "next 7 days" begin tomorrow; "two weeks ago" is that calendar week;
+- the end of a range is in: "between Jan 2016 and Dec 2017" ends where 2018 starts;
+- "before", "until", "до" leave the unit out; "through", "по", "включительно" take it in; "after", "после" pass it;
+- of two readings of the digits (03/04/2025) none is chosen, unless another date of the question settles it;
+- English "from March 2024" with no end is either that month or all since: both are candidates;
+- a fiscal year, "early 2024" or a range turned round is only a candidate; 30 February has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+
+from groundplan.contracts.reading import Period
+from groundplan.text.periods.calendar import Span
+from groundplan.text.periods.doubtful import find_doubtful
+from groundplan.text.periods.lists import Phrase, listed
+from groundplan.text.periods.ranges import opened, ranged
+from groundplan.text.periods.surroundings import find_blur, is_in_a_name
+from groundplan.text.periods.tokens import Sentence, dialects, tokenize
+from groundplan.text.periods.words import AND, FISCAL, STARTERS
+
+NEAR = 1  # letters between a doubtful phrase and what belongs to it
+BUT = AND | {"but", "но"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A phrase, and the period it means; None when the candidates, or that there are none, must be asked about."""
+
+    start: int
+    end: int
+    period: Period | None
+    candidates: tuple[Period, ...] = ()
+
+    @property
+    def open_start(self) -> bool:
+        return self.period is not None and self.period.start == date.min
+
+    @property
+    def open_end(self) -> bool:
+        return self.period is not None and self.period.end == date.max
+
+
+def find_periods(text: str, today: date, timezone: str = "UTC", week_start: int = 0) -> tuple[Found, ...]:
+    """Every period the text names, in order. `today` is the local date; `week_start` is 0 for Monday."""
+    tokens = tuple(tokenize(text))
+    readings = [
+        _phrases(Sentence(tokens, today, week_start, dialect)) for dialect in dialects(tokens, _is_russian(text))
+    ]
+    found = []
+    for phrase in readings[0]:
+        start, end = tokens[phrase.at].start, tokens[phrase.after - 1].end
+        periods = tuple(
+            Period(start=span.start, end=span.end, timezone=timezone, phrase=text[start:end])
+            for span in _meanings(phrase, readings)
+        )
+        sure = phrase.sure and len(periods) == 1
+        found.append(Found(start, end, periods[0]) if sure else Found(start, end, None, periods))
+    for start, end in find_doubtful(text):
+        found = _asked_about(found, start, end)
+    return tuple(found)
+
+
+def _asked_about(found: list[Found], start: int, end: int) -> list[Found]:
+    """With what was read at that phrase, or right beside it, as a candidate only."""
+    near = [one for one in found if one.start <= end + NEAR and start - NEAR <= one.end]
+    spans = [one.period for one in near if one.period] + [period for one in near for period in one.candidates]
+    first, last = min([start, *(one.start for one in near)]), max([end, *(one.end for one in near)])
+    doubted = Found(first, last, None, tuple(dict.fromkeys(spans)))
+    return sorted([*(one for one in found if one not in near), doubted], key=lambda one: one.start)
+
+
+def _meanings(phrase: Phrase, readings: list[list[Phrase]]) -> tuple[Span, ...]:
+    """What the phrase means in each reading of the digits, each meaning once."""
+    spans = [
+        span
+        for reading in readings
+        for other in reading
+        if other.at < phrase.after and phrase.at < other.after
+        for span in other.spans
+        if span.start < span.end
+    ]
+    return tuple(dict.fromkeys(spans))
+
+
+def _phrases(sentence: Sentence) -> list[Phrase]:
+    found: list[Phrase] = []
+    at = 0
+    while at < len(sentence.tokens):
+        phrases = _phrases_at(sentence, at)
+        if phrases and not is_in_a_name(sentence, at, phrases[-1].after):
+            for phrase in phrases:
+                found.append(_doubted(sentence, phrase, found[-1].after if found else 0))
+        at = phrases[-1].after if phrases else at + 1
+    return list(_bounded(sentence, found))
+
+
+def _phrases_at(sentence: Sentence, at: int) -> tuple[Phrase, ...]:
+    """Several only for a list of periods that do not touch."""
+    token = sentence.tokens[at]
+    if token.kind == "symbol" or (token.kind == "word" and token.text not in STARTERS):
+        return ()
+    single = ranged(sentence, at) or opened(sentence, at)
+    return (single,) if single else listed(sentence, at)
+
+
+def _doubted(sentence: Sentence, phrase: Phrase, free_from: int) -> Phrase:
+    """A fiscal year has bounds we do not know, and so has early 2024: what is read is only a candidate."""
+    blur = find_blur(sentence, phrase.at, free_from)
+    fiscal = any(token.text in FISCAL for token in sentence.tokens[phrase.at : phrase.after])
+    return replace(phrase, at=phrase.at if blur is None else blur, sure=phrase.sure and blur is None and not fiscal)
+
+
+def _bounded(sentence: Sentence, phrases: list[Phrase]) -> Iterator[Phrase]:
+    """After 2019 and before 2022: two open sides close one period."""
+    last: Phrase | None = None
+    for phrase in phrases:
+        both = _closed(sentence, last, phrase) if last else None
+        if last and not both:
+            yield last
+        last = both or phrase
+    if last:
+        yield last
+
+
+def _closed(sentence: Sentence, left: Phrase, right: Phrase) -> Phrase | None:
+    if (
+        len(left.spans) != 1
+        or len(right.spans) != 1
+        or not (left.sure and right.sure)
+        or sentence.skip(left.after, BUT) != right.at
+    ):
+        return None
+    start, end = left.spans[0].start, right.spans[0].end
+    opposite = left.spans[0].end == date.max and right.spans[0].start == date.min
+    return replace(left, after=right.after, spans=(Span(start, end),)) if opposite and start < end else None
+
+
+def _is_russian(text: str) -> bool:
+    """By the count of letters of each script: enough to tell 3 April from March 4."""
+    cyrillic = sum("а" <= letter <= "я" or letter == "ё" for letter in text.lower())
+    latin = sum("a" <= letter <= "z" for letter in text.lower())
+    return cyrillic > latin
