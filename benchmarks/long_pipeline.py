@@ -14,8 +14,8 @@ Without a model the same steps are taken without the calls.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,20 +23,24 @@ from pydantic import Field
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.tables.direct import plan as direct
+from groundplan.asking.tables.planners import INEXPRESSIBLE
 from groundplan.asking.tables.read import read
 from groundplan.asking.tables.read_with_model import read_with
-from groundplan.context import Trace, World
-from groundplan.contracts.answer import Clarification, Outcome, Refusal
+from groundplan.contracts.answer import Clarification, Outcome, Refusal, TraceEntry
 from groundplan.contracts.contract import Contract
+from groundplan.contracts.plan import Proposal
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
+from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.prompt import load_prompt
-from groundplan.pipeline import INEXPRESSIBLE, carry_out
 from groundplan.project import AsyncProject
+from groundplan.sources.interface import TableSource
 from groundplan.sources.tableau.source import Tableau
 
 PROMPTS = Path(__file__).with_name("long_pipeline_prompts")
 ROUTE_TOKENS, OUTLINE_TOKENS = 16, 160
+SECONDS = 120.0  # for all calls of one question
 
 
 class Route(Contract):
@@ -59,41 +63,41 @@ class LongPipeline:
     history: dict[str, list[str]] = field(default_factory=dict)
 
     async def answer(self, question: str, thread: str) -> Outcome:
-        trace = Trace()
-        world = replace(self.project.world, models=self.models)
-        trace.calls = world.calls()
-        await self._route_and_outline(question, thread, trace)
+        began, calls = datetime.now(UTC), Calls(self.models, SECONDS) if self.models else None
+        await self._route_and_outline(question, thread, calls)
         self.history.setdefault(thread, []).append(question)
         whole = self.restated.get(thread, {}).get(question, question)
-        fresh = replace(world, schemas={name: await read_anew(source) for name, source in world.sources.items()})
-        trace.stage("schema", fresh.schema.tables[0].name)
-        reading = await self._build(whole, fresh, trace)
+        sources = self.project.sources
+        schemas = {name: await read_anew(source) for name, source in sources.items()}
+        table = next(schema for schema in schemas.values() if schema.tables)
+        reading = await self._build(whole, table, calls)
+        outcome: Outcome
         if not isinstance(reading, Reading):
-            trace.stage("build", reading.kind)
-            return trace.ended(reading)
-        plan = direct.propose(reading, fresh.schema, fresh.query_tool) if fresh.query_tool else None
-        trace.stage("build", "query" if plan else "nothing")
-        if plan is None:
-            return trace.ended(refuse(None, [INEXPRESSIBLE], ()))
-        return trace.ended(await carry_out(plan, reading, fresh, trace))
+            outcome = reading
+        elif (plan := direct.propose(reading, table, "tableau_query")) is None:
+            outcome = refuse(None, [INEXPRESSIBLE], ())
+        else:
+            outcome = await self.project.run(Proposal(reading=reading, plan=plan))
+        ms = (datetime.now(UTC) - began).total_seconds() * 1000
+        schema = TraceEntry(stage="schema", at=began, ms=ms, action=table.tables[0].name)
+        used = outcome.usage.plus(calls.usage) if calls else outcome.usage
+        return outcome.model_copy(update={"usage": used, "trace": (schema, *outcome.trace)})
 
-    async def _route_and_outline(self, question: str, thread: str, trace: Trace) -> None:
+    async def _route_and_outline(self, question: str, thread: str, calls: Calls | None) -> None:
         said = {"history": " / ".join(self.history.get(thread, [])) or "nothing", "question": question}
-        if trace.calls:
-            await trace.calls.ask(load_prompt("route", PROMPTS).fill(**said), Route, max_tokens=ROUTE_TOKENS)
-        trace.stage("route")
-        if trace.calls:
-            await trace.calls.ask(load_prompt("outline", PROMPTS).fill(**said), Outline, max_tokens=OUTLINE_TOKENS)
-        trace.stage("plan")
+        if calls:
+            await calls.ask(load_prompt("route", PROMPTS).fill(**said), Route, max_tokens=ROUTE_TOKENS)
+            await calls.ask(load_prompt("outline", PROMPTS).fill(**said), Outline, max_tokens=OUTLINE_TOKENS)
 
-    async def _build(self, question: str, world: World, trace: Trace) -> Reading | Clarification | Refusal:
-        values = {
-            name: found for source in world.sources.values() for name, found in (await source.values(question)).items()
-        }
+    async def _build(
+        self, question: str, schema: SourceSchema, calls: Calls | None
+    ) -> Reading | Clarification | Refusal:
+        tables = [source for source in self.project.sources.values() if isinstance(source, TableSource)]
+        values = {name: found for source in tables for name, found in (await source.values(question)).items()}
         clock: dict[str, Any] = {"today": self.today, "timezone": "UTC", "meaning": None}
-        if trace.calls is None:
-            return read(question, world.schema, values, **clock)
-        found, _ = await read_with(trace.calls, question, world.schema, values, always=True, **clock)
+        if calls is None:
+            return read(question, schema, values, **clock)
+        found, _ = await read_with(calls, question, schema, values, always=True, **clock)
         return found
 
 

@@ -37,10 +37,11 @@ from groundplan.asking.tasks.read import read_task
 from groundplan.asking.tasks.words import glossed, stems
 from groundplan.catalog.search.parts import search_parts
 from groundplan.checking.gate import check
-from groundplan.context import Asked, Planned, Trace, World
+from groundplan.context import Context
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract, thaw
 from groundplan.contracts.plan import Plan, Provenance, Step
+from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.references import FROM, read_reference, references
 from groundplan.contracts.said import is_said
@@ -51,13 +52,13 @@ from groundplan.evaluation.suites.sampling import spread
 from groundplan.evaluation.suites.workflow import TODAY, TRIES, _bench
 from groundplan.evaluation.suites.workflow_files import Request, catalog_of, load_requests, load_tools
 from groundplan.evaluation.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
-from groundplan.llm.calls import Calls, Failed
+from groundplan.llm.calls import Failed
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.reply import Untold
 from groundplan.llm.schema import Schema, closed
-from groundplan.pipeline import plan_for
+from groundplan.result import Planned, plan_for
 from groundplan.settings import Endpoint, load_models
 
 PROMPTS = Path(__file__).with_name("whole_graph_prompts")
@@ -68,18 +69,13 @@ TOKENS_A_STEP = 160
 MOST_ISSUES, LONGEST = 5, 200  # that go back, and the characters of one
 SECONDS = 1_800.0  # for the calls of one request: a slow machine shall not decide which way is better
 
-Way = Callable[[str, World, Trace], Awaitable[Planned]]
+Way = Callable[[str, Context], Awaitable[Planned]]
 
 
 class Written(Contract):
     """A graph by its places s1, s2, …; null for those that are left over."""
 
     steps: dict[str, Call | None]
-
-
-class Patient(World):
-    def calls(self) -> Calls | None:
-        return Calls(self.models, SECONDS) if self.models else None
 
 
 @dataclass(frozen=True)
@@ -148,13 +144,12 @@ async def measure(folder: Path, endpoint: Endpoint, sample: int | None) -> dict[
         if not await asked.enforces_schema():
             print(f"{endpoint.url} does not hold its model to a schema: it goes into the prompts", file=sys.stderr)
         catalog = catalog_of(listed)
-        worlds = _bench(listed, catalog, None, None, Cascade((asked,))).worlds
-        wordy = _bench(listed, catalog, None, None, None).worlds
+        modelled = _bench(listed, catalog, None, None, Cascade((asked,)))
+        wordy = _bench(listed, catalog, None, None, None)
         for place, request in enumerate(requests, 1):
-            home = request.nodes[0].name
-            stepwise = await score(step_by_step, request, worlds[home])
-            whole = await score(whole_graph, request, worlds[home])
-            words = await score(step_by_step, request, wordy[home])
+            stepwise = await score(step_by_step, request, modelled.context_for(request, SECONDS))
+            whole = await score(whole_graph, request, modelled.context_for(request, SECONDS))
+            words = await score(step_by_step, request, wordy.context_for(request))
             scored[STEPWISE].append(stepwise)
             scored[WHOLE].append(whole)
             scored[FLOORED].append(floored(whole, words))
@@ -163,11 +158,10 @@ async def measure(folder: Path, endpoint: Endpoint, sample: int | None) -> dict[
     return scored
 
 
-async def score(way: Way, request: Request, world: World) -> Scored:
+async def score(way: Way, request: Request, context: Context) -> Scored:
     """By the plan that passed the gate; without one everything is missed."""
-    patient = Patient(world.catalog, world.sources, world.schemas, world.retriever, models=world.models)
-    trace, began = Trace(), time.perf_counter()
-    planned = await way(request.request, patient, trace)
+    began = time.perf_counter()
+    planned = await way(request.request, context)
     seconds = time.perf_counter() - began
     plan = planned.plan if isinstance(planned.verdict, Passed) else None
     steps = plan.steps if plan else ()
@@ -177,8 +171,8 @@ async def score(way: Way, request: Request, world: World) -> Scored:
         edges=edges,
         arguments=tuple(has_arguments(node, steps) for node in request.nodes),
         attempts=plan.provenance.attempts if plan else None,
-        usage=trace.usage,
-        failures=len(trace.calls.failures) if trace.calls else 0,
+        usage=context.calls.usage if context.calls else Usage(),
+        failures=len(context.calls.failures) if context.calls else 0,
         seconds=seconds,
     )
 
@@ -190,16 +184,15 @@ def floored(whole: Scored, words: Scored) -> Scored:
     return replace(words, usage=whole.usage, failures=whole.failures, seconds=whole.seconds + words.seconds)
 
 
-async def step_by_step(task: str, world: World, trace: Trace) -> Planned:
-    return await plan_for(Asked(task, TODAY, strategy="compose"), world, trace)
+async def step_by_step(task: str, context: Context) -> Planned:
+    return await plan_for(Question(text=task, today=TODAY, strategy="compose"), context)
 
 
-async def whole_graph(task: str, world: World, trace: Trace) -> Planned:
+async def whole_graph(task: str, context: Context) -> Planned:
     """One call, and one more for each graph that the gate refuses or that is none."""
-    reading, calls = read_task(task), world.calls()
-    tools, places = offered_for(reading, world), len(reading.requirements) + 1
+    reading, calls = read_task(task), context.calls
+    tools, places = offered_for(reading, context), len(reading.requirements) + 1
     planned, before = Planned(reading), {"previous": "nothing", "errors": "nothing is wrong"}
-    trace.calls = calls
     if calls is None or not tools:
         return planned
     schema, known = schema_of(task, tools, places), {"task": " ".join(task.split()), "tools": _listed(tools)}
@@ -212,7 +205,7 @@ async def whole_graph(task: str, world: World, trace: Trace) -> Planned:
             before["errors"] = told.problem[:LONGEST]
             continue
         plan = drawn(told.value, reading, tools, attempt)
-        verdict = check(plan, reading, world.catalog, world.schemas)
+        verdict = check(plan, reading, context.catalog, context.schemas)
         planned = replace(planned, plan=plan, verdict=verdict)
         if isinstance(verdict, Passed):
             break
@@ -220,12 +213,12 @@ async def whole_graph(task: str, world: World, trace: Trace) -> Planned:
     return planned
 
 
-def offered_for(reading: Reading, world: World) -> tuple[Tool, ...]:
+def offered_for(reading: Reading, context: Context) -> tuple[Tool, ...]:
     """Those of every part; the best of each before the second best of any."""
-    search = search_parts(world.retriever, world.catalog)
+    search = search_parts(context.retriever, context.catalog)
     found = [search(glossed(part.evidence.text), compose.OFFERED) for part in reading.requirements]
     ranked = dict.fromkeys(name for rank in zip_longest(*found) for name in rank if name)
-    return tuple(world.catalog.tools[name] for name in [*ranked][:MOST_TOOLS])
+    return tuple(context.catalog.tools[name] for name in [*ranked][:MOST_TOOLS])
 
 
 def schema_of(task: str, tools: Sequence[Tool], places: int) -> Schema:

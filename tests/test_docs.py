@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from docs.generating.requirements import find_proofs, load
+from docs.generating.requirements import Requirement, find_proofs, load
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import CODES, check_text
@@ -66,15 +66,23 @@ def test_marks_are_found_on_functions_classes_and_modules(tmp_path: Path) -> Non
         "import pytest\n"
         'pytestmark = [pytest.mark.slow, pytest.mark.requirement("R1")]\n'
         '@pytest.mark.requirement("R2", "R3")\nasync def test_one(): ...\n'
-        '@pytest.mark.requirement("R4")\nclass TestGroup:\n    def test_two(self): ...\n'
+        '@pytest.mark.requirement("R4", part="half")\nclass TestGroup:\n    def test_two(self): ...\n'
         '@pytest.mark.requirement("R5")\ndef not_a_test(): ...\n'
     )
     one, two = "tests/test_planted.py::test_one", "tests/test_planted.py::TestGroup::test_two"
-    assert find_proofs(tmp_path / "tests") == {"R1": [one, two], "R2": [one], "R3": [one], "R4": [two]}
+    proofs = find_proofs(tmp_path / "tests")
+    assert proofs == {("R1", ""): [one, two], ("R2", ""): [one], ("R3", ""): [one], ("R4", "half"): [two]}
 
 
-def test_the_requirements_are_R1_to_R64() -> None:  # noqa: N802
-    assert [item.id for item in load(DOCS / "requirements.yaml")] == [f"R{number}" for number in range(1, 65)]
+def test_a_requirement_with_parts_is_proven_only_when_each_of_them_is() -> None:
+    whole, parts = Requirement("R1", "area", "sentence"), Requirement("R2", "area", "sentence", ("cli", "http"))
+    assert whole.missing({("R1", ""): ["a test"]}) == []
+    assert parts.missing({("R2", "cli"): ["a test"]}) == ["http"]
+    assert parts.missing({("R2", "cli"): ["a test"], ("R2", "http"): ["another"]}) == []
+
+
+def test_the_requirements_are_R1_to_R78() -> None:  # noqa: N802
+    assert [item.id for item in load(DOCS / "requirements.yaml")] == [f"R{number}" for number in range(1, 79)]
 
 
 @pytest.mark.requirement("R34")

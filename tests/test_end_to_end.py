@@ -13,6 +13,7 @@ import pytest
 import groundplan
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.contracts.contract import thaw
+from groundplan.contracts.plan import Proposal
 from groundplan.contracts.verdict import Passed, Refused
 from groundplan.project import Project
 
@@ -37,7 +38,8 @@ def independent(sql: str) -> list[tuple[Any, ...]]:
     return duckdb.sql(sql.replace("SALES", f"read_csv('{SALES}')")).fetchall()
 
 
-@pytest.mark.requirement("R18", "R38", "R45")
+@pytest.mark.requirement("R18", "R38")
+@pytest.mark.requirement("R45", part="tools")
 def test_the_numbers_equal_independent_sql(answer: Answer) -> None:
     expected = independent(
         "SELECT strftime(date_trunc('month', date), '%Y-%m-%d'), region, product_category, sum(revenue) FROM SALES "
@@ -60,7 +62,7 @@ def test_the_grain_that_the_data_chose_is_a_fact(answer: Answer) -> None:
     assert answer.facts.tables["table"].columns[0].grain == "month"
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("R53", part="png")
 def test_the_chart_carries_the_same_numbers_and_is_rendered(answer: Answer, tmp_path: Path) -> None:
     from groundplan.charts.picture import png, svg
 
@@ -117,3 +119,17 @@ def test_the_same_input_gives_the_same_answer(project: Project, answer: Answer) 
     assert isinstance(again, Answer)
     volatile = {"trace": True, "facts": {"run"}}
     assert again.model_dump_json(exclude=volatile) == answer.model_dump_json(exclude=volatile)
+
+
+@pytest.mark.requirement("R57", part="python")
+def test_python_offers_the_five_verbs() -> None:
+    with groundplan.open(SALES) as project:
+        planned = project.plan("total revenue by region")
+        assert planned.plan is not None
+        assert planned.reading is not None
+        proposal = Proposal(reading=planned.reading, plan=planned.plan)
+        assert isinstance(project.check(proposal), Passed)
+        asked, ran = project.ask("total revenue by region"), project.run(proposal)
+        assert (asked.text, asked.outcome.kind) == (ran.text, "answer")
+        explained = [(reason.requirement, reason.steps) for reason in project.explain("total revenue by region")]
+        assert ("metric:revenue", ("totals",)) in explained

@@ -150,7 +150,7 @@ def test_the_same_in_other_words_costs_no_call_for_the_plan() -> None:
     assert first.plan.strategy == second.plan.strategy == "adapt"
     assert first.plan.fingerprint == second.plan.fingerprint
     assert plans == 0
-    assert any(entry.stage == "remember" for entry in second.trace)
+    assert any(entry.thought.startswith("remember") for entry in second.trace)
 
 
 FAULTS = {
@@ -172,7 +172,7 @@ FAULTS = {
 def test_a_server_that_fails_ends_typed_within_the_deadline(
     question: str, fault: Behaviour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundplan.context.MODEL_SECONDS", 3.0)
+    monkeypatch.setattr("groundplan.project.MODEL_SECONDS", 3.0)
     begun = time.monotonic()
     outcome = asyncio.run(asked(question, fault, strategy="adapt"))
     assert time.monotonic() - begun < 12

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from groundplan.interfaces.cli.main import app
 from typer.main import get_command
 
+from groundplan.interfaces.cli.main import app
 from groundplan.settings import Settings
 
 from .contracts import fields_of

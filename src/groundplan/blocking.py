@@ -1,23 +1,31 @@
-"""An event loop in a thread of its own, for callers that do not await and for work that outlives their loop."""
+"""Between threads and event loops: a loop for callers that do not await, threads for work that blocks a loop."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from groundplan.errors import UsageError
+
 T = TypeVar("T")
+CLOSING_SECONDS = 5.0  # for cancelled work to end
 
 
-class Aside:
+class Portal:
+    """An event loop in a thread of its own, for callers that do not await and for work that outlives their loop."""
+
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """For a caller that does not await."""
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """For a caller that does not await. Ctrl-C cancels the work."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -26,7 +34,7 @@ class Aside:
             raise
 
     async def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """For one that does; who stops waiting stops the work too."""
+        """For a caller in another loop; cancelling the caller cancels the work."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     @property
@@ -41,3 +49,41 @@ class Aside:
         self._loop.run_forever()
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
+
+
+class Workers:
+    """A few threads of one owner, for work that blocks. Work that is slow holds up its own owner and nobody else."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self._name = name
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"groundplan-{name}")
+        self._running: dict[Future[Any], Callable[[], object]] = {}
+        self._closed = False
+
+    async def run(self, work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
+        """What the work returns. If the caller is cancelled, `cancel` is called and must make the work end soon."""
+        try:
+            future = self._pool.submit(contextvars.copy_context().run, work)
+        except RuntimeError as error:
+            raise UsageError(f"{self._name} is closed; open it again") from error
+        self._running[future] = cancel
+        future.add_done_callback(self._running.pop)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:
+            if not future.done():
+                cancel()
+
+    async def close(self, last: Callable[[], object] = lambda: None) -> None:
+        """Cancels the work that runs, does the last of it and ends the threads."""
+        if self._closed:
+            return
+        self._closed = True
+        running = self._running.copy()
+        for cancel in running.values():
+            cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await asyncio.gather(*map(asyncio.wrap_future, running), return_exceptions=True)
+        await self.run(last)
+        self._pool.shutdown(wait=False)

@@ -16,6 +16,7 @@ An expected failure is data (`Issue`, `Refusal`, `Clarification`); what is here 
         │   └── QueryRefused   the compiled query did not pass the second gate
         ├── TransientError     worth another try: a dropped connection, a busy server
         ├── DeadlineExceeded   a step or a run took longer than it may
+        ├── Cancelled          the caller stopped waiting: sources/tables/engine/cancel_scope.py
         └── StateInvalid       what was stored cannot be trusted or read
 """
 

@@ -1,369 +1,521 @@
-"""The stages, in order: read, narrow, plan, check, run, answer. Read this first; each stage is a package of its own.
+"""The stages of a question as one LangGraph graph. Read this first; each stage is a package of its own.
 
-question ─ read ─ narrow ─ plan ─ check ─ run ─ answer
-             │               ▲      └ refused: with a model, what is missing goes back, three times at most
-             └ unclear or not in the data: a question back, or a refusal that says what is missing
+    route ─ read ─ plan ─ check ─ approve ─ run ─ answer
+      ▲      │      ▲       │ refused              │ failed
+      └─ clarify    └───────┴──────────────────────┘   the next attempt, or the next planner
 
-Words and rules come first. A model is asked where they leave something open, and what it says goes the same way:
-the same doubts, the same gate, the same verification. Without an answer from it the words and the rules stand.
+A clarification and an approval are interrupts: the thread waits, and any process goes on with the reply. The state
+holds contracts as JSON and no rows; a plan that is loaded from it passes the gate again before it runs. Everything
+live (sources, models, callbacks) is in `Stage`, which each process brings itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, TypedDict, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
 
 from groundplan.answering.answer import answer, refuse
-from groundplan.asking.lists import plan as retrieval
-from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
-from groundplan.asking.lists.read import detect_intents, load_tracker_words
-from groundplan.asking.lists.requirements import read_retrieval
-from groundplan.asking.lookup import plan as lookup
-from groundplan.asking.lookup.read import read_lookup
-from groundplan.asking.tables import plan_rules as rules
-from groundplan.asking.tables.direct import plan as direct
-from groundplan.asking.tables.direct.words import loose_runs
-from groundplan.asking.tables.follow_up.difference import difference
-from groundplan.asking.tables.follow_up.edit import edit
-from groundplan.asking.tables.read import read
-from groundplan.asking.tables.values import Values
-from groundplan.asking.tasks.read import read_task
-from groundplan.catalog.search.shortlist import narrow
+from groundplan.asking.replies import complete
+from groundplan.asking.route import Declined, Planner, PlanRequest, Route, load_routes, planners_for
 from groundplan.checking.gate import check
-from groundplan.context import Asked, Planned, Trace, World, told, tools_of
-from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable
+from groundplan.context import Context
+from groundplan.contracts.answer import Answer, Attempt, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
+from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
-from groundplan.contracts.reading import Goal, IntentAsked, Reading
-from groundplan.contracts.schema import SourceSchema
-from groundplan.contracts.verdict import Passed, Refused
+from groundplan.contracts.question import Question
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.running.options import RunOptions
+from groundplan.running.run import run
+from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
-from groundplan.state.plans import key_of
-from groundplan.task import plan_task
+from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
-from groundplan.text.similar import similar
 
-ATTEMPTS = 3  # of a model at one plan
-QUERIED = frozenset({"tableau"})  # sources that are asked by one typed query, whatever the strategy
-UNREADABLE = Issue(
+TURNS = 10  # of a thread; a follow-up refers to the last one, and people seldom return to more than a few
+RUNS = 3  # of one question, each with another plan
+MOST_STAGES = 100  # that one question may take, retries included
+LIKELY = 0.4  # a route that explains less is not tried after a better one has failed
+MODEL = "model"
+NOTHING_HERE = Issue(
     code="reading/no-data",
     problem="there is neither data to ask about here nor a tool that does something",
     hint="name a file, or a server under [sources.NAME] in groundplan.toml",
 )
-INEXPRESSIBLE = Issue(
-    code="direct/inexpressible",
-    problem="one query cannot say this",
-    hint="ask for totals, averages, counts, groups, a time axis, a ranking, shares and filters",
-)
+
+Json = dict[str, Any]
 
 
-async def plan_for(asked: Asked, world: World, trace: Trace) -> Planned:
-    """A question to a checked plan; nothing runs but the look-up of values that the question names."""
-    trace.calls = world.calls()
-    reading = await _read(asked, world, trace)
-    if not isinstance(reading, Reading):
-        trace.stage("read", reading.kind)
-        return _with_trace(Planned(ended=trace.ended(reading)), trace)
-    trace.stage("read", ", ".join(r.id for r in reading.requirements))
-    planned = await _plan(reading, asked, world, trace)
-    if isinstance(planned.verdict, Refused):
-        planned = replace(planned, ended=trace.ended(refuse(planned.plan, planned.verdict.issues, ())))
-    return _with_trace(planned, trace)
+class State(TypedDict, total=False):
+    """What a thread keeps between stages and processes."""
+
+    question: Json
+    turns: list[Json]  # of the conversation, the oldest first
+    run: str  # the id under which effects are recorded
+    routes: list[str]  # that may read the question, the best first
+    route: str | None  # the one that did; None for a plan that was given
+    clarification: Json | None
+    reading: Json | None
+    plan: Json | None
+    refused: Json | None  # what was wrong with `plan`
+    place: int  # of the planner whose turn it is
+    attempt: int  # of that planner
+    runs: int
+    tried: list[Json]
+    failure: Json | None  # the refusal that stands if no other plan succeeds
+    facts: Json | None
+    trace: list[Json]
+    usage: Json  # of models, by processes that worked on the question before
+    notes: list[str]
 
 
-def _with_trace(planned: Planned, trace: Trace) -> Planned:
-    return replace(planned, usage=trace.usage, trace=tuple(trace.entries), notes=tuple(trace.notes))
+def begin(
+    run: str, question: Question | None = None, reading: Reading | None = None, plan: Plan | None = None
+) -> State:
+    """The state of a thread with a new question, or with a plan to be checked and run."""
+    return {
+        "question": _json(question) if question else {},
+        "run": run,
+        "routes": [],
+        "route": None,
+        "clarification": None,
+        "reading": _json(reading) if reading else None,
+        "plan": _json(plan) if plan else None,
+        "refused": None,
+        "place": 0,
+        "attempt": 1,
+        "runs": 0,
+        "tried": [],
+        "failure": None,
+        "facts": None,
+        "trace": [],
+        "usage": {},
+        "notes": [],
+    }
 
 
-async def _read(asked: Asked, world: World, trace: Trace) -> Reading | Clarification | Refusal:
-    """By words; with a model where they leave something open."""
-    clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
-    if world.is_task(asked.strategy):
-        task = read_task(asked.question)
-        wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
-        return task if wanted else Clarification(text="Say what is to be done.", missing="a task")
-    if world.schema.knowledge and world.registry:
-        return await _read_lookup(asked, world, trace, clock)
-    if not world.schema.tables:
-        return refuse(None, [UNREADABLE], ())
-    listed = _read_lists(asked, world, trace)
-    if listed and listed[1]:
-        return listed[0]
-    before = asked.turns[-1].reading if asked.turns else None
-    values = await _values(world, f"{before.question} {asked.question}" if before else asked.question)
-    clock |= {"meaning": world.meaning}
-    edited = edit(before, asked.question, world.schema, values, **clock) if before else None
-    if edited:
-        return edited
-    spare = listed[0] if listed and isinstance(listed[0], Reading) else None
-    if trace.calls is None or spare:
-        found = read(asked.question, world.schema, values, **clock)
-        return spare if spare and not isinstance(found, Reading) else found
-    from groundplan.asking.tables.read_with_model import read_with
+@dataclass
+class Stage:
+    """What one process works with while it takes a question through the stages."""
 
-    always = asked.strategy == "adapt"
-    found, notes = await read_with(trace.calls, asked.question, world.schema, values, always=always, **clock)
-    trace.notes += notes
-    return found
+    context: Context
+    sources: Mapping[str, Source]
+    options: RunOptions = field(default_factory=RunOptions)
+    effects: Effects | None = None
+    plan_only: bool = False
+    verdict: Verdict | None = None
+    outcome: Outcome | None = None  # how the question ended; not in the state, because it holds rows
+    _tokens: int = 0
+    _since: float = field(default_factory=time.perf_counter)
 
+    def usage(self, state: State) -> Usage:
+        """What models were asked for this question: earlier, by the stages, and by steps of the plan."""
+        spent = Usage.model_validate(state.get("usage") or {})
+        spent = spent.plus(self.context.calls.usage) if self.context.calls else spent
+        return spent.plus(getattr(self.sources.get(MODEL), "usage", Usage()))
 
-async def _read_lookup(
-    asked: Asked, world: World, trace: Trace, clock: dict[str, Any]
-) -> Reading | Clarification | Refusal:
-    known: tuple[Any, ...] = (asked.question, world.schema.knowledge, world.registry)
-    clock |= {"context": asked.context}
-    if trace.calls is None:
-        return read_lookup(*known, **clock)
-    from groundplan.asking.lookup.read_with_model import read_lookup_with
-
-    found, notes = await read_lookup_with(trace.calls, *known, always=asked.strategy == "adapt", **clock)
-    trace.notes += notes
-    return found
-
-
-async def _values(world: World, text: str) -> dict[str, Values]:
-    """Those that the text may name, of every source."""
-    found: dict[str, Values] = {}
-    for source in world.sources.values():
-        found |= await source.values(text)
-    return found
-
-
-def _read_lists(asked: Asked, world: World, trace: Trace) -> tuple[Reading | Clarification, bool] | None:
-    """What is asked of trackers, where there are any; and whether it is their lists, not a number made of them."""
-    if world.registry is None:
-        return None
-    rules, trail = load_rules(), list[Execution]()
-    clock: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
-    heard = detect_intents.execute(trail, asked.question, world.registry, load_tracker_words(), **clock)
-    reasoning = structure_reasoning.execute(trail, heard, rules)
-    plans = plan_retrieval.execute(trail, reasoning, rules)
-    for one in trail:
-        trace.agent(one)
-    if not any(plan.table for plan in plans.plans):
-        return None
-    first = reasoning.intents[0].type
-    return read_retrieval(asked.question, reasoning, plans, world.schema, **clock), rules.of(first).lists
-
-
-async def _plan(reading: Reading, asked: Asked, world: World, trace: Trace) -> Planned:
-    """The template filled by rules; adapted by a model where the gate refuses that. A task becomes a workflow."""
-    if any(isinstance(requirement.value, Goal) for requirement in reading.requirements):
-        return await plan_task(reading, world, trace)
-    plan = _reused(reading, asked, world, trace) or _by_rules(reading, asked, world)
-    if trace.calls and world.query_tool and (plan is None or asked.strategy == "direct"):
-        plan = await _built(reading, asked, world, trace) or plan
-    if plan is None:
-        return Planned(reading, ended=trace.ended(refuse(None, [INEXPRESSIBLE], ())))
-    always = tuple(dict.fromkeys(step.tool for step in plan.steps if step.tool))
-    shortlist = narrow(reading, world.catalog, world.retriever, always)
-    trace.stage("narrow", ", ".join(shortlist.names))
-    trace.stage("plan", tools_of(plan))
-    verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("check", told(verdict))
-    by_rules = Planned(reading, shortlist, plan, verdict)
-    if trace.calls is None or world.schema.knowledge or isinstance(verdict, Passed):
-        return by_rules
-    return _remembered(by_rules, world, trace) or await _adapted(by_rules, world, trace)
-
-
-async def _built(reading: Reading, asked: Asked, world: World, trace: Trace) -> Plan | None:
-    """The query that a model builds; the gate's issues go back to it. None where none of its attempts passes."""
-    from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
-
-    calls, tool, near = trace.calls, world.query_tool, similar(asked.question, asked.turns, world.meaning)
-    assert calls is not None
-    assert tool is not None
-    last, refused, tools = None, None, Offered()
-    for attempt in range(1, ATTEMPTS + 1):
-        built = await build(
-            calls,
-            reading,
-            world.schema,
-            tool,
-            tools=tools,
-            attempt=attempt,
-            last=last,
-            refused=refused,
-            prior=near.plan if near else None,
+    def traced(self, state: State, stage: str, thought: str, action: str, agents: Iterable[Execution] = ()) -> State:
+        """The trace with one more entry, and one for each agent that took part."""
+        now, spent = time.perf_counter(), self.usage(state)
+        tokens = spent.prompt_tokens + spent.completion_tokens
+        entry = TraceEntry(
+            stage=stage,
+            at=datetime.now(UTC),
+            ms=round((now - self._since) * 1000, 1),
+            tokens=tokens - self._tokens,
+            thought=thought,
+            action=action,
         )
-        if isinstance(built, Unbuilt):
-            trace.notes.append(built.problem)
-            trace.stage("build", built.problem)
-            return None
-        trace.stage("build", tools_of(built))
-        verdict = check(built, reading, world.catalog, world.schemas)
-        if isinstance(verdict, Passed):
-            return built
-        trace.stage("check", told(verdict))
-        last, refused = built, verdict
-        calls.escalate()
-    return None
+        self._since, self._tokens = now, tokens
+        added = [_json(one) for one in (*map(_audited, agents), entry)]
+        return {"trace": [*(state.get("trace") or []), *added]}
+
+    def ended(self, state: State, outcome: Outcome) -> None:
+        """The question is over, or waits for a reply: the outcome with everything that led to it."""
+        failures = [failure.problem for failure in self.context.calls.failures] if self.context.calls else []
+        led: Json = {
+            "trace": trace_of(state),
+            "usage": self.usage(state),
+            "notes": tuple(dict.fromkeys([*(state.get("notes") or []), *self.context.notes, *failures])),
+        }
+        if isinstance(outcome, Refusal):
+            led["tried"] = tuple(Attempt.model_validate(attempt) for attempt in state.get("tried") or [])
+        self.outcome = outcome.model_copy(update=led)
+
+    def checked(self, state: State) -> CheckedPlan:
+        """The plan of the state through the gate, once in each process."""
+        if not isinstance(self.verdict, Passed) or self.verdict.plan.fingerprint != _plan_of(state).fingerprint:
+            self.verdict = self.check(_plan_of(state), _reading_of(state))
+        assert isinstance(self.verdict, Passed), "a plan that passed the gate passes it again"
+        return self.verdict.plan
+
+    def check(self, plan: Plan, reading: Reading) -> Verdict:
+        return check(plan, reading, self.context.catalog, self.context.schemas)
 
 
-def _reused(reading: Reading, asked: Asked, world: World, trace: Trace) -> Plan | None:
-    """The plan of an earlier turn that asked for exactly the same, if it still passes the gate."""
-    turn = similar(asked.question, asked.turns, world.meaning)
-    if turn is None or difference(turn.reading, reading):
-        return None
-    if not isinstance(check(turn.plan, reading, world.catalog, world.schemas), Passed):
-        return None  # the data has changed since
-    trace.stage("reuse", turn.question)
-    return turn.plan
+async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """By what the question mentions; the order of settings has no part in it."""
+    stage, question = runtime.context, _question_of(state)
+    context = stage.context
+    values = await context.find_values(question.text) if context.tables.tables else {}
+    scores = {name: route.accepts(question, context, values) for name, route in load_routes().items()}
+    ranked = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-scores[name], name))
+    routes = [name for place, name in enumerate(ranked) if place == 0 or scores[name] >= LIKELY]
+    thought = ", ".join(f"{name} {scores[name]:.2f}" for name in ranked)
+    traced = stage.traced(state, "route", thought, routes[0] if routes else "none")
+    if not routes:
+        stage.ended({**state, **traced}, refuse(None, [NOTHING_HERE], ()))
+        return Command(update=traced, goto=END)
+    return Command(update={"routes": routes, **traced}, goto="read")
 
 
-def _by_rules(reading: Reading, asked: Asked, world: World) -> Plan | None:
-    """None where only a query will do, for the source or for a running total, and one query cannot say it."""
-    if world.schema.knowledge:
-        return lookup.propose(reading, world.schema.knowledge)
-    fetching = world.fetching(asked.timezone)
-    if any(isinstance(requirement.value, IntentAsked) for requirement in reading.requirements):
-        return retrieval.propose(reading, fetching, load_rules())
-    meant = {run.means for run in loose_runs(reading)}
-    queried = world.schema.source in QUERIED or ("RUNNING_TOTAL",) in meant
-    if ("MOVING_AVERAGE",) in meant:
-        return None  # the rules of every strategy would leave it out
-    if world.query_tool and (queried or asked.strategy == "direct"):
-        plan = direct.propose(reading, world.schema, world.query_tool)
-        if plan or queried:
-            return plan
-    return rules.propose(reading, world.schema, fetching)
+async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """The best route that understands the question reads it."""
+    stage, question = runtime.context, _question_of(state)
+    failed: Clarification | Refusal | None = None
+    for name in state["routes"]:
+        stage.context.trail.clear()
+        found = await load_routes()[name].read(question, stage.context)
+        if isinstance(found, Reading):
+            action = ", ".join(requirement.id for requirement in found.requirements)
+            traced = stage.traced(state, "read", f"as a question about {name}", action, stage.context.trail)
+            return Command(update={"route": name, "reading": _json(found), **traced}, goto="plan")
+        failed = failed or found
+    assert failed is not None
+    return _stopped(stage, {**state, **stage.traced(state, "read", failed.text, failed.kind)}, failed)
 
 
-def _remembered(by_rules: Planned, world: World, trace: Trace) -> Planned | None:
-    """The plan that a model made for the same requirements; the gate looks at it again."""
-    reading = by_rules.reading
-    assert reading is not None
-    plan = world.store.find(key_of(reading, world.schema, world.catalog.version)) if world.store else None
-    if plan is None:
-        return None
-    verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("remember", tools_of(plan))
-    return replace(by_rules, plan=plan, verdict=verdict) if isinstance(verdict, Passed) else None
+def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Command[str]:
+    """A clarification waits for its reply; a refusal is the end."""
+    stage.ended(state, outcome)
+    kept: State = {"trace": state["trace"], "notes": [*stage.context.notes]}
+    if isinstance(outcome, Refusal):
+        return Command(update=kept, goto=END)
+    waiting: State = {"usage": _json(stage.usage(state)), "clarification": _json(outcome)}
+    return Command(update={**kept, **waiting}, goto="clarify")
 
 
-async def _adapted(by_rules: Planned, world: World, trace: Trace) -> Planned:
-    """The gate's issues go back to the model, the net is cast wider, the next model takes over; rules are the floor."""
-    from groundplan.asking.tables.adapt.plan import Unadapted, propose
+async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """Waits for a reply, which completes the question; a text that does not answer it is a new question."""
+    stage, before = runtime.context, _question_of(state)
+    asked = Clarification.model_validate(state["clarification"])
+    reply = str(interrupt({"kind": "clarification"}))
+    completed = complete(before.text, asked, reply)
+    question = before.model_copy(update={"text": completed or reply})
+    traced = stage.traced(state, "clarify", asked.text, f"completed by {reply!r}" if completed else "a new question")
+    again = begin(state["run"], question) | {"turns": state.get("turns") or [], "usage": state["usage"], **traced}
+    return Command(update=again, goto="route")
 
-    calls, reading = trace.calls, by_rules.reading
-    assert calls is not None
-    assert reading is not None
-    example = world.store.example(reading) if world.store else None
-    now = _wider(by_rules, world)
-    for attempt in range(1, ATTEMPTS + 1):
-        assert now.plan is not None
-        assert now.shortlist is not None
-        refused = now.verdict if isinstance(now.verdict, Refused) else None
-        adapted = await propose(
-            now.plan,
-            reading,
-            now.shortlist,
-            world.catalog,
-            world.schema,
-            calls,
-            attempt=attempt,
-            refused=refused,
-            example=example,
-        )
-        if isinstance(adapted, Unadapted):
-            trace.notes.append(adapted.problem)
-            trace.stage("adapt", adapted.problem)
-            if not calls.escalate() and calls.failures:
-                break
+
+async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """A plan by the planner whose turn it is, or by the next that has one."""
+    stage, question, reading = runtime.context, _question_of(state), _reading_of(state)
+    planners = planners_for(state["route"] or "", question, stage.context)
+    place, attempt = state["place"], state["attempt"]
+    last = plan_of(state)
+    refused = Refused.model_validate(state["refused"]) if state.get("refused") else None
+    declined: list[Declined] = []
+    while place < len(planners):
+        planner = planners[place]
+        if attempt > 1 and planner.needs_model and not _may_go_on(stage.context):
+            place, attempt = place + 1, 1
             continue
-        trace.stage("adapt", tools_of(adapted))
-        verdict = check(adapted, reading, world.catalog, world.schemas)
-        trace.stage("check", told(verdict))
-        if isinstance(verdict, Passed):
-            world.keep(adapted, reading)
-            return replace(now, plan=adapted, verdict=verdict)
-        trace.notes.append(f"attempt {attempt}: {'; '.join(issue.problem for issue in verdict.issues[:3])}")
-        now = _wider(replace(now, plan=adapted, verdict=verdict), world)
-        calls.escalate()
-    return by_rules
+        proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
+        if isinstance(proposed, Plan):
+            thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
+            traced = stage.traced(state, "plan", thought, tools_of(proposed))
+            update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
+            return Command(update=update, goto="check")
+        declined.append(proposed)
+        if planner.needs_model and proposed.again:
+            state = {**state, **stage.traced(state, "plan", f"{planner.name}, attempt {attempt}", proposed.problem)}
+        place, attempt = (place, attempt + 1) if proposed.again and attempt < planner.attempts else (place + 1, 1)
+    return _stopped(stage, state, _unplanned(state, declined))
 
 
-def _wider(planned: Planned, world: World) -> Planned:
-    """With a shortlist in which the tools for what is missing come first."""
-    if not isinstance(planned.verdict, Refused) or not planned.verdict.missing:
-        return planned
-    assert planned.reading is not None
-    assert planned.plan is not None
-    named = (step.tool for step in planned.plan.steps)
-    used = tuple(dict.fromkeys(tool for tool in named if tool and tool in world.catalog.tools))
-    shortlist = narrow(planned.reading, world.catalog, world.retriever, used, planned.verdict.missing)
-    return replace(planned, shortlist=shortlist)
+def _may_go_on(context: Context) -> bool:
+    """The next model of the cascade takes over; after the last one, a model that answers may be asked again."""
+    assert context.calls is not None
+    return context.calls.escalate() or not context.calls.failures
 
 
-async def ask(asked: Asked, world: World, trace: Trace, **running: Any) -> Outcome:
-    """A question to an answer that traces to facts, or to what is missing."""
-    planned = await plan_for(asked, world, trace)
-    if planned.ended:
-        return planned.ended
-    assert isinstance(planned.verdict, Passed)
-    assert planned.reading is not None
-    outcome = await _run(planned.verdict.plan, planned.reading, world, trace, **running)
-    if isinstance(outcome, Answer) or trace.calls is None or world.schema.knowledge:
-        return outcome
-    again = await _adapted(replace(planned, verdict=Refused(issues=outcome.issues)), world, trace)
-    if not isinstance(again.verdict, Passed):
-        return trace.ended(outcome)
-    return await _run(again.verdict.plan, planned.reading, world, trace, **running)
+def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarification:
+    """The refusal of the planner that needs no model, or what a planner says is missing."""
+    if state.get("failure"):
+        return Refusal.model_validate(state["failure"])
+    missing = next((one.ended for one in reversed(declined) if one.ended), None)
+    issues = [one.issue for one in declined if one.issue]
+    return missing or refuse(None, issues[:1], ())
 
 
-async def carry_out(plan: Plan, reading: Reading, world: World, trace: Trace, **running: Any) -> Answer | Refusal:
-    """A plan from elsewhere to an answer: it goes through the same gate."""
-    verdict = check(plan, reading, world.catalog, world.schemas)
-    trace.stage("check", told(verdict))
-    if isinstance(verdict, Refused):
-        return refuse(plan, verdict.issues, trace.entries)
-    return await _run(verdict.plan, reading, world, trace, **running)
+async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """The gate: nothing passes that does not do what was asked, or that does more."""
+    stage, plan, reading = runtime.context, _plan_of(state), _reading_of(state)
+    stage.verdict = stage.check(plan, reading)
+    if isinstance(stage.verdict, Passed):
+        traced = stage.traced(state, "check", "every requirement is covered, and every step is asked for", "passed")
+        planner = _planner(state, stage)
+        if planner and (planner.needs_model or plan.strategy == "compose"):
+            await stage.context.keep(plan, reading)
+        return Command(update=traced, goto=END if stage.plan_only else "approve")
+    issues = stage.verdict.issues
+    traced = stage.traced(state, "check", "; ".join(issue.problem for issue in issues), "refused")
+    return _again(stage, {**state, **traced}, stage.verdict, refuse(plan, issues, ()), "check")
 
 
-async def _run(
-    plan: CheckedPlan, reading: Reading, world: World, trace: Trace, *, approve: bool = False, **running: Any
-) -> Answer | Refusal:
-    """Nothing runs that the gate has not passed, and only facts are answered from."""
-    from groundplan.running.run import run  # LangGraph is heavy: only when something runs
+def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, failed_in: str) -> Command[str]:
+    """Back to planning with what was wrong, or the end where nobody can plan it otherwise."""
+    planner = _planner(state, stage)
+    attempt = {
+        "strategy": _plan_of(state).strategy,
+        "number": state["attempt"],
+        "tools": [step.tool or step.kind for step in _plan_of(state).steps],
+        "failed_in": failed_in,
+        "problem": "; ".join(issue.problem for issue in refused.issues)[:500],
+    }
+    update: State = {"trace": state["trace"], "tried": [*state["tried"], attempt], "refused": _json(refused)}
+    acted = failed_in == "run" and bool(stage.checked(state).writes)  # what it did is not known: never run it again
+    if planner is None or acted or state["runs"] >= RUNS:
+        return _stopped(stage, {**state, **update}, refusal)
+    if not planner.needs_model or not state.get("failure"):
+        update["failure"] = _json(refusal)
+    again = state["attempt"] < planner.attempts
+    update["place"], update["attempt"] = (state["place"], state["attempt"] + 1) if again else (state["place"] + 1, 1)
+    return Command(update=update, goto="plan")
 
+
+async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """Steps with an effect wait for a person who has seen the plan."""
+    stage, plan = runtime.context, runtime.context.checked(state)
+    if not plan.writes:
+        return Command(goto="run")
+    approve = stage.options.approve
+    approved = approve(Passed(plan=plan)) if callable(approve) else approve
+    if not approved:
+        stage.ended(state, _unapproved(plan, _reading_of(state)))
+        approved = bool(interrupt({"kind": "approval", "plan": plan.fingerprint}))
+    if not approved:
+        return Command(goto=END)
+    return Command(update=stage.traced(state, "approve", ", ".join(plan.writes), "approved"), goto="run")
+
+
+async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """Nothing runs that the gate has not passed. The steps are tasks of a graph inside this node."""
+    stage, plan = runtime.context, runtime.context.checked(state)
     trail: list[Execution] = []
-    facts = await run(plan, world.sources, approved=plan.writes if approve else (), trail=trail, **running)
-    trace.stage("run", ", ".join(step.id for step in plan.steps))
-    if trace.audited:
-        trace.agent(trail[-1])
-    if plan.strategy == "lookup" and not facts.found and not facts.failures:
-        return trace.ended(_unknown(world.schema))
-    shown = await _fetch_shown(facts, world.sources, plan)
-    trace.stage("fetch", ", ".join(shown))
-    written = await _written(plan, facts, shown, reading, trace)
-    trace.notes += [failure.problem for failure in trace.calls.failures] if trace.calls else []
-    trace.stage("answer", "written from the facts, verified against them")
-    return trace.ended(written.model_copy(update={"reading": reading}))
+    facts = await run(
+        plan,
+        stage.sources,
+        run_id=state["run"] if not state["runs"] else f"{state['run']}-{state['runs'] + 1}",
+        approved=plan.writes,
+        output=stage.options.output,
+        on_progress=stage.options.on_progress,
+        effects=stage.effects,
+        trail=trail,
+    )
+    audited = any(entry["stage"] == "retrieval_planner" for entry in state["trace"])
+    traced = stage.traced(state, "run", plan.reasons, ", ".join(s.id for s in plan.steps), trail if audited else ())
+    return Command(update={"facts": _json(facts), "runs": state["runs"] + 1, **traced}, goto="answer")
 
 
-def _unknown(schema: SourceSchema) -> Refusal:
-    """Neither a relation nor a document says it."""
-    kinds = ", ".join(kind.name for kind in schema.knowledge.types) if schema.knowledge else ""
-    problem, hint = "neither the graph nor the documents say anything about this", f"it knows of: {kinds}"
-    issue = Issue(code="lookup/nothing", problem=problem, hint=hint)
-    return Refusal(text=f"{problem[0].upper()}{problem[1:]}; {hint}.", issues=(issue,))
+async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """Only facts are answered from, and only what they carry is shown."""
+    stage, plan, reading = runtime.context, runtime.context.checked(state), _reading_of(state)
+    facts = Facts.model_validate(state["facts"])
+    route = _route_of(state, plan)
+    if route and not facts.found and not facts.failures and (nothing := route.nothing_found(stage.context)):
+        return _stopped(stage, state, nothing)
+    shown = await _fetch(facts, stage.sources, plan)
+    written = (await _written(plan, facts, shown, reading, stage.context)).model_copy(update={"reading": reading})
+    if isinstance(written, Refusal):
+        traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
+        return _again(stage, {**state, **traced}, Refused(issues=written.issues), written, "run")
+    traced = stage.traced(state, "answer", "written from the facts, verified against them", "answered")
+    stage.ended({**state, **traced}, written)
+    turns = state.get("turns") or []
+    if state["route"] != "tasks":
+        turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
+    return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
+
+
+async def _fetch(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
+    """The rows of every table and chart that a person gets to see, by step."""
+    refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
+    rows, seconds = plan.limits.rows, plan.limits.step_seconds
+    return {
+        step: await with_tables(sources[ref.source]).fetch(ref, facts.run, rows, seconds) for step, ref in refs.items()
+    }
 
 
 async def _written(
-    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, trace: Trace
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
 ) -> Answer | Refusal:
-    if trace.calls is None:
+    if context.calls is None:
         return answer(plan, facts, shown, (), language=reading.language)
     from groundplan.answering.choosing.choose import answer_with
 
-    return await answer_with(plan, facts, shown, (), reading.question, trace.calls, language=reading.language)
+    return await answer_with(plan, facts, shown, (), reading.question, context.calls, language=reading.language)
 
 
-async def _fetch_shown(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
-    """The rows of every table and chart that a person gets to see, by step."""
-    refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
-    limits = plan.limits
-    return {step: await sources[ref.source].fetch(ref, limits.rows, limits.step_seconds) for step, ref in refs.items()}
+def _unapproved(plan: CheckedPlan, reading: Reading) -> Refusal:
+    """The plan is right, and nobody has approved what it changes."""
+    issues = tuple(
+        Issue(
+            code="access/unapproved",
+            step=step.id,
+            problem=f"step {step.id!r} calls {step.tool!r}, which changes something",
+            hint="look at the plan, then approve it: --approve",
+        )
+        for step in plan.steps
+        if step.id in plan.writes
+    )
+    text = f"Nothing was done: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
+    return Refusal(text=text, issues=issues, reading=reading, plan=_plain(plan))
+
+
+def _plain(plan: CheckedPlan) -> Plan:
+    return Plan.model_validate({name: getattr(plan, name) for name in Plan.model_fields})
+
+
+def _planner(state: State, stage: Stage) -> Planner | None:
+    """The one that made the plan; None for a plan that was given."""
+    if not state.get("route"):
+        return None
+    return planners_for(state["route"] or "", _question_of(state), stage.context)[state["place"]]
+
+
+def _route_of(state: State, plan: Plan) -> Route | None:
+    return load_routes().get(state.get("route") or plan.strategy)
+
+
+def _question_of(state: State) -> Question:
+    return Question.model_validate(state["question"])
+
+
+def _reading_of(state: State) -> Reading:
+    return Reading.model_validate(state["reading"])
+
+
+def _plan_of(state: State) -> Plan:
+    return Plan.model_validate(state["plan"])
+
+
+def _json(contract: Any) -> Json:
+    dumped: Json = contract.model_dump(mode="json")
+    return dumped
+
+
+def _audited(execution: Execution) -> TraceEntry:
+    """What an agent was given and what it gave, by their fingerprints."""
+    action = f"{execution.version} {execution.status}: {execution.input} to {execution.output}"
+    return TraceEntry(stage=execution.agent, at=datetime.now(UTC), ms=round(execution.ms, 1), action=action)
+
+
+def plan_of(state: State) -> Plan | None:
+    return _plan_of(state) if state.get("plan") else None
+
+
+def trace_of(state: State) -> tuple[TraceEntry, ...]:
+    return tuple(TraceEntry.model_validate(entry) for entry in state.get("trace") or [])
+
+
+def tools_of(plan: Plan) -> str:
+    return ", ".join(step.tool or step.kind for step in plan.steps)
+
+
+@cache
+def stages() -> StateGraph[State, Stage]:
+    """The graph; compiled for each question with the checkpointer that it uses, if any."""
+    graph = StateGraph(State, context_schema=Stage)
+    graph.add_node("route", _route, destinations=("read", END))
+    graph.add_node("read", _read, destinations=("plan", "clarify", END))
+    graph.add_node("clarify", _clarify, destinations=("route",))
+    graph.add_node("plan", _plan, destinations=("check", "clarify", END))
+    graph.add_node("check", _check, destinations=("plan", "approve", END))
+    graph.add_node("approve", _approve, destinations=("run", END))
+    graph.add_node("run", _run, destinations=("answer",))
+    graph.add_node("answer", _answer, destinations=("plan", END))
+    graph.add_conditional_edges(START, lambda state: "check" if state.get("plan") else "route", ["check", "route"])
+    return graph
+
+
+@dataclass(frozen=True)
+class Reply:
+    """To what a thread waits for: words for a clarification, yes or no for an approval."""
+
+    value: str | bool
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What the checkpoints of a thread say: the stage it stopped before, and its state."""
+
+    stage: str | None
+    state: State
+    exists: bool
+
+    @property
+    def plan(self) -> Plan | None:
+        return plan_of(self.state)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """Of the conversation; what another version wrote and this one cannot read is skipped."""
+        return tuple(turn for raw in self.state.get("turns") or [] if (turn := Turn.read(raw)))
+
+
+async def look(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
+    snapshot = await stages().compile(checkpointer=saver).aget_state(_config(thread))
+    return Waiting(next(iter(snapshot.next), None), cast(State, snapshot.values), bool(snapshot.created_at))
+
+
+async def drive(
+    given: State | Reply | None,
+    stage: Stage,
+    thread: str | None = None,
+    saver: BaseCheckpointSaver[Any] | None = None,
+) -> State:
+    """Through the stages until the question ends or waits. With a saver every stage leaves a checkpoint.
+
+    Without a state or a reply the thread continues where a process stopped.
+    """
+    state: State = {}
+    events = (
+        stages()
+        .compile(checkpointer=saver)
+        .astream(
+            Command(resume=given.value) if isinstance(given, Reply) else given,
+            _config(thread),
+            context=stage,
+            stream_mode=["updates", "values"],
+            durability="sync" if saver else None,
+        )
+    )
+    async for mode, event in events:
+        if mode == "values":
+            state = cast(State, event)
+        else:
+            for name in (name for name in event if not name.startswith("__")):
+                stage.options.on_stage(name)
+    return state
+
+
+def waits(state: State) -> bool:
+    """Whether it stopped for a reply."""
+    return "__interrupt__" in state
+
+
+def _config(thread: str | None) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread} if thread else {}, "recursion_limit": MOST_STAGES}

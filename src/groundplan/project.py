@@ -1,104 +1,69 @@
-"""A project: its sources, their schemas and the catalog, wired together; the sync façade stands on it."""
+"""A project: its sources, their schemas and the catalog, wired together; the sync façade is built on it."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
-from importlib.metadata import entry_points
-from os import PathLike
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
-from groundplan.asking.lists.read import read_projects
-from groundplan.blocking import Aside
+from groundplan.asking.route import known_strategy
+from groundplan.blocking import Portal
 from groundplan.catalog.catalog import Catalog
+from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.context import Asked, Asking, Planned, Trace, World
-from groundplan.contracts.answer import Answer, Outcome, Refusal, Usage
-from groundplan.contracts.plan import Plan, Proposal
-from groundplan.contracts.reading import Reading
+from groundplan.context import Context, Values
+from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.conversation import Turn
+from groundplan.contracts.explanation import Reason
+from groundplan.contracts.plan import Proposal
+from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
-from groundplan.contracts.verdict import Passed, Refused, Verdict
-from groundplan.errors import UsageError
-from groundplan.pipeline import ask, carry_out, plan_for
-from groundplan.result import Asked as Shown
-from groundplan.running.model import tools as model_tools
+from groundplan.contracts.verdict import Refused, Verdict
+from groundplan.errors import StateInvalid, UsageError
+from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, look, waits
+from groundplan.result import Planned, Result, plan_for
+from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import Source
+from groundplan.sources.interface import EntitySource, Source, TableSource, ToolLister
+from groundplan.sources.opening import MODEL, load_type, openers, tool_files
+from groundplan.state.effects import Effects
 from groundplan.state.plans import PlanStore
-from groundplan.state.threads import Threads
-from groundplan.task import unapproved
 from groundplan.text.entities import Registry, build_registry
 
 if TYPE_CHECKING:
+    from groundplan.llm.calls import Calls
     from groundplan.llm.cascade import Cascade
+    from groundplan.running.checkpoints import Checkpoints
 
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
-KNOWLEDGE = "knowledge.yaml"
-LOCAL = ("tables", "knowledge")  # sources that are opened by a path
-Approve = bool | Callable[[Passed], bool]
+MODEL_SECONDS = 120.0  # for all that models are asked for one question
+YES, NO = frozenset({"yes", "y", "approve", "да"}), frozenset({"no", "n", "нет"})
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
 
 def load_catalog(sources: Collection[str] | None = None) -> Catalog:
-    """The tools of these installed sources, or of every one: the built-in ones come by the same entry point."""
-    found = sorted(entry_points(group="groundplan.sources"), key=lambda point: point.name)
-    wanted = [point for point in found if sources is None or point.name in sources]
-    return Catalog.load([file for point in wanted for file in point.load().tools()], cache=cache_folder())
+    """The tools that these installed sources describe, or all of them."""
+    return Catalog.load(tool_files(sources), cache=cache_folder())
 
 
-def _catalog_of(sources: Mapping[str, Source], models: Sequence[Endpoint]) -> Catalog:
-    """The tools of the installed sources that are open, those that an open server lists itself, and a model's."""
+def _catalog_of(sources: Mapping[str, Source], with_model: bool) -> Catalog:
+    """The tools of open sources, those that a source lists itself, and a model's."""
     catalog = load_catalog(sources)
-    listed = [tool for source in sources.values() for tool in getattr(source, "catalog_tools", list)()]
-    listed += model_tools.TOOLS if models else ()
+    listed = [tool for source in sources.values() if isinstance(source, ToolLister) for tool in source.catalog_tools()]
+    listed += load_type(MODEL).catalog_tools() if with_model else []
     return Catalog.of([*catalog.tools.values(), *listed]) if listed else catalog
-
-
-def _open_sources(where: Any) -> list[Source]:
-    """One place, or the servers of tables [sources.NAME] with a place to work on the rows that they send."""
-    if not isinstance(where, Mapping) or not where or not all(isinstance(given, Mapping) for given in where.values()):
-        return [_open_source(where)]
-    from groundplan.sources.tables.source import Tables
-
-    return [*(_open_server(name, dict(given)) for name, given in where.items()), Tables.scratch()]
-
-
-def _open_server(name: str, settings: dict[str, Any]) -> Source:
-    if name == model_tools.SOURCE:
-        raise UsageError(f"[sources.{name}]: a source cannot be called as models are; give it another name")
-    if "mcp" in settings:
-        from groundplan.sources.mcp.source import Mcp
-
-        return Mcp.open(name, settings)
-    known = {point.name: point for point in entry_points(group="groundplan.sources") if point.name not in LOCAL}
-    if name not in known:
-        raise UsageError(f"[sources.{name}]: there is no such source; there are {', '.join(sorted(known))}")
-    opened: Source = known[name].load().open(settings)
-    return opened
-
-
-def _open_source(where: Any) -> Source:
-    """A folder with a knowledge.yaml is a knowledge base; everything else holds tables. Both are heavy to import."""
-    path = Path(where).expanduser() if isinstance(where, str | PathLike) and "://" not in str(where) else None
-    if path is not None and (path.name == KNOWLEDGE or (path / KNOWLEDGE).is_file()):
-        from groundplan.sources.knowledge.source import Knowledge
-
-        return Knowledge.open(path)
-    from groundplan.sources.tables.source import Tables
-
-    return Tables.open(where)
 
 
 def _today(timezone: str) -> date:
@@ -108,19 +73,14 @@ def _today(timezone: str) -> date:
         raise UsageError(f"there is no time zone {timezone!r}; write one as Europe/Berlin or UTC") from error
 
 
-def _kept_run(run_id: str) -> Path:
-    """Where the plan of a task lies while it runs, for whoever goes on with it."""
-    return state_folder() / "runs" / f"{run_id}.json"
-
-
-def _with_usage(done: Answer | Refusal, world: World) -> Answer | Refusal:
-    """With what the plan's own steps asked of models."""
-    model = world.sources.get(model_tools.SOURCE)
-    if model is None:
-        return done
-    from groundplan.llm.reply import add
-
-    return done.model_copy(update={"usage": add(done.usage, getattr(model, "usage", Usage()))})
+def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
+    """A question names tables, not sources: two tables of one name could not be told apart."""
+    holding: dict[str, str] = {}
+    for name, schema in schemas.items():
+        for table in schema.tables:
+            other = holding.setdefault(table.name, name)
+            if other != name:
+                raise UsageError(f"{other} and {name} both have a table {table.name!r}; rename one of them")
 
 
 class AsyncProject:
@@ -136,8 +96,12 @@ class AsyncProject:
     ) -> None:
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self.models = tuple(models)
+        self.notes: list[str] = []  # what users should know about this project
         self._opened = AsyncExitStack()
+        self._opening = asyncio.Lock()
         self._cascade: Cascade | None = None
+        self._checkpoints: Checkpoints | None = None
+        self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
     async def open(cls, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Self:
@@ -148,43 +112,18 @@ class AsyncProject:
         `embeddings` names a sentence-transformers model for tools and columns that words alone do not find.
         `models` are language models, the smallest first: asked where words and rules leave something open.
         """
-        sources = {source.name: source for source in await asyncio.to_thread(_open_sources, where)}
-        schemas = {name: await source.describe() for name, source in sources.items()}
-        return cls(sources, schemas, _catalog_of(sources, models), embeddings, models)
-
-    @cached_property
-    def world(self) -> World:
-        from groundplan.catalog.search.index import open_index
-        from groundplan.catalog.search.search import Search
-        from groundplan.catalog.search.vectors import SentenceEmbedder
-
-        if self.embeddings is None:
-            retriever = Search(open_index(self._searched(), cache_folder()))
-            return World(self.catalog, self.sources, self.schemas, retriever, registry=self._registry())
-        embedder = SentenceEmbedder(self.embeddings)
-        retriever = Search(open_index(self._searched(), cache_folder(), embedder), embedder)
-
-        def meaning(phrase: str, names: Sequence[str]) -> Sequence[float]:
-            near = embedder.queries([phrase]) @ embedder.documents(names).T
-            return [float(cosine) for cosine in near[0]]
-
-        return World(self.catalog, self.sources, self.schemas, retriever, meaning, registry=self._registry())
-
-    def _searched(self) -> Catalog:
-        """The tools that a question's words may find; those of a model are taken by name, by whoever plans a task."""
-        if not self.models:
-            return self.catalog
-        return Catalog.of(tool for tool in self.catalog.tools.values() if tool.source != model_tools.SOURCE)
-
-    def _registry(self) -> Registry | None:
-        """The names of a knowledge base or of trackers' projects, found in questions by their words."""
-        if not any(schema.knowledge for schema in self.schemas.values()):
-            return read_projects(self.schemas.values())
-        from groundplan.sources.knowledge.source import Knowledge
-
-        return build_registry(
-            row for source in self.sources.values() if isinstance(source, Knowledge) for row in source.entities()
-        )
+        sources: dict[str, Source] = {}
+        try:
+            for opener in openers(where):
+                source = await asyncio.to_thread(opener)
+                sources[source.name] = source
+            schemas = {name: await source.describe() for name, source in sources.items()}
+            _refuse_shared_names(schemas)
+            return cls(sources, schemas, _catalog_of(sources, bool(models)), embeddings, models)
+        except BaseException:
+            for source in sources.values():
+                await source.close()
+            raise
 
     async def ask(
         self,
@@ -192,66 +131,73 @@ class AsyncProject:
         *,
         today: date | None = None,
         timezone: str = "UTC",
-        strategy: Asking | None = None,
+        strategy: str | None = None,
         thread: str | None = None,
-        on_stage: Callable[[str], None] = lambda _: None,
-        **running: Any,
+        run_id: str | None = None,
+        **options: Unpack[Options],
     ) -> Outcome:
         """A question in plain words to an answer, a refusal or a question back; a task to what was done.
 
         Without a `strategy` words and rules come first, and a model is asked where they leave something open;
         `rules` asks no model, `adapt` asks it every time, `direct` makes one typed query of all that one can say,
         `compose` makes a workflow of a task. A `thread` remembers its last questions: `and by month?`, `only the West`,
-        `as a table` go on from them. `approve` lets steps with an effect run: yes or no, or whom to ask with the plan.
+        `as a table` continue from them, and a reply to a question back completes the question that waits there.
+        `approve` lets steps with an effect run: yes or no, or a function that is shown the plan; `output` is the folder
+        that files may be written to; `on_stage`, `on_progress` and `on_run` are told what happens.
         """
-        threads = Threads(state_folder()) if thread else None
-        turns = threads.turns(thread) if threads and thread else ()
-        asked = Asked(question, today or _today(timezone), timezone, strategy, turns)
-        world, trace = await self._with_models(strategy), Trace(on_stage)
-        if world.is_task(strategy):
-            return await self._do(asked, world, trace, **running)
-        outcome = await ask(asked, world, trace, **running)
-        if threads and thread and isinstance(outcome, Answer) and outcome.reading:
-            threads.keep(thread, outcome.reading, outcome.plan)
-        return outcome
+        asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        stage = await self._stage(strategy, RunOptions(**options))
+        if thread is None:
+            return await self._ask_once(asked, stage, run_id)
+        async with self._threads.setdefault(thread, asyncio.Lock()):
+            saver = await self._open_checkpoints()
+            waiting = await look(thread, saver)
+            stage.context = replace(stage.context, turns=waiting.turns)
+            await drive(_next(waiting, asked), stage, thread, saver)
+            await saver.keep_latest(thread)
+        return _ended(stage)
 
-    async def _do(
+    async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
+        """Without a conversation. What may have an effect leaves checkpoints, so that a killed run can be resumed."""
+        run = run_id or uuid.uuid4().hex[:12]
+        if run_id is None and not stage.context.has_actions:
+            await drive(begin(run, asked), stage)
+        else:
+            await self._drive_lasting(begin(run, asked), stage, run)
+        return _ended(stage)
+
+    async def _drive_lasting(self, given: State | Reply | None, stage: Stage, run: str) -> None:
+        """A run that has ended needs no checkpoints any more; one that waits for an approval does."""
+        saver = await self._open_checkpoints()
+        stage.options.on_run(run)
+        state = await drive(given, stage, run, saver)
+        if not waits(state):
+            await saver.adelete_thread(run)
+
+    async def resume(
         self,
-        asked: Asked,
-        world: World,
-        trace: Trace,
+        run_id: str,
         *,
-        approve: Approve = False,
-        run_id: str | None = None,
-        **running: Any,
+        reply: str | None = None,
+        **options: Unpack[Options],
     ) -> Outcome:
-        """A task: planned, approved where it changes something, and run so that every effect happens once."""
-        planned = await plan_for(asked, world, trace)
-        if planned.ended:
-            return planned.ended
-        proposal, verdict = planned.response, planned.verdict
-        assert isinstance(verdict, Passed)
-        if verdict.plan.writes and not (approve(verdict) if callable(approve) else approve):
-            return trace.ended(unapproved(verdict.plan, proposal.reading))
-        run_id = run_id or uuid.uuid4().hex[:12]
-        kept = _kept_run(run_id)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(proposal.model_dump_json(), encoding="utf-8")  # for `groundplan run FILE --resume ID`
-        async with self._lasting(run_id) as lasting:
-            done = await carry_out(proposal.plan, proposal.reading, world, trace, approve=True, **running, **lasting)
-        kept.unlink(missing_ok=True)
-        return _with_usage(done, world)
+        """Continue a run that was stopped, or that waits for an approval or for a `reply` to its question back.
 
-    @asynccontextmanager
-    async def _lasting(self, run_id: str, resume: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """What a run needs to be gone on with by another process; once it has ended it needs no checkpoints."""
-        from groundplan.running.run import sqlite_checkpoints
-        from groundplan.state.effects import Effects
+        The plan passes the gate again. Steps that have finished are not run again, and no effect happens twice.
+        """
+        waiting = await look(run_id, await self._open_checkpoints())
+        if not waiting.exists:
+            raise StateInvalid(f"there is no run {run_id!r} to resume")
+        if waiting.stage == "clarify" and reply is None:
+            raise UsageError(f"run {run_id!r} waits for a reply to its question; give one")
+        asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
+        stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        await self._drive_lasting(Reply(reply) if waiting.stage == "clarify" and reply else None, stage, run_id)
+        return _ended(stage)
 
-        async with sqlite_checkpoints(state_folder() / "runs.sqlite") as saved:
-            effects = Effects(state_folder() / "effects.sqlite")
-            yield {"run_id": run_id, "resume": resume, "checkpointer": saved, "effects": effects}
-            await saved.adelete_thread(run_id)
+    async def turns(self, thread: str) -> tuple[Turn, ...]:
+        """The last questions of a conversation, the oldest first."""
+        return (await look(thread, await self._open_checkpoints())).turns
 
     async def plan(
         self,
@@ -259,29 +205,15 @@ class AsyncProject:
         *,
         today: date | None = None,
         timezone: str = "UTC",
-        strategy: Asking | None = None,
+        strategy: str | None = None,
     ) -> Planned:
         """A question to its checked plan; nothing is run."""
-        asked = Asked(question, today or _today(timezone), timezone, strategy)
-        return await plan_for(asked, await self._with_models(strategy), Trace())
+        asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        return await plan_for(asked, (await self._stage(strategy, RunOptions())).context)
 
-    async def _with_models(self, strategy: Asking | None) -> World:
-        """The world with its models open, unless the question goes without."""
-        if strategy == "adapt" and not self.models:
-            raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
-        if strategy == "rules" or not self.models:
-            return self.world
-        if self._cascade is None:
-            from groundplan.llm.cascade import Cascade
-            from groundplan.llm.client import Model
-
-            opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
-            self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
-        from groundplan.running.model.source import ModelSource
-
-        model = ModelSource(self._cascade, self.catalog.tools, self.sources)
-        sources = {**self.sources, model.name: model}
-        return replace(self.world, sources=sources, models=self._cascade, store=PlanStore(state_folder()))
+    async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
+        """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
+        return (await self.plan(question, **options)).reasons
 
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
@@ -293,28 +225,99 @@ class AsyncProject:
         proposed: Proposed,
         *,
         run_id: str | None = None,
-        resume: bool = False,
-        **running: Any,
+        **options: Unpack[Options],
     ) -> Answer | Refusal:
-        """Check and run a proposal. With a `run_id` it leaves checkpoints, and `resume` goes on from them.
+        """Check and run a proposal. With a `run_id` it leaves checkpoints, for `resume` to continue from.
 
         `approve` lets steps with an effect run; `output` is the folder that files may be written to.
         """
         read = proposed if isinstance(proposed, Proposal) else parse(proposed)
         if isinstance(read, Refused):
             return refuse(None, read.issues, ())
+        asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
+        stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        given = begin(run_id or uuid.uuid4().hex, reading=read.reading, plan=read.plan)
         if run_id is None:
-            return await self.carry_out(read.plan, read.reading, **running)
-        async with self._lasting(run_id, resume) as lasting:
-            done = await self.carry_out(read.plan, read.reading, **running, **lasting)
-        _kept_run(run_id).unlink(missing_ok=True)
-        return done
+            await drive(given, stage)
+        else:
+            await self._drive_lasting(given, stage, run_id)
+        outcome = _ended(stage)
+        assert isinstance(outcome, Answer | Refusal), "a plan that is given leaves nothing to clarify"
+        return outcome
 
-    async def carry_out(self, plan: Plan, reading: Reading, **running: Any) -> Answer | Refusal:
-        """Models are opened only for a plan that asks them."""
-        asks = any(step.kind in ("llm", "agent") for step in plan.steps)
-        world = await self._with_models(None) if asks else self.world
-        return _with_usage(await carry_out(plan, reading, world, Trace(), **running), world)
+    async def _stage(self, strategy: str | None, options: RunOptions) -> Stage:
+        """What one question works with; models are opened unless it goes without."""
+        if strategy:
+            known_strategy(strategy)
+        if strategy == "adapt" and not self.models:
+            raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
+        calls, sources = await self._calls(strategy), self.sources
+        if calls:
+            model = load_type(MODEL).open((self._cascade, self.catalog.tools, self.sources), MODEL)
+            sources = {**sources, model.name: model}
+        context = Context(
+            catalog=self.catalog,
+            schemas=self.schemas,
+            find_values=self._values_finder(),
+            retriever=self._search,
+            nearness=self._search.nearness if self._search.has_embeddings else None,
+            registry=self._registry,
+            plans=PlanStore(state_folder()) if calls else None,
+            calls=calls,
+        )
+        return Stage(context, sources, options, Effects(state_folder()))
+
+    async def _calls(self, strategy: str | None) -> Calls | None:
+        if strategy == "rules" or not self.models:
+            return None
+        from groundplan.llm.calls import Calls
+
+        async with self._opening:
+            if self._cascade is None:
+                from groundplan.llm.cascade import Cascade
+                from groundplan.llm.client import Model
+
+                opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
+                self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
+        return Calls(self._cascade, MODEL_SECONDS)
+
+    async def _open_checkpoints(self) -> Checkpoints:
+        async with self._opening:
+            if self._checkpoints is None:
+                from groundplan.running.checkpoints import open_checkpoints
+
+                self._checkpoints = await open_checkpoints(state_folder())
+                self._opened.push_async_callback(self._checkpoints.close)
+        return self._checkpoints
+
+    def _values_finder(self) -> Callable[[str], Any]:
+        """The values that a text may name, of every source; asked once for the same text."""
+        known: dict[str, Values] = {}
+
+        async def find(text: str) -> Values:
+            if text not in known:
+                found: dict[str, Any] = {}
+                for source in self.sources.values():
+                    found |= await source.values(text) if isinstance(source, TableSource) else {}
+                known[text] = found
+            return known[text]
+
+        return find
+
+    @cached_property
+    def _search(self) -> LazySearch:
+        """The tools that a question's words may find; those of a model are taken by name."""
+        searched = self.catalog
+        if self.models:
+            searched = Catalog.of(tool for tool in self.catalog.tools.values() if tool.source != MODEL)
+        return LazySearch(searched, cache_folder(), self.embeddings, self.notes)
+
+    @cached_property
+    def _registry(self) -> Registry | None:
+        """The names in a knowledge base."""
+        named = [source for source in self.sources.values() if isinstance(source, EntitySource)]
+        rows = [row for source in named for row in source.entities()]
+        return build_registry(rows) if any(schema.knowledge for schema in self.schemas.values()) else None
 
     async def close(self) -> None:
         await self._opened.aclose()
@@ -322,12 +325,31 @@ class AsyncProject:
             await source.close()
 
 
+def _next(waiting: Waiting, asked: Question) -> State | Reply:
+    """What a thread goes on with: a reply to what it waits for, or a new question."""
+    said = asked.text.strip().lower().rstrip(".!")
+    if waiting.stage == "clarify":
+        return Reply(asked.text)
+    if waiting.stage == "approve" and said in YES | NO:
+        return Reply(said in YES)
+    return begin(uuid.uuid4().hex[:12], asked)
+
+
+def _ended(stage: Stage) -> Outcome:
+    assert stage.outcome is not None, "every path through the stages ends in an outcome"
+    return stage.outcome
+
+
 class Project:
     """The same for code that does not await; works inside a notebook's running loop too. `aio` is the async one."""
 
     def __init__(self, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> None:
-        self._aside = Aside("groundplan")
-        self.aio = self._aside.do(AsyncProject.open(where, embeddings, models))
+        self._portal = Portal("groundplan")
+        try:
+            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models))
+        except BaseException:
+            self._portal.stop()
+            raise
 
     @property
     def catalog(self) -> Catalog:
@@ -337,25 +359,33 @@ class Project:
     def schemas(self) -> dict[str, SourceSchema]:
         return self.aio.schemas
 
-    def ask(self, question: str, **options: Any) -> Shown:
+    def ask(self, question: str, **options: Any) -> Result:
         """Ask in plain words; the options are those of `AsyncProject.ask`."""
-        return Shown(self._aside.do(self.aio.ask(question, **options)))
+        return Result(self._portal.call(self.aio.ask(question, **options)))
 
     def plan(self, question: str, **options: Any) -> Planned:
         """The checked plan for a question, without running it."""
-        return self._aside.do(self.aio.plan(question, **options))
+        return self._portal.call(self.aio.plan(question, **options))
+
+    def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
+        """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
+        return self.plan(question, **options).reasons
 
     def check(self, proposed: Proposed) -> Verdict:
         """Whether a plan may run, and if not, every reason why."""
         return self.aio.check(proposed)
 
-    def run(self, proposed: Proposed, **options: Any) -> Shown:
+    def run(self, proposed: Proposed, **options: Any) -> Result:
         """Check a plan and run it; the options are those of `AsyncProject.run`."""
-        return Shown(self._aside.do(self.aio.run(proposed, **options)))
+        return Result(self._portal.call(self.aio.run(proposed, **options)))
+
+    def resume(self, run_id: str, **options: Any) -> Result:
+        """Continue a run that was stopped or that waits; the options are those of `AsyncProject.resume`."""
+        return Result(self._portal.call(self.aio.resume(run_id, **options)))
 
     def close(self) -> None:
-        self._aside.do(self.aio.close())
-        self._aside.stop()
+        self._portal.call(self.aio.close())
+        self._portal.stop()
 
     def __enter__(self) -> Self:
         return self

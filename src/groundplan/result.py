@@ -1,20 +1,29 @@
-"""An outcome as Python code and notebooks hold it: text, frames and pictures."""
+"""What Python code and notebooks get: an outcome with its text, frames and pictures, or a checked plan."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from groundplan.asking.tasks.read import analyse
 from groundplan.charts.picture import png, svg
-from groundplan.contracts.answer import Answer, Outcome, ShownTable, TraceEntry
+from groundplan.context import Context
+from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
 from groundplan.contracts.contract import thaw
+from groundplan.contracts.explanation import Reason, reasons
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.question import Question
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.task import Graph, PlanResponse
+from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
+from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
 
 
-class Asked:
+class Result:
     """What came of a question; `outcome` is the contract, everything else is taken from it."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -90,3 +99,63 @@ def _frame(table: ShownTable) -> Any:
     import pandas  # comes with Ibis; heavy, so only when a frame is wanted
 
     return pandas.DataFrame([list(row) for row in table.rows], columns=list(table.columns))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A question with its checked plan, or how it ended before one."""
+
+    reading: Reading | None = None
+    plan: Plan | None = None
+    verdict: Verdict | None = None
+    ended: Refusal | Clarification | None = None
+    notes: tuple[str, ...] = ()  # what a model said that was not used, or why it said nothing
+    usage: Usage = field(default_factory=Usage)
+    trace: tuple[TraceEntry, ...] = ()
+
+    @classmethod
+    def of(cls, state: State, stage: Stage) -> Planned:
+        ended = stage.outcome
+        assert not isinstance(ended, Answer)
+        return cls(
+            reading=Reading.model_validate(state["reading"]) if state.get("reading") else None,
+            plan=ended.plan if isinstance(ended, Refusal) else plan_of(state),
+            verdict=stage.verdict,
+            ended=ended,
+            notes=ended.notes if ended else tuple(dict.fromkeys(stage.context.notes)),
+            usage=ended.usage if ended else stage.usage(state),
+            trace=trace_of(state),
+        )
+
+    @property
+    def response(self) -> PlanResponse:
+        """Everything that is known of a plan, for those who take it further."""
+        assert self.reading is not None
+        assert self.plan is not None
+        made = self.plan.provenance
+        return PlanResponse(
+            reading=self.reading,
+            plan=self.plan,
+            graph=Graph.of(self.plan),
+            reasoning=made.reasoning or self.plan.reasons,
+            analysis=analyse(self.reading),
+            log=(*made.log, *self.notes),
+            tokens=self.usage.prompt_tokens + self.usage.completion_tokens,
+            duration_ms=round(sum(entry.ms for entry in self.trace), 1),
+            confidence=self.plan.confidence,
+        )
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Requirement by requirement, why these steps; empty if there is no plan."""
+        return reasons(self.reading, self.plan) if self.reading and self.plan else ()
+
+    @property
+    def why(self) -> str:
+        return self.ended.text if self.ended else ""
+
+
+async def plan_for(question: Question, context: Context) -> Planned:
+    """A question to its checked plan; nothing is run."""
+    stage = Stage(context, {}, plan_only=True)
+    return Planned.of(await drive(begin("plan", question), stage), stage)

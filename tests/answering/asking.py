@@ -66,7 +66,9 @@ class Data:
         facts = await run(plan, {"tables": self._tables})
         refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
         return Run(
-            plan, facts, {step: await self._tables.fetch(ref, plan.limits.rows, 60) for step, ref in refs.items()}
+            plan,
+            facts,
+            {step: await self._tables.fetch(ref, facts.run, plan.limits.rows, 60) for step, ref in refs.items()},
         )
 
     def close(self) -> None:

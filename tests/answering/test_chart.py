@@ -21,7 +21,8 @@ from tests.answering.drawings import KINDS, drawn, of_kind
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("R53", part="png")
+@pytest.mark.requirement("R53", part="svg")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_a_png_and_an_svg(kind: str) -> None:
     picture = png(of_kind(kind))
@@ -77,7 +78,7 @@ def test_drawing_libraries_are_loaded_only_to_draw() -> None:
     assert loaded.stdout.strip() == "[]"
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("R53", part="terminal")
 @pytest.mark.parametrize("width", [40, 80, 132])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_terminal_is_never_overrun(kind: str, width: int) -> None:

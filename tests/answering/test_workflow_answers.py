@@ -23,13 +23,13 @@ from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.verdict import Passed
 from groundplan.project import Project
 from groundplan.running.run import run as run_plan
-from groundplan.running.run import sqlite_checkpoints
 from groundplan.sources.mcp.source import Mcp
 from tests.answering.asking import Run, by_groups
 from tests.answering.asking import opened as opened_tables
 from tests.mcp import tasks
 from tests.mcp.tasks import ADA, BORIS, CHEN, DORA
 from tests.mcp.workflows import proposal
+from tests.running.saving import saved_in
 from tests.sources.mcp.calling import opened, shop_command
 
 LANGUAGES: tuple[Language, ...] = ("en", "ru")
@@ -229,7 +229,7 @@ def test_a_run_that_is_taken_up_again_tells_what_was_sent_before(project: Projec
     proposed = project.check(json.dumps(tasks.thank_if_premium(ADA, "Dear Ada Brown, thank you").plan))
     assert isinstance(proposed, Passed)
     with opened(shop_command(shop)) as source:
-        first, again = asyncio.run(_twice(proposed.plan, source, tmp_path / "checkpoints.sqlite"))
+        first, again = asyncio.run(_twice(proposed.plan, source, tmp_path))
     assert first == again
     sent = {item.title: item.value for item in again.steps[-1].given}
     assert sent == {"to": ADA, "subject": "Thank you", "body": "Dear Ada Brown, thank you"}
@@ -237,7 +237,7 @@ def test_a_run_that_is_taken_up_again_tells_what_was_sent_before(project: Projec
 
 async def _twice(plan: CheckedPlan, source: Mcp, file: Path) -> list[Facts]:
     """Run, then read back from the checkpoints alone."""
-    async with sqlite_checkpoints(file) as checkpointer:
+    async with saved_in(file) as checkpointer:
         kept: dict[str, Any] = {"run_id": "a_run", "checkpointer": checkpointer, "approved": plan.writes}
         return [await run_plan(plan, {"shop": source}, resume=resume, **kept) for resume in (False, True)]
 

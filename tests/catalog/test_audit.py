@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.catalog.audit import audit
 from groundplan.catalog.catalog import Catalog
-from groundplan.catalog.document import File
+from groundplan.catalog.loading import load_file
 from groundplan.catalog.store import compile_tools
 from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, Vocabulary, load_vocabulary
 from groundplan.contracts.tool import Tool
@@ -128,7 +128,7 @@ def test_an_alias_that_already_means_something_is_refused_with_its_line(tmp_path
     file.write_text(text)
     line = text[: text.rindex("[aggregation]")].count("\n") + 1
     with pytest.raises(CatalogError) as refused:
-        load_vocabulary(File.read(file), File.read(REQUIREMENTS))
+        load_vocabulary(load_file(file), load_file(REQUIREMENTS))
     said = f"{file}:{line}: the alias 'aggregation' of 'segment' already means 'aggregate'; remove one"
     assert str(refused.value) == said
 
@@ -137,7 +137,7 @@ def test_a_misspelt_key_of_the_vocabulary_is_refused_with_its_line(tmp_path: Pat
     file = tmp_path / "requirements.yaml"
     file.write_text(REQUIREMENTS.read_text().replace("version: 3", "verzion: 3"))
     with pytest.raises(CatalogError) as refused:
-        load_vocabulary(File.read(CAPABILITIES), File.read(file))
+        load_vocabulary(load_file(CAPABILITIES), load_file(file))
     assert "requirements.yaml:4: the vocabulary has an unknown key 'verzion'; did you mean 'version'?" in str(
         refused.value
     )

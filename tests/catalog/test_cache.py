@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from groundplan.catalog import cache as caching
-from groundplan.catalog import document
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.store import find_store
+from groundplan.text import located_yaml
 from tests.catalog.test_loading import BUILT_IN, ONE_TOOL
 
 SOUND = ONE_TOOL % "{type: object, additionalProperties: false}"
@@ -36,13 +36,13 @@ def cache(tmp_path: Path) -> Path:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Every content that a YAML parser was given."""
     contents: list[bytes] = []
-    loader = document.LOADER
+    loader = located_yaml.LOADER
 
     def counting(content: bytes) -> object:
         contents.append(content)
         return loader(content)
 
-    monkeypatch.setattr(document, "LOADER", counting)
+    monkeypatch.setattr(located_yaml, "LOADER", counting)
     return contents
 
 

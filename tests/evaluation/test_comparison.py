@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,12 @@ def answer(folder: Path) -> Answer:
     return outcome
 
 
+NOW = datetime(2026, 1, 15, tzinfo=UTC)
+
+
 def told(answer: Answer, *stages: str, tokens: int = 0) -> Answer:
-    trace = tuple(TraceEntry(stage=stage, ms=10.0) for stage in stages)
+    named = [stage.partition(": ") for stage in stages]
+    trace = tuple(TraceEntry(stage=stage, thought=thought, at=NOW, ms=10.0) for stage, _, thought in named)
     usage = Usage(models=("m",), calls=1, prompt_tokens=tokens, completion_tokens=1) if tokens else Usage()
     return answer.model_copy(update={"trace": trace, "usage": usage})
 
@@ -223,7 +227,7 @@ def test_a_check_query_only_reads_and_says_why_it_fails(folder: Path, sql: str, 
 def test_rates_are_counted_as_one_would_by_hand(answer: Answer) -> None:
     long = told(answer, "route", "schema", "check", "check", "run", tokens=99)
     short = told(answer, "check", "run", tokens=24)
-    again = told(answer, "reuse", "check", "run")
+    again = told(answer, "plan: reuse", "check", "run")
     seen: list[str] = []
 
     async def ours(question: str, thread: str) -> Outcome:
@@ -245,7 +249,7 @@ def test_rates_are_counted_as_one_would_by_hand(answer: Answer) -> None:
     assert second.reused
     assert (first.reused.value, second.reused.value, second.reused.n) == (0, 1, 2)
     assert first.stages["check"].p50.value == 20
-    assert second.stages["reuse"].p50.n == 2
+    assert second.stages["plan"].p50.n == 2
     assert (first.prompt_tokens.value, first.completion_tokens.value, first.calls.value) == (99, 1, 1)
     assert second.prompt_tokens.value == 12
     (change,) = found.differences
@@ -354,7 +358,7 @@ def test_strategies_are_compared_on_a_folder_of_conversations(folder: Path) -> N
         assert one.right.value == 0.75
         assert one.reused
         assert (one.reused.value, one.reused.n) == (1, 2)
-        assert one.stages.keys() >= {"read", "plan", "check", "run", "reuse", "answer"}
+        assert one.stages.keys() >= {"read", "plan", "check", "run", "answer"}
     assert Comparison.model_validate_json(found.model_dump_json()) == found
     text = "\n".join(lines(found))
     assert "rules misses: wrong rows 1" in text
@@ -369,7 +373,7 @@ def test_every_strategy_meets_every_model_and_rules_meet_none() -> None:
 
 
 def test_an_unknown_strategy_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no strategy 'rule'; there are rules, adapt, direct"):
+    with pytest.raises(UsageError, match="no strategy 'rule'; there are adapt, compose, direct, rules"):
         find_ways(["rule"], [])
 
 

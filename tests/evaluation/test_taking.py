@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from groundplan.checking.gate import check_text
-from groundplan.context import Planned
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.plan import Plan, Proposal, Provenance
 from groundplan.evaluation.cost import took, usage_of
 from groundplan.project import load_catalog
+from groundplan.result import Planned
 from tests.checking.asked import SCHEMA
 
 PLAN = (Path(__file__).parents[2] / "examples/sales_plan.json").read_text()

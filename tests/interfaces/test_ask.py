@@ -42,7 +42,7 @@ def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -
     assert document["tables"][0]["row_count"] == 720
     assert "67,970,983.42" in document["text"]
     stages = [entry["stage"] for entry in document["trace"]]
-    assert stages == ["read", "narrow", "plan", "check", "run", "fetch", "answer"]
+    assert stages == ["route", "read", "plan", "check", "run", "answer"]
     assert document["usage"] == {"models": [], "calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
 
 
@@ -130,7 +130,7 @@ def test_a_question_without_data_says_what_to_do(tmp_path: Path, monkeypatch: py
     assert "groundplan init" in done.stderr
 
 
-@pytest.mark.requirement("R57")
+@pytest.mark.requirement("R57", part="cli")
 def test_python_gives_text_frames_and_pictures(tmp_path: Path) -> None:
     with groundplan.open(SALES) as project:
         answer = project.ask("top 3 product categories by revenue")

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from groundplan.contracts.conversation import Turn
 from groundplan.interfaces.cli.chat import chat
 from groundplan.project import AsyncProject
-from groundplan.state.threads import FILE, Threads
+from groundplan.state.database import FILE
 from tests.asking.tables.described import SALES
 from tests.interfaces.test_cli import groundplan as command
 
@@ -38,6 +39,26 @@ def talk(lines: Iterable[str], thread: str | None = None) -> None:
     asyncio.run(whole())
 
 
+def turns() -> tuple[Turn, ...]:
+    async def read() -> tuple[Turn, ...]:
+        project = await AsyncProject.open(SALES)
+        try:
+            return await project.turns("work")
+        finally:
+            await project.close()
+
+    return asyncio.run(read())
+
+
+@pytest.mark.requirement("R70", part="chat")
+def test_a_reply_completes_the_question_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    talk(["total revenue on 03/04/2025", "2"], "work")
+    shown = capsys.readouterr().out
+    assert "1. 2025-04-03" in shown
+    assert "2. 2025-03-04" in shown
+    assert [turn.question for turn in turns()] == ["total revenue on 2025-03-04"]
+
+
 @pytest.mark.requirement("R55")
 def test_each_line_is_answered_and_kept_in_the_thread(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["total revenue by region\n", "\n", "average cost by channel\n"]
@@ -45,14 +66,14 @@ def test_each_line_is_answered_and_kept_in_the_thread(tmp_path: Path, capsys: py
     shown = capsys.readouterr().out
     assert "West has the highest revenue" in shown
     assert "average cost" in shown
-    questions = [turn.question for turn in Threads(tmp_path).turns("work")]
+    questions = [turn.question for turn in turns()]
     assert questions == ["total revenue by region", "average cost by channel"]
 
 
 @pytest.mark.requirement("R2", "R55")
 def test_a_follow_up_edits_the_question_before(tmp_path: Path) -> None:
     talk(["total revenue by region in 2024", "and by quarter?", "only the West", "а за 2025 год?"], "work")
-    last = Threads(tmp_path).turns("work")[-1]
+    last = turns()[-1]
     assert last.question == "total revenue by region in 2024 → and by quarter? → only the West → а за 2025 год?"
     params: dict[str, Any] = {step.id: step.params for step in last.plan.steps}
     assert params["totals"]["grain"] == "quarter"
@@ -108,7 +129,7 @@ def test_plan_shows_the_steps_of_the_last_answer(capsys: pytest.CaptureFixture[s
 def test_new_forgets_what_was_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     talk(["total revenue", "/new", "/plan", "total cost"], "work")
     assert "there is no plan yet" in capsys.readouterr().err
-    assert [turn.question for turn in Threads(tmp_path).turns("work")] == ["total revenue"]
+    assert [turn.question for turn in turns()] == ["total revenue"]
 
 
 def test_an_unknown_command_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:

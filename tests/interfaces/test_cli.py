@@ -52,7 +52,7 @@ def test_check_as_json() -> None:
     assert "names/no-source" in {issue["code"] for issue in document["issues"]}
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("R53", part="tables")
 def test_run_writes_pictures_tables_and_the_whole_answer(tmp_path: Path) -> None:
     done = groundplan("run", PLAN, "--source", SALES, "--output", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -79,7 +79,7 @@ def test_run_as_json_prints_one_document_and_nothing_else() -> None:
         (["run", PLAN], 2, "--source"),
         (["run", "no_such.json", "--source", SALES], 2, "cannot read the plan no_such.json"),
         (["run", PLAN, "--source", "no_such.csv"], 2, "no_such.csv"),
-        (["run", PLAN, "--source", SALES, "--resume", "nobody"], 4, "no run 'nobody'"),
+        (["resume", "nobody", "--source", SALES], 4, "no run 'nobody'"),
         (["catalog", "show", "agregate"], 2, "did you mean 'aggregate'?"),
         (["eval", "nothing", "."], 2, "there are nlv, tools, metaqa, ruqa"),
         (["eval", "metaqa", "."], 2, "name a folder with questions.jsonl and kb.tsv.gz"),
@@ -148,3 +148,14 @@ def test_doctor_finds_everything_it_needs() -> None:
     done = groundplan("doctor")
     assert done.returncode == 0, done.stdout
     assert "DuckDB" in done.stdout
+
+
+@pytest.mark.requirement("R58")
+def test_demo_brings_its_data_and_asks_it(tmp_path: Path) -> None:
+    asked = [sys.executable, "-m", "groundplan.interfaces.cli.main", "demo", str(tmp_path / "here")]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "here/sales.csv").read_bytes() == (ROOT / "examples/sales.csv").read_bytes()
+    assert "West has the highest revenue" in done.stdout
+    assert "1. West: 10.3 million" in done.stdout
+    assert "nothing called 'salesperson'" in done.stdout

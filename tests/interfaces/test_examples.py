@@ -11,23 +11,24 @@ from groundplan.contracts.plan import Proposal
 from groundplan.state.plans import PlanStore
 from tests.interfaces.test_cli import PLAN
 from tests.interfaces.test_cli import groundplan as command
+from tests.state.blocking import Blocking
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanStore:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Blocking:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
-    return PlanStore(tmp_path)
+    return Blocking(PlanStore(tmp_path))
 
 
 @pytest.fixture
-def kept(store: PlanStore) -> str:
+def kept(store: Blocking) -> str:
     proposal = Proposal.model_validate_json(PLAN.read_text())
     store.keep("a-key", "revenue [over] time", proposal.reading, proposal.plan)
     return store.entries()[0].id
 
 
 @pytest.mark.requirement("R30")
-def test_a_kept_plan_is_listed_and_marked(store: PlanStore, kept: str) -> None:
+def test_a_kept_plan_is_listed_and_marked(store: Blocking, kept: str) -> None:
     listed = command("examples", "list")
     assert listed.returncode == 0, listed.stderr
     heading, row = listed.stdout.splitlines()
@@ -41,7 +42,7 @@ def test_a_kept_plan_is_listed_and_marked(store: PlanStore, kept: str) -> None:
 
 
 @pytest.mark.requirement("R30")
-def test_a_forgotten_plan_is_gone(store: PlanStore, kept: str) -> None:
+def test_a_forgotten_plan_is_gone(store: Blocking, kept: str) -> None:
     (entry,) = json.loads(command("examples", "list", "--json").stdout)
     assert (entry["id"], entry["question"], entry["marked"]) == (kept, "revenue [over] time", False)
     assert command("examples", "forget", kept).returncode == 0

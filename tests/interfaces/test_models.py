@@ -81,7 +81,7 @@ def test_doctor_says_that_nobody_is_there_and_that_nobody_is_needed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["ask", SALES, KNOWN, "--strategy", "guess"], "'guess' is not one of 'rules', 'adapt'"),
+        (["ask", SALES, KNOWN, "--strategy", "guess"], "there is no strategy 'guess'; there are adapt"),
         (["ask", SALES, KNOWN, "--strategy", "adapt"], "needs a model"),
         (["ask", SALES, KNOWN, "--strategy", "adapt", "--model", "none"], "needs a model"),
         (["ask", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),

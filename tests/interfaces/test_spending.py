@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +12,13 @@ from groundplan.contracts.answer import TraceEntry, Usage
 from groundplan.interfaces.cli.spending import line, printable
 
 ASKED = Usage(models=("qwen",), calls=2, prompt_tokens=1611, completion_tokens=84)
-STAGES = (TraceEntry(stage="read", ms=9_000, tokens=1600), TraceEntry(stage="plan", ms=800, tokens=95))
-RUN = TraceEntry(stage="run", ms=50_000)
-KEPT = TraceEntry(stage="remember", ms=1)
+NOW = datetime(2026, 1, 15, tzinfo=UTC)
+STAGES = (
+    TraceEntry(stage="read", at=NOW, ms=9_000, tokens=1600),
+    TraceEntry(stage="plan", at=NOW, ms=800, tokens=95),
+)
+RUN = TraceEntry(stage="run", at=NOW, ms=50_000)
+KEPT = TraceEntry(stage="plan", thought="remember, attempt 1", at=NOW, ms=1)
 
 
 @pytest.mark.requirement("R59")

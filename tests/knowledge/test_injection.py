@@ -182,7 +182,7 @@ def _decoy(number: int, planted: Planted) -> dict[str, Any]:
 class Told:
     """One question, from its reading to its answer."""
 
-    decided: str  # the reading, the shortlist and the plan, letter by letter
+    decided: str  # the reading and the plan, letter by letter
     calls: tuple[str, ...]
     text: str
 
@@ -200,7 +200,7 @@ def ask_all(folder: Path, count: int, planted: Planted, patch: pytest.MonkeyPatc
 def told(project: Any, question: str, calls: list[str]) -> Told:
     calls.clear()
     planned = project.plan(question, today=TODAY)
-    decided = [part.model_dump_json() for part in (planned.reading, planned.shortlist, planned.plan) if part]
+    decided = [part.model_dump_json() for part in (planned.reading, planned.plan) if part]
     assert not calls, "planning looks nothing up"
     text = project.ask(question, today=TODAY).outcome.text
     return Told("\n".join(decided), tuple(calls), text)

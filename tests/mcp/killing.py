@@ -23,10 +23,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NoReturn, cast
 
-from groundplan.contracts.answer import Answer, Refusal
+from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.errors import StateInvalid
 from groundplan.project import AsyncProject
 from groundplan.settings import state_folder
+from groundplan.state.database import FILE
 
 SEED = 7
 LOADED_BEFORE = (
@@ -112,18 +113,24 @@ async def _run(shop: str, run_id: str, plan: str, resume: bool, tell: int) -> An
     project = await AsyncProject.open({"shop": {"mcp": shop}})
     os.write(tell, BEGUN)
     try:
-        return await project.run(plan, run_id=run_id, resume=resume, approve=True)
+        if not resume:
+            return await project.run(plan, run_id=run_id, approve=True)
+        outcome = await project.resume(run_id, approve=True)
     except StateInvalid as error:
         if "to resume" not in str(error):
             raise
         return await project.run(plan, run_id=run_id, approve=True)  # the last one left no trace
+    assert not isinstance(outcome, Clarification)
+    return outcome
 
 
 def _is_in_doubt(run_id: str) -> bool:
-    file = state_folder() / "effects.sqlite"
+    file = state_folder() / FILE
     if not file.exists():
         return False
     with closing(sqlite3.connect(file)) as effects:
+        if not effects.execute("select 1 from sqlite_master where name = 'effects'").fetchone():
+            return False
         begun = effects.execute("select count(*) from effects where outcome is null and key like ?", (f"{run_id}/%",))
         return bool(begun.fetchone()[0])
 

@@ -134,7 +134,9 @@ async def stopped_and_resumed(journal: Path, proposed: str) -> Answer | Refusal:
         await asyncio.to_thread(wait_for_a_call, journal)
         begun.cancel()
         await asyncio.wait([begun])
-        return await project.run(proposed, run_id="a_run", resume=True, approve=True)
+        outcome = await project.resume("a_run", approve=True)
+        assert isinstance(outcome, Answer | Refusal)
+        return outcome
     finally:
         await project.close()
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from groundplan.errors import UsageError
 from tests.mcp import workflows
 from tests.mcp.tasks import ADA, MAILS, one_of_two
 from tests.sources.mcp.calling import rows, shop_command
@@ -32,8 +31,8 @@ def test_the_plan_of_the_manual_runs_as_it_says(database: Path) -> None:
 
 @pytest.mark.requirement("R36")
 def test_nothing_runs_before_the_effects_are_approved(database: Path) -> None:
-    with pytest.raises(UsageError, match="approve it first"):
-        asyncio.run(workflows.run(shop_command(database), one_of_two(ADA, "Thank you").plan))
+    outcome = asyncio.run(workflows.run(shop_command(database), one_of_two(ADA, "Thank you").plan))
+    assert {issue.code for issue in outcome.issues} == {"access/unapproved"}
     assert rows(database, MAILS) == []
 
 

@@ -120,7 +120,7 @@ async def ask(place: Place, case: dict[str, Any], model: Model) -> Asked:
 
 async def is_right(place: Place, plan: CheckedPlan, case: dict[str, Any]) -> bool:
     facts = await run(plan, place.sources)
-    found = table_rows(await place.sources["tables"].fetch(facts.tables["table"], 1_000, 5))
+    found = table_rows(await place.sources["tables"].fetch(facts.tables["table"], facts.run, 1_000, 5))
     wanted = [cells(row) for row in place.sql.execute(case["sql"]).fetchall()]
     if case.get("any_of"):
         return len(found) == len(wanted) == 1 and len(found[0]) > 1 and found[0] <= wanted[0]

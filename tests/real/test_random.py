@@ -34,7 +34,7 @@ def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
     smollm2_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
-    monkeypatch.setattr("groundplan.context.MODEL_SECONDS", SECONDS)
+    monkeypatch.setattr("groundplan.project.MODEL_SECONDS", SECONDS)
     monkeypatch.setitem(Model.ask.__kwdefaults__, "temperature", 2.0)
 
     async def run() -> list[tuple[Outcome, float]]:

@@ -6,7 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from groundplan.running.run import run, sqlite_checkpoints
+from groundplan.running.run import run
+from tests.running.saving import saved_in
 from tests.running.scripted import Scripted, checked, step
 
 # durations are inverted: later steps of the plan end first, so that results matched by order of ending would swap
@@ -21,7 +22,7 @@ PLAN = checked(
 
 
 async def main(database: Path, log: Path, resume: bool) -> None:
-    async with sqlite_checkpoints(database) as checkpoints:
+    async with saved_in(database) as checkpoints:
         facts = await run(PLAN, {"scripted": Scripted(log)}, run_id="one", checkpointer=checkpoints, resume=resume)
     print(facts.tables["z"].query)
 

@@ -111,11 +111,14 @@ class Scripted:
     def table(self, name: str) -> object:
         return name
 
-    def restore(self, ref: TableRef) -> object:
+    def restore(self, ref: TableRef, run: str) -> object:
         self.restored.append(ref.query)
         return ref.query
 
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {}
+
+    async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
         return ShownTable(columns=(), rows=(), row_count=0)
 
     async def close(self) -> None: ...

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from groundplan.errors import StateInvalid
-from groundplan.running.run import run, sqlite_checkpoints
+from groundplan.running.run import run
+from tests.running.saving import saved_in
 from tests.running.scripted import Scripted, checked, step
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def saved_steps(database: Path) -> set[str]:
     """The steps whose outcome had reached the disk."""
 
     async def read() -> set[str]:
-        async with sqlite_checkpoints(database) as saved:
+        async with saved_in(database) as saved:
             found = await saved.aget_tuple({"configurable": {"thread_id": "one", "checkpoint_ns": ""}})
         writes = [value for _, _, value in (found.pending_writes or ())] if found else []
         return {value["facts"]["step"] for value in writes if isinstance(value, dict) and value.get("facts")}
@@ -50,7 +51,7 @@ def saved_steps(database: Path) -> set[str]:
 @pytest.mark.requirement("R37", "R43")
 @pytest.mark.parametrize("kill_after", ["end y1", "end y2", "begin y3", "end y3", "end x1", "begin x2"])
 def test_a_killed_run_goes_on_in_a_new_process(kill_after: str, tmp_path: Path) -> None:
-    database, log = tmp_path / "runs.sqlite", tmp_path / "log"
+    database, log = tmp_path / "state", tmp_path / "log"
     first = start(database, log)
     wait_for(log, kill_after)
     time.sleep(0.03)
@@ -76,7 +77,7 @@ def test_a_killed_run_goes_on_in_a_new_process(kill_after: str, tmp_path: Path) 
 def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
     async def twice() -> tuple[Scripted, Scripted]:
         plan, first, second = checked(step("a"), step("b", "a")), Scripted(), Scripted()
-        async with sqlite_checkpoints(tmp_path / "runs.sqlite") as saved:
+        async with saved_in(tmp_path) as saved:
             one = await run(plan, {"scripted": first}, run_id="r", checkpointer=saved)
             two = await run(plan, {"scripted": second}, run_id="r", checkpointer=saved, resume=True)
         assert one == two
@@ -90,7 +91,7 @@ def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
 @pytest.mark.requirement("R37")
 def test_a_run_is_resumed_only_with_its_own_plan(tmp_path: Path) -> None:
     async def other_plan() -> None:
-        async with sqlite_checkpoints(tmp_path / "runs.sqlite") as saved:
+        async with saved_in(tmp_path) as saved:
             going = asyncio.create_task(
                 run(checked(step("a", ms=5000)), {"scripted": Scripted()}, run_id="r", checkpointer=saved)
             )

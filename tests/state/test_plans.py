@@ -17,8 +17,10 @@ from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.errors import StateInvalid, UsageError
-from groundplan.state.plans import FILE, PlanStore, key_of, signature
+from groundplan.state.database import FILE
+from groundplan.state.plans import PlanStore, key_of, signature
 from tests.checking.asked import SCHEMA, asked, catalog
+from tests.state.blocking import Blocking
 
 CATALOG = catalog()
 TOTALS = Plan(
@@ -36,8 +38,8 @@ READING = asked("metric:revenue:sum")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> PlanStore:
-    return PlanStore(tmp_path / "of" / "its" / "own")
+def store(tmp_path: Path) -> Blocking:
+    return Blocking(PlanStore(tmp_path / "of" / "its" / "own"))
 
 
 def key(reading: Reading = READING) -> str:
@@ -112,7 +114,7 @@ def test_another_thing_asked_in_the_same_words_has_another_signature(
 
 
 @pytest.mark.requirement("R29")
-def test_a_kept_plan_is_found_for_an_equivalent_question_and_passes_the_gate_again(store: PlanStore) -> None:
+def test_a_kept_plan_is_found_for_an_equivalent_question_and_passes_the_gate_again(store: Blocking) -> None:
     checked = check(TOTALS, READING, CATALOG, {"tables": SCHEMA})
     assert isinstance(checked, Passed)
     store.keep(key(), "total revenue", READING, checked.plan)
@@ -124,7 +126,7 @@ def test_a_kept_plan_is_found_for_an_equivalent_question_and_passes_the_gate_aga
 
 
 @pytest.mark.requirement("R29")
-def test_another_schema_or_catalog_is_another_key(store: PlanStore) -> None:
+def test_another_schema_or_catalog_is_another_key(store: Blocking) -> None:
     store.keep(key(), "total revenue", READING, TOTALS)
     fewer = SCHEMA.model_copy(update={"tables": SCHEMA.tables[:1]})
     assert store.find(key_of(READING, fewer, CATALOG.version)) is None
@@ -133,7 +135,7 @@ def test_another_schema_or_catalog_is_another_key(store: PlanStore) -> None:
 
 
 @pytest.mark.requirement("R30")
-def test_only_a_marked_plan_is_an_example_and_a_forgotten_one_is_gone(store: PlanStore) -> None:
+def test_only_a_marked_plan_is_an_example_and_a_forgotten_one_is_gone(store: Blocking) -> None:
     store.keep(key(), "total revenue", READING, TOTALS)
     [entry] = store.entries()
     assert (entry.question, entry.tools, entry.marked) == ("total revenue", ("aggregate",), False)
@@ -148,7 +150,7 @@ def test_only_a_marked_plan_is_an_example_and_a_forgotten_one_is_gone(store: Pla
 
 
 @pytest.mark.requirement("R30")
-def test_the_example_shares_most_with_the_question_and_adds_least(store: PlanStore) -> None:
+def test_the_example_shares_most_with_the_question_and_adds_least(store: Blocking) -> None:
     short = {
         "far": ["output:table"],
         "near": ["metric:revenue:sum", "group_by:region"],
@@ -168,7 +170,7 @@ def test_the_example_shares_most_with_the_question_and_adds_least(store: PlanSto
 
 
 @pytest.mark.requirement("R30")
-def test_the_same_plan_kept_again_stays_marked_and_another_one_does_not(store: PlanStore) -> None:
+def test_the_same_plan_kept_again_stays_marked_and_another_one_does_not(store: Blocking) -> None:
     store.keep(key(), "total revenue", READING, TOTALS)
     store.mark(store.entries()[0].id)
     store.keep(key(), "revenue in all", READING, TOTALS.model_copy(update={"confidence": 0.5}))
@@ -180,7 +182,7 @@ def test_the_same_plan_kept_again_stays_marked_and_another_one_does_not(store: P
 
 
 @pytest.mark.parametrize("change", ["mark", "forget"])
-def test_an_unknown_id_is_refused_with_the_known_ones(change: str, store: PlanStore) -> None:
+def test_an_unknown_id_is_refused_with_the_known_ones(change: str, store: Blocking) -> None:
     with pytest.raises(UsageError, match="no plan is kept yet"):
         getattr(store, change)("x")
     store.keep(key(), "total revenue", READING, TOTALS)
@@ -194,11 +196,11 @@ def test_an_unknown_id_is_refused_with_the_known_ones(change: str, store: PlanSt
     "text", ["", "{", "[]", '{"strategy": "adapt"}', '{"steps": []}', "\x00", '"' + "x" * 9999, b"\xff"]
 )
 def test_what_is_no_plan_in_the_file_is_a_miss(text: str | bytes, column: str, tmp_path: Path) -> None:
-    store = PlanStore(tmp_path)
+    store = Blocking(PlanStore(tmp_path))
     store.keep(key(), "total revenue", READING, TOTALS)
     store.mark(store.entries()[0].id)
     with sqlite3.connect(tmp_path / FILE) as plans:
-        plans.execute(f"update plan set {column} = ?", (text,))
+        plans.execute(f"update plans set {column} = ?", (text,))
     assert store.example(READING) is None
     kept = 0 if column == "plan" else 1
     assert [store.find(key())] == ([None], [TOTALS])[kept]
@@ -207,11 +209,12 @@ def test_what_is_no_plan_in_the_file_is_a_miss(text: str | bytes, column: str, t
 
 def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("not a database at all, only text" * 99)
-    with pytest.raises(StateInvalid, match=rf"{FILE}: .*move the file away"):
-        PlanStore(tmp_path).find(key())
+    with pytest.raises(StateInvalid, match=rf"{FILE} .*move it away"):
+        Blocking(PlanStore(tmp_path)).find(key())
 
 
 WRITER = """
+import asyncio
 import sys
 from pathlib import Path
 from groundplan.contracts.plan import Plan
@@ -220,8 +223,9 @@ from groundplan.state.plans import PlanStore
 
 folder, name, reading, plan = sys.argv[1:]
 store = PlanStore(Path(folder))
+known = Reading.model_validate_json(reading), Plan.model_validate_json(plan)
 for number in range(40):
-    store.keep(f"{name}-{number % 20}", name, Reading.model_validate_json(reading), Plan.model_validate_json(plan))
+    asyncio.run(store.keep(f"{name}-{number % 20}", name, *known))
 """
 
 
@@ -234,6 +238,6 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         _, said = writer.communicate(timeout=120)
         assert writer.returncode == 0, said.decode()
-    entries = PlanStore(tmp_path).entries()
+    entries = Blocking(PlanStore(tmp_path)).entries()
     assert sorted(entry.question for entry in entries) == ["one"] * 20 + ["other"] * 20
     assert len({entry.id for entry in entries}) == 40

@@ -20,7 +20,7 @@ COVERED = [case for case in CASES if case.get("rules", True)]
 OTHERS = [case for case in CASES if not case.get("rules", True)]
 BY_HAND = [case for case in OTHERS if "hand" in case]
 FILTERS = ("SET", "MATCH", "QUANTITATIVE_NUMERICAL", "QUANTITATIVE_DATE", "DATE", "TOP")
-STAGES = ["read", "narrow", "plan", "check", "run", "fetch", "answer"]
+STAGES = ["route", "read", "plan", "check", "run", "answer"]
 Shop = tuple[Tableau, Project]
 
 
@@ -96,7 +96,7 @@ def test_an_answer_is_drawn_and_its_steps_of_reasoning_end_with_the_writing(shop
     assert [row["Category"] for row in chart["data"]["values"]] == [category for category, _ in expected]
     stages = [entry.stage for entry in answer.trace]
     assert [stage for stage in stages if stage in STAGES] == STAGES
-    assert (stages[-1], answer.trace[-1].detail) == ("answer", "written from the facts, verified against them")
+    assert (stages[-1], answer.trace[-1].thought) == ("answer", "written from the facts, verified against them")
 
 
 @pytest.mark.requirement("R24", "R46")

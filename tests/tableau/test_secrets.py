@@ -16,7 +16,8 @@ from groundplan.contracts.verdict import Passed
 from groundplan.errors import GroundplanError
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject, Project
-from groundplan.running.run import sqlite_checkpoints
+from groundplan.running.run import run
+from tests.running.saving import saved_in
 from tests.sources.tableau.calling import configured
 from tests.sources.tableau.double.serving import Reply, Request
 from tests.sources.tableau.double.tableau import Tableau
@@ -61,16 +62,14 @@ def test_no_secret_is_in_an_answer_a_thread_a_log_or_a_trace(
 
 @pytest.mark.requirement("R46", "R55")
 def test_no_secret_is_in_a_checkpoint(tableau: Tableau, tmp_path: Path, kept: Path) -> None:
-    settings, saved_in = configured(tableau, tmp_path), kept / "runs.sqlite"
+    settings = configured(tableau, tmp_path)
 
     async def through() -> None:
         project = await AsyncProject.open({"tableau": settings})
         planned = await project.plan(QUESTION, today=TODAY)
         assert isinstance(planned.verdict, Passed)
-        assert planned.plan is not None
-        assert planned.reading is not None
-        async with sqlite_checkpoints(saved_in) as saved:
-            await project.carry_out(planned.plan, planned.reading, run_id="canary", checkpointer=saved)
+        async with saved_in(kept) as saved:
+            await run(planned.verdict.plan, project.sources, run_id="canary", checkpointer=saved)
         await project.close()
 
     asyncio.run(through())

@@ -156,6 +156,7 @@ def test_last_days_end_with_today_and_are_so_many(count: int, form: str) -> None
 
 @given(st.lists(st.sampled_from([word for text in TEXTS for word in text.split()]), max_size=14).map(" ".join))
 @example("week 2025 13/04/2025")
+@example("2025-03-01 квартал")
 def test_any_words_give_phrases_in_order_at_their_places(text: str) -> None:
     end = 0
     for found in find_periods(text, TODAY):

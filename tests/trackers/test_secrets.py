@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from groundplan.contracts.verdict import Passed
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject
-from groundplan.running.run import sqlite_checkpoints
+from groundplan.running.run import run
+from tests.running.saving import saved_in
 from tests.sources.trackers import data
 from tests.sources.trackers.serving import Reply, Request
 from tests.trackers.shop import TODAY, Shop, shop
@@ -47,10 +48,8 @@ def test_a_token_is_in_no_checkpoint(servers: Shop, tmp_path: Path) -> None:
         project = await AsyncProject.open(servers.settings)
         planned = await project.plan("status of web", today=TODAY)
         assert isinstance(planned.verdict, Passed)
-        assert planned.plan is not None
-        assert planned.reading is not None
-        async with sqlite_checkpoints(tmp_path / "runs.sqlite") as saved:
-            await project.carry_out(planned.plan, planned.reading, run_id="canary", checkpointer=saved)
+        async with saved_in(tmp_path) as saved:
+            await run(planned.verdict.plan, project.sources, run_id="canary", checkpointer=saved)
         await project.close()
 
     asyncio.run(through())

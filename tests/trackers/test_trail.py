@@ -41,7 +41,7 @@ def test_two_processes_with_different_hash_seeds_print_the_same_plan(servers: Sh
 def test_each_agent_is_in_the_trace_with_what_it_was_given_and_what_it_gave(project: Project) -> None:
     entries = {entry.stage: entry for entry in answered(ask(project, "status of web")).trace if entry.stage in AGENTS}
     assert list(entries) == AGENTS
-    found = {stage: ENTRY.fullmatch(entry.detail) for stage, entry in entries.items()}
+    found = {stage: ENTRY.fullmatch(entry.action) for stage, entry in entries.items()}
     assert all(found.values()), entries
     given: dict[str, Any] = {stage: match[1] for stage, match in found.items() if match}
     gave = {stage: match[2] for stage, match in found.items() if match}
@@ -60,7 +60,7 @@ def test_what_puts_the_facts_together_declares_its_contract_too() -> None:
 @pytest.mark.requirement("R63")
 def test_another_question_leaves_other_fingerprints(project: Project) -> None:
     trails = [
-        [entry.detail for entry in answered(ask(project, question)).trace if entry.stage in AGENTS]
+        [entry.action for entry in answered(ask(project, question)).trace if entry.stage in AGENTS]
         for question in ("status of web", "status of web", "status of api")
     ]
     assert trails[0] == trails[1]

@@ -13,12 +13,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from groundplan.catalog import loading, params
-from groundplan.catalog.document import File
-from groundplan.catalog.loading import read_tools
+from groundplan.catalog.loading import load_file, read_tools
 from groundplan.catalog.store import FORMAT, Store, compile_tools, find_store
 from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, load_vocabulary
 from groundplan.contracts import tool
 from groundplan.contracts.contract import Contract
+from groundplan.text.located_yaml import File
 
 CHECKS = tuple(Path(module.__file__) for module in (loading, params, tool) if module.__file__)
 SETTLED_NS = 100_000_000  # file clocks tick in steps: a younger file may change and keep its stamp
@@ -41,7 +41,7 @@ def load_store(files: Sequence[Path], cache: Path | None) -> Store:
     """From the cache when it has these very contents; else compiled anew, and kept if the folder lets us."""
     inputs = (*(path.absolute() for path in files), CAPABILITIES, REQUIREMENTS, *CHECKS)
     if cache is None:
-        return _compiled([File.read(path) for path in inputs], len(files))
+        return _compiled([load_file(path) for path in inputs], len(files))
     manifest = cache.absolute() / f"catalog-{_digest(*(str(path).encode() for path in inputs))[:16]}.json"
     known = _find_manifest(manifest)
     if known and known.holds(_stamps(inputs)) and (store := find_store(_place(manifest.parent, known.hash))):
@@ -51,7 +51,7 @@ def load_store(files: Sequence[Path], cache: Path | None) -> Store:
 
 def _refreshed(inputs: Sequence[Path], tool_files: int, manifest: Path, known: Manifest | None) -> Store:
     read_at, stamps = time.time_ns(), _stamps(inputs)
-    contents = [File.read(path) for path in inputs]
+    contents = [load_file(path) for path in inputs]
     now = Manifest(read_at=read_at, stamps=stamps, hash=_digest(*(file.content for file in contents)))
     place = _place(manifest.parent, now.hash)
     store = find_store(place)

@@ -9,7 +9,7 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from groundplan.catalog.cache import load_store
-from groundplan.catalog.document import File
+from groundplan.catalog.loading import load_file
 from groundplan.catalog.store import Store, compile_tools
 from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, Vocabulary, load_vocabulary
 from groundplan.contracts.tool import Tool
@@ -78,7 +78,7 @@ class Catalog:
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalog:
         """From tools that no file describes, such as those of an MCP server."""
-        vocabulary = load_vocabulary(File.read(CAPABILITIES), File.read(REQUIREMENTS))
+        vocabulary = load_vocabulary(load_file(CAPABILITIES), load_file(REQUIREMENTS))
         return cls(compile_tools(tools, vocabulary))
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import ValidationError
 from rapidfuzz import fuzz, process
 
-from groundplan.catalog.document import Place
+from groundplan.text.located_yaml import Place
 
 
 def faults(error: ValidationError, subject: str, known: Iterable[str]) -> Iterator[tuple[Place, str]]:

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from groundplan.catalog.document import Entry, File, Place, Problem, entries
 from groundplan.catalog.faults import faults, suggest
 from groundplan.catalog.params import params_faults
 from groundplan.catalog.vocabulary import Vocabulary
 from groundplan.contracts.tool import Keep, Label, Output, Port, Tool
 from groundplan.errors import CatalogError
+from groundplan.text.located_yaml import File, Located, Place, entries
 
 KEYS = (*Tool.model_fields, *Port.model_fields, *Output.model_fields, *Keep.model_fields)
 
 
+def load_file(path: Path) -> File:
+    try:
+        return File(path, path.read_bytes())
+    except OSError as error:
+        raise CatalogError(f"{path}:1: cannot be read ({error.strerror}); give a file that exists") from error
+
+
 def read_tools(files: Iterable[File], vocabulary: Vocabulary) -> Iterator[Tool]:
     """One after the other; raises CatalogError after the last, with every problem of every file."""
-    problems: list[Problem] = []
+    problems: list[str] = []
     seen: dict[str, str] = {}
     for file in files:
         for entry, source in _listed(file, problems):
             found = list(_faults(entry, vocabulary, seen))
             tool = _validated(entry, source, found)
-            problems.extend(entry.problem(what, at) for at, what in found)
+            problems.extend(entry.fault(what, at) for at, what in found)
             if tool and not found:
                 yield tool
     if problems:
-        raise CatalogError("\n".join(str(problem) for problem in problems))
+        raise CatalogError("\n".join(problems))
 
 
-def _listed(file: File, problems: list[Problem]) -> Iterator[tuple[Entry, str]]:
+def _listed(file: File, problems: list[str]) -> Iterator[tuple[Located, str]]:
     """The entries under `tools`, with the source above them."""
     source: str | None = None
     empty = True
@@ -41,25 +49,25 @@ def _listed(file: File, problems: list[Problem]) -> Iterator[tuple[Entry, str]]:
                 source = _source(entry, problems)
             case ("tools", int()):
                 if empty and source is None:
-                    problems.append(entry.problem("the file names no source here; put 'source' above 'tools'"))
+                    problems.append(entry.fault("the file names no source here; put 'source' above 'tools'"))
                 empty = False
                 yield entry, source or "unnamed"
             case (key, *_):
                 hint = suggest(str(key), ("source", "tools"), "remove it")
-                problems.append(entry.problem(f"the file has an unknown key {key!r}; {hint}"))
+                problems.append(entry.fault(f"the file has an unknown key {key!r}; {hint}"))
     if empty:
-        problems.append(Problem(file, 1, "the file lists no tools; add a list 'tools'"))
+        problems.append(f"{file.path}:1: the file lists no tools; add a list 'tools'")
 
 
-def _source(entry: Entry, problems: list[Problem]) -> str:
+def _source(entry: Located, problems: list[str]) -> str:
     try:
         return TypeAdapter(Label).validate_python(entry.value)
     except ValidationError:
-        problems.append(entry.problem(f"{entry.value!r} names no source; use lower-case letters, digits and _"))
+        problems.append(entry.fault(f"{entry.value!r} names no source; use lower-case letters, digits and _"))
         return "unnamed"
 
 
-def _validated(entry: Entry, source: str, found: list[tuple[Place, str]]) -> Tool | None:
+def _validated(entry: Located, source: str, found: list[tuple[Place, str]]) -> Tool | None:
     if not isinstance(entry.value, dict):
         return None
     try:
@@ -69,7 +77,7 @@ def _validated(entry: Entry, source: str, found: list[tuple[Place, str]]) -> Too
         return None
 
 
-def _faults(entry: Entry, vocabulary: Vocabulary, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
+def _faults(entry: Located, vocabulary: Vocabulary, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
     """What the contract of a tool cannot see."""
     tool, subject = entry.value, _subject(entry)
     if not isinstance(tool, dict):
@@ -87,12 +95,12 @@ def _faults(entry: Entry, vocabulary: Vocabulary, seen: dict[str, str]) -> Itera
         yield from _unknown_keeps(tool.get("keeps"), params.get("properties"), subject)
 
 
-def _repeated(entry: Entry, name: JsonValue, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
+def _repeated(entry: Located, name: JsonValue, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
     if not isinstance(name, str):
         return
     if name in seen:
         yield ("name",), f"tool {name!r} is already defined at {seen[name]}; rename one of them"
-    seen.setdefault(name, f"{entry.file.path}:{entry.lines['name',]}")
+    seen.setdefault(name, entry.where(("name",)))
 
 
 def _unknown_capabilities(listed: JsonValue, subject: str, vocabulary: Vocabulary) -> Iterator[tuple[Place, str]]:
@@ -127,6 +135,6 @@ def _items(value: JsonValue) -> list[JsonValue]:
     return list(value) if isinstance(value, list | dict) else []
 
 
-def _subject(entry: Entry) -> str:
+def _subject(entry: Located) -> str:
     name = entry.value.get("name") if isinstance(entry.value, dict) else None
     return f"tool {name!r}" if name else f"tool number {int(entry.place[-1]) + 1}"

@@ -22,9 +22,9 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from groundplan.catalog.document import Place
 from groundplan.catalog.faults import faults
 from groundplan.contracts.columns import ColumnKind
+from groundplan.text.located_yaml import Place
 
 TypeName = Literal["string", "number", "integer", "boolean", "null", "array", "object"]
 Role = Literal[

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from groundplan.catalog.document import File, Place, Problem, whole
 from groundplan.catalog.faults import faults
 from groundplan.contracts.contract import Contract, Text
 from groundplan.contracts.tool import Label
 from groundplan.errors import CatalogError
+from groundplan.text.located_yaml import File, Place, whole
 
 CAPABILITIES = Path(__file__).with_name("capabilities.yaml")
 REQUIREMENTS = Path(__file__).with_name("requirements.yaml")
@@ -53,14 +53,14 @@ class Vocabulary(Contract):
 
 def load_vocabulary(capabilities: File, requirements: File) -> Vocabulary:
     """Raises CatalogError with every problem of shape; `audit` says what is missing from the map."""
-    problems: list[Problem] = []
+    problems: list[str] = []
     parts = [entry for file in (capabilities, requirements) if (entry := whole(file, problems))]
     words = {key: value for part in parts if isinstance(part.value, dict) for key, value in part.value.items()}
     for at, what in () if problems else _faults(words):
         part = next((part for part in parts if at[:1] in part.lines), parts[0])
-        problems.append(part.problem(what, at))
+        problems.append(part.fault(what, at))
     if problems:
-        raise CatalogError("\n".join(str(problem) for problem in problems))
+        raise CatalogError("\n".join(problems))
     return Vocabulary.model_validate(words)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from groundplan.contracts.facts import TableColumn
+from groundplan.text.names import spaced
 
 MISSING = "(none)"
 LARGE = 1_000_000
@@ -30,8 +31,7 @@ def human(name: str) -> str:
 
 def inner(name: str) -> str:
     """The same inside a sentence; short words in capitals stay so, since they are abbreviations."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
-    return " ".join(_word(word) for word in spaced.split()) or name
+    return " ".join(map(_word, spaced(name).split())) or name
 
 
 def _word(word: str) -> str:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from collections.abc import Iterable
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -15,10 +12,10 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Proposal
 from groundplan.contracts.task import PlanResponse
 from groundplan.contracts.verdict import Refused
+from groundplan.text.strict_json import Fault, JsonRefused, parse_strictly
 
 STORY = PlanResponse.model_fields.keys() - Proposal.model_fields.keys()
 MAX_BYTES = 256 * 1024
-MAX_DEPTH = 32
 
 PARSING_CODES = {
     "limits/size": "A plan is at most 256 KiB of JSON.",
@@ -32,89 +29,38 @@ PARSING_CODES = {
 }
 """What can be wrong with a text before the rules see a plan."""
 
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
-_NOT_BRACKETS = re.compile(rb"[^\[\]{}]+")
-
-
-class _Rejected(ValueError):
-    def __init__(self, issue: Issue) -> None:
-        super().__init__(issue.problem)
-        self.issue = issue
+_CODES: dict[Fault, str] = {
+    "size": "limits/size",
+    "depth": "limits/depth",
+    "syntax": "shape/json",
+    "duplicate_key": "shape/duplicate-key",
+    "number": "shape/number",
+}
 
 
 def parse(text: str | bytes) -> Proposal | Refused:
     """A proposal, or every reason why this text is none."""
-    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    too_large = next(_oversized(raw), None)
-    if too_large:
-        return Refused(issues=(too_large,))
     try:
-        data = json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_unique_keys,
-            parse_constant=_not_a_number,
-            parse_float=_finite,
-            parse_int=_modest,
-        )
-    except _Rejected as rejected:
-        return Refused(issues=(rejected.issue,))
-    except (ValueError, RecursionError) as error:
-        return Refused(issues=(Issue(code="shape/json", problem=f"this is not JSON: {error}"),))
+        data = parse_strictly(text, MAX_BYTES)
+    except JsonRefused as error:
+        return Refused(issues=(_issue(error),))
     try:
         return Proposal.model_validate_json(json.dumps(_without_story(data)))
     except ValidationError as error:
         return Refused(issues=tuple(_issues(error.errors(include_url=False, include_input=False))))
 
 
+def _issue(error: JsonRefused) -> Issue:
+    said = f"this is not JSON: {error}" if error.fault == "syntax" else str(error)
+    hint = "split the work into several plans" if error.fault == "size" else ""
+    return Issue(code=_CODES[error.fault], problem=said, hint=hint)
+
+
 def _without_story(data: object) -> object:
-    """What `plan --json` tells of a plan beside it is for people: only the plan and its reading are checked."""
+    """Without the explanations that `plan --json` adds for people: only the plan and its reading are checked."""
     if not isinstance(data, dict):
         return data
     return {key: value for key, value in data.items() if key not in STORY}
-
-
-def _oversized(raw: bytes) -> Iterator[Issue]:
-    if len(raw) > MAX_BYTES:
-        yield Issue(
-            code="limits/size",
-            problem=f"the plan has {len(raw):,} bytes; at most {MAX_BYTES:,} are read",
-            hint="split the work into several plans",
-        )
-        return
-    depth = deepest = 0
-    for bracket in _NOT_BRACKETS.sub(b"", _STRINGS.sub(b"", raw)):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
-        yield Issue(code="limits/depth", problem=f"the plan nests {deepest:,} levels; at most {MAX_DEPTH} are read")
-
-
-def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise _Rejected(
-                Issue(code="shape/duplicate-key", problem=f"the key {key[:80]!r} appears twice in one object")
-            )
-        found[key] = value
-    return found
-
-
-def _not_a_number(word: str) -> NoReturn:
-    raise _Rejected(Issue(code="shape/number", problem=f"{word} is not a number that JSON knows"))
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        _not_a_number(digits[:40])
-    return value
-
-
-def _modest(digits: str) -> int:
-    if len(digits) > 30:
-        _not_a_number(digits[:40] + "…")
-    return int(digits)
 
 
 def _issues(errors: Iterable[ErrorDetails]) -> Iterable[Issue]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from groundplan.contracts.contract import Contract, JsonObject, Scalar
@@ -21,10 +22,14 @@ class ShownTable(Contract):
 
 
 class TraceEntry(Contract):
+    """One stage, or one agent of a stage, in the order they ran."""
+
     stage: str
+    at: datetime  # when it ended
     ms: float
     tokens: int = 0
-    detail: str = ""
+    thought: str = ""  # why it did what it did
+    action: str = ""  # what it did
 
 
 class Usage(Contract):
@@ -34,6 +39,14 @@ class Usage(Contract):
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(
+            models=tuple(dict.fromkeys((*self.models, *other.models))),
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+        )
 
 
 class Citation(Contract):
@@ -62,6 +75,16 @@ class Answer(Contract):
     notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
 
 
+class Attempt(Contract):
+    """A plan that did not lead to an answer."""
+
+    strategy: str
+    number: int
+    tools: tuple[str, ...]
+    failed_in: Literal["check", "run"]
+    problem: str
+
+
 class Refusal(Contract):
     kind: Literal["refusal"] = "refusal"
     text: str
@@ -69,6 +92,7 @@ class Refusal(Contract):
     reading: Reading | None = None
     plan: Plan | None = None
     facts: Facts | None = None
+    tried: tuple[Attempt, ...] = ()  # plans that the gate refused or that failed when they ran
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
@@ -81,10 +105,14 @@ def refused(code: str, problem: str, hint: str) -> Refusal:
 
 
 class Clarification(Contract):
+    """A question back. A reply (a candidate, its number, or its words) completes the question that was asked."""
+
     kind: Literal["clarification"] = "clarification"
     text: str
     missing: str
     candidates: tuple[str, ...] = ()
+    put: str = "{choice}"  # what takes the place of `missing` in the question: `{choice} {missing}` adds to it
+    open: bool = False  # without candidates: a reply in any words completes the question
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing

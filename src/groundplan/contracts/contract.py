@@ -19,7 +19,12 @@ Scalar = str | int | float | bool | None
 
 class Contract(BaseModel):
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="null", serialize_by_alias=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        ser_json_inf_nan="null",
+        serialize_by_alias=True,
+        defer_build=True,  # validators are built when they are first used: imports stay fast
     )
 
 

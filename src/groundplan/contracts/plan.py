@@ -12,7 +12,9 @@ from groundplan.contracts.issue import Repair
 from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.tool import Tool
 
-Strategy = Literal["rules", "adapt", "compose", "lookup", "direct", "hand"]
+Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+"""The planner that made a plan: rules, adapt, direct, compose, lookup, one of a plug-in, or `hand`."""
+
 MOST_CHARACTERS = 2_000  # of a text
 RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
 

@@ -71,3 +71,9 @@ class Tool(Contract):
     effect: Effect = "write"  # a tool that does not say is not trusted to be harmless
     repeatable: bool = False  # of one that writes: called again with the same key it does nothing more
     cost: Annotated[int, Field(ge=0, le=1_000)] = 1
+
+    @property
+    def is_action(self) -> bool:
+        """Whether it does something for a task by itself: it gives facts, works on no table, and is no model's."""
+        acts = not {"retrieve", "act"}.isdisjoint(self.capabilities)
+        return self.output.kind == "facts" and not self.inputs and acts and self.source != "model"

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from functools import reduce
 from statistics import fmean
 
-from groundplan.context import Planned
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.verdict import Passed
-from groundplan.llm.reply import add
+from groundplan.result import Planned
 
 
 def usage_of(planned: Sequence[Planned]) -> Usage:
-    return reduce(add, (one.usage for one in planned), Usage())
+    return reduce(Usage.plus, (one.usage for one in planned), Usage())
 
 
 def took(planned: Sequence[Planned], seconds: Sequence[float], with_a_model: bool) -> dict[str, float]:

@@ -20,7 +20,7 @@ ROWS_IN_THE_REPORT = 30
 def write(outcome: Outcome, folder: Path, question: str = "") -> None:
     """Files are named after the steps that gave them."""
     (folder / "answer.json").write_text(outcome.model_dump_json(indent=2), encoding="utf-8")
-    _json(folder / "trace.json", [entry.model_dump() for entry in outcome.trace])
+    _json(folder / "trace.json", [entry.model_dump(mode="json") for entry in outcome.trace])
     if isinstance(outcome, Answer):
         _plan(outcome, folder)
         _charts(outcome, folder)

@@ -12,7 +12,7 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import WorldError
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import MAX_TOKENS
-from groundplan.llm.reply import Into, Told, Untold, add
+from groundplan.llm.reply import Into, Told, Untold
 from groundplan.llm.schema import Choices, Schema
 
 
@@ -69,7 +69,7 @@ class Calls:
             told = await model.ask(prompt, into, choices, schema=schema, seconds=self.left, max_tokens=max_tokens)
         except WorldError as error:
             return self._failed(model.name, str(error))
-        self.usage = add(self.usage, told.usage)
+        self.usage = self.usage.plus(told.usage)
         return told
 
     def _failed(self, model: str, problem: str) -> Failed:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Into, Told, Untold, add
+from groundplan.llm.reply import Into, Told, Untold
 from groundplan.llm.schema import Choices, Schema, strict_schema
 from groundplan.llm.understanding import Understood, understand
 from groundplan.llm.wire import RequestRefused, Wire
@@ -86,7 +86,7 @@ class Model:
         left = seconds - (time.monotonic() - begun)
         reply = await self._wire.complete({**body, "max_tokens": max_tokens, "temperature": temperature}, left)
         understood = understand(reply, schema, into)
-        usage, ms = add(spent, reply.usage), (time.monotonic() - begun) * 1000
+        usage, ms = spent.plus(reply.usage), (time.monotonic() - begun) * 1000
         if isinstance(understood, Understood):
             return Told(understood.value, understood.repaired, usage, self.name, ms, reply.attempts)
         return Untold(understood.reason, understood.problem, reply.text, usage, self.name, ms, reply.attempts)

@@ -8,17 +8,15 @@ comma too many at an end, a comma lost before a key.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
 
 from pydantic import JsonValue
 
+from groundplan.text.strict_json import MAX_DEPTH, JsonRefused, parse_strictly
+
 MAX_CHARACTERS = 256 * 1024
-MAX_DEPTH = 32
-MOST_DIGITS = 30
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*$", re.MULTILINE)
@@ -55,21 +53,13 @@ def extract(text: str) -> Extracted | NoJson:
     said = _THOUGHT.sub("", text, count=1).strip()
     try:
         found = [_read(region) for region in _regions(said)]
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return NoJson(str(error))
     if not found:
         return NoJson("the answer holds no JSON object")
     if len({json.dumps(item.value, sort_keys=True) for item in found}) > 1:  # Python takes 1 and true for the same
         return NoJson(f"the answer holds {len(found)} different JSON objects; one was asked for")
     return Extracted(found[0].value, repaired=any(item.repaired for item in found))
-
-
-def parse_strictly(text: str) -> JsonValue:
-    """JSON as the standard has it, each key once, numbers finite. Raises ValueError."""
-    value: JsonValue = json.loads(
-        text, object_pairs_hook=_unique, parse_constant=_no_number, parse_float=_finite, parse_int=_modest
-    )
-    return value
 
 
 def _regions(text: str) -> Iterator[str]:
@@ -142,7 +132,9 @@ def _end(text: str, begin: int) -> int | None:
 def _read(region: str) -> Extracted:
     try:
         value, repaired = parse_strictly(region), False
-    except json.JSONDecodeError as error:
+    except JsonRefused as error:
+        if error.fault != "syntax":
+            raise
         value, repaired = _repair(region, str(error)), True
     if not isinstance(value, dict):
         raise _Unusable("the JSON in the answer is a list; one object was asked for")
@@ -152,7 +144,9 @@ def _read(region: str) -> Extracted:
 def _repair(region: str, fault: str) -> JsonValue:
     try:
         return parse_strictly(" ".join(_mended(_TOKEN.findall(region))))
-    except json.JSONDecodeError:
+    except JsonRefused as error:
+        if error.fault != "syntax":
+            raise
         raise _Unusable(f"the answer is not JSON: {fault}") from None
 
 
@@ -171,23 +165,3 @@ def _mended(tokens: list[tuple[str, str]]) -> Iterator[str]:
             yield json.dumps(part, ensure_ascii=False)
         else:
             yield _SPELLINGS.get(part, part)
-
-
-def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _Unusable("a key appears twice in one object of the answer")
-    return found
-
-
-def _no_number(word: str) -> NoReturn:
-    raise _Unusable(f"{word[:40]} is not a number that JSON knows")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    return value if math.isfinite(value) else _no_number(digits)
-
-
-def _modest(digits: str) -> int:
-    return int(digits) if len(digits) <= MOST_DIGITS else _no_number(digits)

@@ -39,12 +39,3 @@ class Untold:
 
 class ModelError(WorldError):
     """A model server refused a request, or answered in another protocol than chat completions."""
-
-
-def add(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        models=tuple(dict.fromkeys((*first.models, *second.models))),
-        calls=first.calls + second.calls,
-        prompt_tokens=first.prompt_tokens + second.prompt_tokens,
-        completion_tokens=first.completion_tokens + second.completion_tokens,
-    )

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -58,18 +57,19 @@ async def run(
 ) -> Facts:
     """Run a checked plan to its facts; whatever a step meets ends in them, typed, within the plan's seconds.
 
-    With a checkpointer, `resume` goes on where an earlier process was stopped: finished steps do not run again. With
-    `effects` a step that changes something is called once for its run, whatever is killed in between. The `trail` gets
-    an entry of how the facts were put together.
+    Inside another graph the steps are checkpointed with that graph and resumed with it. On its own it takes a
+    checkpointer, and `resume` continues where an earlier process stopped: finished steps do not run again. With
+    `effects` a step with an effect is called once for its run, even if processes are killed. The `trail` records how
+    the facts were put together.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
         raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
     this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects)
     graph = _graph(this, checkpointer)
-    config: RunnableConfig = {"configurable": {"thread_id": this.id}}
+    config: RunnableConfig | None = {"configurable": {"thread_id": this.id}} if checkpointer else None
     start = None if resume else {"plan": plan.fingerprint}
-    if resume and (done := await _finished_before(graph, config)) is not None:
+    if resume and config and (done := await _finished_before(graph, config)) is not None:
         return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(done))
     outcomes: State = {}
     async for mode, event in graph.astream(
@@ -107,7 +107,7 @@ class _Run:
     ended: dict[str, Future[StepOutcome]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.handles = Handles(self.plan, self.sources)
+        self.handles = Handles(self.plan, self.sources, self.id)
 
     @property
     def seconds_left(self) -> float:
@@ -197,16 +197,3 @@ def _told(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None)
 def _tell(this: _Run, step: Step, status: str, ms: float | None = None, detail: str = "") -> None:
     event = Progress.model_validate({"run": this.id, "step": step.id, "status": status, "ms": ms, "detail": detail})
     get_stream_writer()(event.model_dump(mode="json"))
-
-
-@asynccontextmanager
-async def sqlite_checkpoints(path: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Checkpoints in a file, in plain types only: nothing that is read back can name a class to build."""
-    import aiosqlite
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    async with aiosqlite.connect(path) as connection:
-        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-        await saver.setup()  # a run that is refused before its first step leaves no tables otherwise
-        yield saver

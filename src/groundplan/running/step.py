@@ -10,8 +10,8 @@ import stamina
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.step_outcome import StepOutcome, failed
-from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
-from groundplan.sources.interface import Call, Result, Source
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
+from groundplan.sources.interface import Call, Result, Source, TableSource
 from groundplan.state.effects import Effects
 
 TRIES = 3
@@ -20,8 +20,8 @@ TRIES = 3
 class Handles:
     """Live tables of the finished steps; what an earlier process left is restored from its reference."""
 
-    def __init__(self, plan: CheckedPlan, sources: Mapping[str, Source]) -> None:
-        self._plan, self._sources = plan, sources
+    def __init__(self, plan: CheckedPlan, sources: Mapping[str, Source], run: str) -> None:
+        self._plan, self._sources, self._run = plan, sources, run
         self._live: dict[str, object] = {}
 
     def keep(self, step: str, handle: object) -> None:
@@ -32,7 +32,7 @@ class Handles:
         found: dict[str, object] = {}
         for port, binding in self._plan.inputs[step.id].items():
             if binding.table is not None:
-                found[port] = source.table(binding.table)
+                found[port] = with_tables(source).table(binding.table)
                 continue
             need = next(need for need in binding.steps if outcomes[need].status == "finished")
             if need not in self._live:
@@ -43,7 +43,15 @@ class Handles:
 
     def _restored(self, facts: StepFacts | None) -> object:
         """The table that an earlier process left, by the source that holds it."""
-        return self._sources[facts.table.source].restore(facts.table) if facts and facts.table else facts
+        if facts is None or facts.table is None:
+            return facts
+        return with_tables(self._sources[facts.table.source]).restore(facts.table, self._run)
+
+
+def with_tables(source: Source) -> TableSource:
+    if not isinstance(source, TableSource):
+        raise UsageError(f"{source.name} has no tables; call one of its tools and take its facts")
+    return source
 
 
 async def execute_once(
@@ -52,14 +60,14 @@ async def execute_once(
     """The same, and a step with an effect is called once for its run, also by a process that goes on with the run."""
     if effects is None or call.tool.effect == "read":
         return await execute(source, call, seconds, on_retry)
-    before = effects.begin(call.idempotency_key)
+    before = await effects.begin(call.idempotency_key)
     if isinstance(before, StepOutcome):
         return before, None
     if before == "begun" and not call.tool.repeatable:
         problem = f"step {call.step!r} was begun before, and it is not known whether {call.tool.name!r} did its work"
         return failed("unknown-effect", call.step, problem, "look there, then run the plan anew without it"), None
     outcome, handle = await execute(source, call, seconds, on_retry)
-    effects.end(call.idempotency_key, outcome)
+    await effects.end(call.idempotency_key, outcome)
     return outcome, handle
 
 

@@ -1,1 +1,1 @@
-"""What outlives a process: threads, plans, effects and runs, in SQLite files."""
+"""What outlives a process: plans and effects, beside the checkpoints of threads and runs, in one SQLite file."""

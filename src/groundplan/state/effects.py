@@ -1,13 +1,12 @@
-"""What was begun and what was done, step by step: so that an effect happens once, whatever is killed in between.
+"""Which effects were begun and which were done, so that each happens once even if processes are killed.
 
-Before a step that changes something is called, that is written down; what it gave is written down behind it. Whoever
-goes on with the run sees which of the two is missing.
+Before a step with an effect is called, that is recorded; its outcome is recorded after it. A process that resumes the
+run sees which of the two is missing.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
@@ -15,40 +14,43 @@ from pydantic import ValidationError
 
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.errors import StateInvalid
-from groundplan.state.sqlite_file import opened
+from groundplan.state.database import Database
 
-TROUBLE = "{file} does not tell what was done ({error}); see what it holds first"
 LAYOUT = """
-pragma synchronous = full;
-create table if not exists effects (key text primary key, at text default current_timestamp, outcome text);
+create table if not exists effects (
+    tenant text, key text, at text default current_timestamp, outcome text, primary key (tenant, key)
+);
 """
 
 
 class Effects:
-    """One SQLite file; every entry is on the disk before the call that it is about."""
+    """Every record is on disk before the call that it is about."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, folder: Path, tenant: str = "") -> None:
+        self._database, self._tenant = Database(folder, LAYOUT), tenant
 
-    def begin(self, key: str) -> StepOutcome | Literal["new", "begun"]:
-        """`new`, and now it is written down; `begun` by somebody who never said how it ended; or how it ended."""
-        with self._open() as entries:
-            fresh = entries.execute("insert or ignore into effects (key) values (?)", (key,)).rowcount
-            row = entries.execute("select outcome from effects where key = ?", (key,)).fetchone()
+    async def begin(self, key: str) -> StepOutcome | Literal["new", "begun"]:
+        """`new`: recorded now. `begun`: another process started it and did not record the outcome. Or the outcome."""
+
+        def record(entries: sqlite3.Connection) -> tuple[bool, str | None]:
+            where = (self._tenant, key)
+            fresh = entries.execute("insert or ignore into effects (tenant, key) values (?, ?)", where).rowcount > 0
+            row = entries.execute("select outcome from effects where tenant = ? and key = ?", where).fetchone()
+            return fresh, row[0]
+
+        fresh, outcome = await self._database.run(record)
         if fresh:
             return "new"
-        return "begun" if row[0] is None else _read(row[0], self._file)
+        return "begun" if outcome is None else self._read(outcome)
 
-    def end(self, key: str, outcome: StepOutcome) -> None:
-        with self._open() as entries:
-            entries.execute("update effects set outcome = ? where key = ?", (outcome.model_dump_json(), key))
+    async def end(self, key: str, outcome: StepOutcome) -> None:
+        values = (outcome.model_dump_json(), self._tenant, key)
+        update = "update effects set outcome = ? where tenant = ? and key = ?"
+        await self._database.run(lambda entries: entries.execute(update, values))
 
-    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
-        return opened(self._file, LAYOUT, TROUBLE)
-
-
-def _read(text: str, file: Path) -> StepOutcome:
-    try:
-        return StepOutcome.model_validate_json(text)
-    except ValidationError as error:
-        raise StateInvalid(f"{file} holds an entry that is no outcome; see what was done before going on") from error
+    def _read(self, text: str) -> StepOutcome:
+        try:
+            return StepOutcome.model_validate_json(text)
+        except ValidationError as error:
+            file = self._database.file
+            raise StateInvalid(f"{file} holds an effect that cannot be read; check what was done first") from error

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,23 +18,19 @@ from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import UsageError
-from groundplan.state.sqlite_file import opened
+from groundplan.state.database import Database
 
-FILE = "plans.sqlite"
-TROUBLE = (
-    "{file}: the kept plans cannot be read or written ({error}); move the file away, and plans are kept in a new one"
-)
 LAYOUT = """
-create table if not exists plan (
-    key text primary key, id text not null, question text not null, reading text not null, plan text not null,
-    fingerprint text not null, marked integer not null default 0
-)
+create table if not exists plans (
+    tenant text, key text, id text not null, question text not null, reading text not null, plan text not null,
+    fingerprint text not null, marked integer not null default 0, primary key (tenant, key)
+);
 """
-# another plan for the same question has yet to be marked
+# a plan that replaces a marked one has not been marked itself
 KEEP = """
-insert into plan (key, id, question, reading, plan, fingerprint) values (?, ?, ?, ?, ?, ?)
-on conflict (key) do update set question = excluded.question, reading = excluded.reading, plan = excluded.plan,
-    marked = marked and fingerprint = excluded.fingerprint, fingerprint = excluded.fingerprint
+insert into plans (tenant, key, id, question, reading, plan, fingerprint) values (?, ?, ?, ?, ?, ?, ?)
+on conflict (tenant, key) do update set question = excluded.question, reading = excluded.reading,
+    plan = excluded.plan, marked = marked and fingerprint = excluded.fingerprint, fingerprint = excluded.fingerprint
 """
 
 
@@ -60,28 +56,24 @@ def key_of(reading: Reading, schema: SourceSchema, catalog_version: str) -> str:
 
 
 class PlanStore:
-    """One SQLite file in a folder; opened for each call, so that processes can share it."""
+    def __init__(self, folder: Path, tenant: str = "") -> None:
+        self._database, self._tenant = Database(folder, LAYOUT), tenant
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+    async def find(self, key: str) -> Plan | None:
+        """The plan kept under this key; None also if what is stored is not a plan."""
+        rows = await self._select("select plan from plans where tenant = ? and key = ?", key)
+        return _plan(rows[0][0]) if rows else None
 
-    def find(self, key: str) -> Plan | None:
-        """The plan kept under this key; None also where what is stored is no plan."""
-        with self._open() as plans:
-            row = plans.execute("select plan from plan where key = ?", (key,)).fetchone()
-        return _plan(row[0]) if row else None
-
-    def keep(self, key: str, question: str, reading: Reading, plan: Plan) -> None:
-        """A plan that passed the gate; it replaces the one before it."""
+    async def keep(self, key: str, question: str, reading: Reading, plan: Plan) -> None:
+        """Store a plan that passed the gate; it replaces an earlier one."""
         written = plan.model_dump_json(include={*Plan.model_fields})
-        row = (key, _digest(key)[:10], question, reading.model_dump_json(), written, plan.fingerprint)
-        with self._open() as plans:
-            plans.execute(KEEP, row)
+        id_ = _digest(key)[:10]
+        row = (self._tenant, key, id_, question, reading.model_dump_json(), written, plan.fingerprint)
+        await self._database.run(lambda plans: plans.execute(KEEP, row))
 
-    def entries(self) -> tuple[Entry, ...]:
+    async def entries(self) -> tuple[Entry, ...]:
         """Every kept plan, the oldest first."""
-        with self._open() as plans:
-            rows = plans.execute("select id, question, plan, marked from plan order by rowid").fetchall()
+        rows = await self._select("select id, question, plan, marked from plans where tenant = ? order by rowid")
         found = [(id_, question, _plan(text), marked) for id_, question, text, marked in rows]
         return tuple(
             Entry(
@@ -94,34 +86,36 @@ class PlanStore:
             if plan is not None
         )
 
-    def mark(self, id_: str) -> None:
-        """The plan was right: it may be shown to a model as an example."""
-        self._change("update plan set marked = 1 where id = ?", id_)
+    async def mark(self, id_: str) -> None:
+        """The plan was right: a model may be shown it as an example."""
+        await self._change("update plans set marked = 1 where tenant = ? and id = ?", id_)
 
-    def forget(self, id_: str) -> None:
-        self._change("delete from plan where id = ?", id_)
+    async def forget(self, id_: str) -> None:
+        await self._change("delete from plans where tenant = ? and id = ?", id_)
 
-    def example(self, reading: Reading) -> Plan | None:
+    async def example(self, reading: Reading) -> Plan | None:
         """The marked plan whose question asks for most of the same kinds of things and for the fewest others."""
         wanted = {r.label for r in reading.requirements}
-        with self._open() as plans:
-            rows = plans.execute("select id, reading, plan from plan where marked = 1 order by id").fetchall()
+        rows = await self._select("select reading, plan from plans where tenant = ? and marked = 1 order by id")
         best, chosen = (0, 0), None
-        for _, asked, text in rows:
+        for asked, text in rows:
             labels, plan = _labels(asked), _plan(text)
             score = (len(labels & wanted), -len(labels - wanted))
             if plan is not None and score[0] > 0 and score > best:
                 best, chosen = score, plan
         return chosen
 
-    def _change(self, statement: str, id_: str) -> None:
-        with self._open() as plans:
-            if plans.execute(statement, (id_,)).rowcount == 0:
-                known = ", ".join(row[0] for row in plans.execute("select id from plan order by rowid"))
-                raise UsageError(f"no kept plan has the id {id_!r}; the ids are {known or 'none: no plan is kept yet'}")
+    async def _select(self, query: str, *values: str) -> list[tuple[Any, ...]]:
+        return await self._database.run(lambda plans: plans.execute(query, (self._tenant, *values)).fetchall())
 
-    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
-        return opened(self._file, LAYOUT, TROUBLE)
+    async def _change(self, statement: str, id_: str) -> None:
+        def change(plans: sqlite3.Connection) -> None:
+            if plans.execute(statement, (self._tenant, id_)).rowcount == 0:
+                kept = plans.execute("select id from plans where tenant = ? order by rowid", (self._tenant,))
+                known = ", ".join(row[0] for row in kept) or "none: no plan is kept yet"
+                raise UsageError(f"no kept plan has the id {id_!r}; the ids are {known}")
+
+        await self._database.run(change)
 
 
 def _plan(text: object) -> Plan | None:

@@ -9,7 +9,8 @@ from itertools import islice, product
 from rapidfuzz import fuzz, process
 
 from groundplan.contracts.reading import Entity
-from groundplan.text.words import Word, keys_of, lower, normalise, stem, texts_of
+from groundplan.text.stems import keys_of, lower, stem
+from groundplan.text.words import Word, normalise, texts_of
 
 Row = tuple[str, str, str, Sequence[str]]
 """An id, a type, a name and its aliases, as a knowledge source lists them."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.contracts.schema import Column, Table
-from groundplan.text.words import Word, split_name, stem
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
+from groundplan.text.words import Word
 
 TIME_UNITS = frozenset({"year", "month", "quarter", "week", "hour", "weekday", "год", "месяц", "квартал"})
 _ENGLISH_SORTS = "date day time timestamp at on id key code number no uuid"

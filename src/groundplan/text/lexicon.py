@@ -1,4 +1,4 @@
-"""The words of the field, found in a question."""
+"""The words and phrases with a meaning of their own, found in a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Literal
 
 import yaml
 
-from groundplan.text.words import Word, stem, words_of
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, words_of
 
 Family = Literal["functions", "charts"]
 FILE = Path(__file__).with_name("lexicon.yaml")
@@ -32,7 +33,7 @@ class Phrases:
     by_first: dict[str, tuple[tuple[tuple[str, ...], str], ...]]
 
     def find(self, words: Sequence[Word]) -> tuple[Cue, ...]:
-        """All of them, left to right, none inside another."""
+        """Every phrase in these words, from left to right, without overlaps."""
         return tuple(self._scan(words))
 
     def all(self) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -40,7 +41,7 @@ class Phrases:
         return (found for at_first in self.by_first.values() for found in at_first)
 
     def knowing(self, stems: tuple[str, ...], label: str) -> Phrases:
-        """These and one phrase more."""
+        """These phrases and one more."""
         at_first = sorted([*self.by_first.get(stems[0], ()), (stems, label)], key=lambda found: -len(found[0]))
         return Phrases({**self.by_first, stems[0]: tuple(at_first)})
 
@@ -59,7 +60,7 @@ class Phrases:
         return None
 
 
-@dataclass(frozen=True, eq=False)  # one of it is loaded: what is remembered by it goes by identity
+@dataclass(frozen=True, eq=False)  # compared by identity: caches are keyed by the one lexicon that is loaded
 class Lexicon:
     functions: Phrases
     groupings: Phrases
@@ -79,7 +80,7 @@ class Lexicon:
     additive: frozenset[str]
 
     def knowing(self, family: Family, stems: tuple[str, ...], label: str) -> Lexicon:
-        """This and one phrase more."""
+        """This lexicon with one more phrase."""
         if family == "charts":
             return replace(self, charts=self.charts.knowing(stems, label))
         return replace(self, functions=self.functions.knowing(stems, label))
@@ -87,7 +88,7 @@ class Lexicon:
 
 @cache
 def load_lexicon() -> Lexicon:
-    """Read once; it never changes while the program runs."""
+    """The lexicon of lexicon.yaml, read once."""
     raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     return Lexicon(
         **{name: _labelled(raw[name]) for name in _LABELLED},

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
-import snowballstemmer
+from groundplan.text.stems import lower, stem
 
 Language = Literal["en", "ru", "other"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*|[<>=]=?|[#%]")
-_STEMMERS = {name: snowballstemmer.stemmer(name) for name in ("english", "russian")}
 
 
 @dataclass(frozen=True)
@@ -63,48 +60,3 @@ def words_of(text: str) -> tuple[Word, ...]:
 def texts_of(text: str) -> tuple[str, ...]:
     """The words alone, for long lists of names that are seldom compared."""
     return tuple(_WORD.findall(text))
-
-
-@lru_cache(maxsize=20_000)
-def split_name(name: str) -> tuple[str, ...]:
-    """The words of a column's or table's name: `orderDate`, `order_date`, `Order-Date` are all (order, date)."""
-    spaced = re.sub(r"(?<=[a-zа-яё0-9])(?=[A-ZА-ЯЁ])", " ", name)
-    return tuple(lower(word) for word in re.findall(r"[^\W_]+", spaced))
-
-
-@lru_cache(maxsize=20_000)
-def stem(word: str) -> str:
-    plain = re.sub(r"['’]s?$", "", lower(word))
-    if not re.search(r"[а-я]", plain):
-        return str(_STEMMERS["english"].stemWord(plain))
-    shorter = str(_STEMMERS["russian"].stemWord(plain))
-    while len(shorter) > 3 and shorter != plain:  # one cut leaves forms apart: канал is cut like a verb, каналам is not
-        plain, shorter = shorter, str(_STEMMERS["russian"].stemWord(shorter))
-    return plain
-
-
-@lru_cache(maxsize=100_000)
-def keys_of(word: str) -> frozenset[str]:
-    """What a word is looked up by: its stem and, where the dictionary is installed, its Russian lemma.
-
-    Two words are the same when they share a key: stems split the forms of some nouns, lemmas those of unknown names.
-    """
-    plain = re.sub(r"['’]s?$", "", lower(word))
-    if not re.search(r"[а-я]", plain) or (morphology := _morphology()) is None:
-        return frozenset({stem(plain)})
-    return frozenset({stem(plain), lower(morphology.parse(plain)[0].normal_form)})
-
-
-@cache
-def _morphology() -> Any:
-    """The Russian dictionary of the extra `knowledge`; None without it."""
-    if find_spec("pymorphy3") is None:
-        return None
-    from pymorphy3 import MorphAnalyzer
-
-    return MorphAnalyzer()
-
-
-def lower(word: str) -> str:
-    """Small letters, one е, one apostrophe."""
-    return word.lower().replace("ё", "е").replace("’", "'")

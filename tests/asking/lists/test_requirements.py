@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 
 from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
-from groundplan.asking.lists.read import detect_intents, load_tracker_words
+from groundplan.asking.lists.read import detect_intents, load_tracker_words, read_projects
 from groundplan.asking.lists.requirements import read_retrieval
+from groundplan.context import Context
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.reading import Filter, IntentAsked, Reading
 from groundplan.project import AsyncProject
@@ -27,12 +28,12 @@ def world() -> AsyncProject:
 
 
 def read(question: str) -> Reading | Clarification:
-    registry = world().world.registry
+    registry = read_projects(world().schemas.values())
     assert registry is not None
     reasoning = structure_reasoning(detect_intents(question, registry, load_tracker_words(), today=TODAY), load_rules())
-    return read_retrieval(
-        question, reasoning, plan_retrieval(reasoning, load_rules()), world().world.schema, today=TODAY
-    )
+    context = Context(world().catalog, world().schemas, retriever=None)  # type: ignore[arg-type]
+    planned = plan_retrieval(reasoning, load_rules())
+    return read_retrieval(question, reasoning, planned, context.tables, today=TODAY)
 
 
 def understood(question: str) -> Reading:

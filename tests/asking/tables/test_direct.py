@@ -141,7 +141,8 @@ def rows_of(table: ShownTable) -> list[tuple[Any, ...]]:
 outcomes: Counter[str] = Counter()
 
 
-@pytest.mark.requirement("R24", "R32", "R45")
+@pytest.mark.requirement("R24", "R32")
+@pytest.mark.requirement("R45", part="tools")
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(reading=readings())
 def test_a_query_passes_the_gate_and_gives_what_the_steps_give(

@@ -107,7 +107,8 @@ def test_the_second_attempt_is_told_what_was_wrong_and_what_it_said(monthly: Ses
     assert second.provenance.tokens == first.provenance.tokens * 2
 
 
-@pytest.mark.requirement("R24", "R45")
+@pytest.mark.requirement("R24")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize(
     ("question", "words", "meaning", "sql"),
     [

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from groundplan.asking.tables.read import LONGEST, Read, read
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.reading import Reading
-from groundplan.text.words import normalise, stem
+from groundplan.text.stems import stem
+from groundplan.text.words import normalise
 from tests.asking.tables.described import SALES, Known, describe
 from tests.asking.tasks.spoken import LOOSE
 

@@ -15,8 +15,10 @@ from groundplan.asking.lists.plan import load_rules
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables import plan_rules as rules
 from groundplan.checking.gate import check
+from groundplan.context import Context
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.project import AsyncProject
 from tests.trackers.shop import described
@@ -48,8 +50,12 @@ def world() -> AsyncProject:
     return described()
 
 
+def tables() -> SourceSchema:
+    return Context(world().catalog, world().schemas, retriever=None).tables  # type: ignore[arg-type]
+
+
 def fetching(timezone: str = "UTC") -> Fetching:
-    return world().world.fetching(timezone)
+    return Fetching({tool.output.table: tool for tool in world().catalog.tools.values() if tool.output.table}, timezone)
 
 
 def judged(plan: Plan, reading: Reading) -> Verdict:
@@ -111,7 +117,7 @@ def numbers(draw: st.DrawFn) -> Reading:
 def planned(reading: Reading, timezone: str = "UTC") -> Plan:
     if reading.requirements[0].kind == "intent":
         return retrieval.propose(reading, fetching(timezone), load_rules())
-    return rules.propose(reading, world().world.schema, fetching(timezone))
+    return rules.propose(reading, tables(), fetching(timezone))
 
 
 def spoilt(plan: Plan) -> Iterator[tuple[str, Plan]]:

@@ -19,16 +19,17 @@ from groundplan.asking.tasks.choose_with_model import ByModel
 from groundplan.asking.tasks.fill import properties_of
 from groundplan.asking.tasks.plan import Composed, Uncomposed, compose
 from groundplan.asking.tasks.read import read_task
-from groundplan.context import Asked, Planned, Trace, World
+from groundplan.context import Context
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.question import Question
 from groundplan.contracts.said import is_said
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
-from groundplan.pipeline import plan_for
+from groundplan.result import Planned, plan_for
 from groundplan.state.plans import PlanStore
 from tests.asking.tables.building import answers, prompts_of, schema_of
 from tests.asking.tasks.library import LIBRARY, NOTE, SEARCH, composed, params_of, plan_of, verdict_of
@@ -68,16 +69,13 @@ def planned(tasks: Sequence[str], folder: Path, *script: Behaviour) -> tuple[lis
 
     async def run() -> tuple[list[Planned], Scripted]:
         async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
-            world = World(
-                LIBRARY,
-                {},
-                {"library": SourceSchema(source="library", engine="mcp", tables=())},
-                searching(LIBRARY),
-                models=Cascade((model,)),
-                store=PlanStore(folder),
-            )
-            asked = [Asked(task, today=TODAY) for task in tasks]
-            return [await plan_for(one, world, Trace()) for one in asked], server
+            schemas = {"library": SourceSchema(source="library", engine="mcp", tables=())}
+            found = []
+            for task in tasks:
+                calls = Calls(Cascade((model,)), 120)
+                context = Context(LIBRARY, schemas, searching(LIBRARY), plans=PlanStore(folder), calls=calls)
+                found.append(await plan_for(Question(text=task, today=TODAY), context))
+            return found, server
 
     return asyncio.run(run())
 
@@ -178,7 +176,7 @@ def test_the_same_task_again_costs_no_call(tmp_path: Path) -> None:
     assert second.plan is not None
     assert second.plan.steps == first.plan.steps
     assert len(server.requests) == 2  # the probe, and one part
-    assert "remember" in [entry.stage for entry in second.trace]
+    assert any(entry.thought.startswith("remember") for entry in second.trace)
 
 
 class Hostile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.words import spaced, words
+from groundplan.catalog.search.words import words
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,7 @@ from groundplan.catalog.search.words import spaced, words
         ("HTTPRequest", "an HTTP request"),
         ("plotting_lines", "plot a line"),
         ("ВыручкаПоРегионам", "выручку по региону"),
+        ("каналы", "по каналу"),
         ("größteStädte", "Größte Städte?"),
         ("検索", "検索 42"),
     ],
@@ -27,10 +28,6 @@ def test_a_name_has_the_words_people_use_for_it(written: str, asked: str) -> Non
 
 def test_filler_numbers_and_single_letters_are_no_words() -> None:
     assert words("Could you please tell me the 42 x in 2024, покажи мне") == []
-
-
-def test_a_name_is_spaced_for_people() -> None:
-    assert spaced("parse_datetime v2/getISODate") == "parse datetime v get ISO Date"
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from groundplan.contracts.reading import Entity, Reading
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.errors import UsageError
 from groundplan.running.run import run
+from groundplan.running.step import with_tables
 from groundplan.sources.knowledge.source import Knowledge
 
 CATALOG = Catalog.load(Knowledge.tools())
@@ -183,4 +184,4 @@ def test_the_schemas_hash_follows_the_description_and_not_the_nodes(tmp_path: Pa
 
 def test_a_knowledge_base_has_no_tables(knowledge: Knowledge) -> None:
     with pytest.raises(UsageError, match="has no tables"):
-        knowledge.table("people")
+        with_tables(knowledge).table("people")

@@ -34,7 +34,7 @@ def hostile_command(behaviour: str, journal: Path) -> str:
 
 @contextmanager
 def opened(mcp: str, **settings: Any) -> Iterator[Mcp]:
-    source = Mcp.open("shop", {"mcp": mcp, **settings})
+    source = Mcp.open({"mcp": mcp, **settings}, "shop")
     try:
         yield source
     finally:

@@ -28,7 +28,7 @@ def test_a_command_sees_only_what_was_named(tmp_path: Path, monkeypatch: pytest.
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHOP_KEY", raising=False)
     with pytest.raises(UsageError, match="variable SHOP_KEY is not set"):
-        Mcp.open("shop", {"mcp": sys.executable, "env": ["SHOP_KEY"]})
+        Mcp.open({"mcp": sys.executable, "env": ["SHOP_KEY"]}, "shop")
 
 
 def test_no_shell_sees_the_command(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.errors import UsageError
 from groundplan.running.run import run
+from groundplan.running.step import with_tables
 from groundplan.sources.mcp.source import Mcp
 from groundplan.sources.mcp.tools import Told, catalog_name, offer
 
@@ -128,7 +129,7 @@ def test_what_a_tool_gives_is_told_to_later_steps(shop: Mcp) -> None:
 def test_a_source_without_tables_says_so(shop: Mcp) -> None:
     assert asyncio.run(shop.describe()).tables == ()
     with pytest.raises(UsageError, match="has no tables"):
-        shop.table("customers")
+        with_tables(shop).table("customers")
 
 
 def test_a_tool_of_another_source_is_not_called(shop: Mcp) -> None:

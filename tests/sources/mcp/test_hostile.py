@@ -52,7 +52,7 @@ def test_a_server_that_cannot_be_opened_says_why(behaviour: str, problem: str, t
     journal = tmp_path / "journal"
     begun = time.monotonic()
     with pytest.raises(SourceError, match=problem) as raised:
-        Mcp.open("shop", {"mcp": hostile_command(behaviour, journal), "seconds": 2})
+        Mcp.open({"mcp": hostile_command(behaviour, journal), "seconds": 2}, "shop")
     assert time.monotonic() - begun < 4
     assert "CANARY" not in str(raised.value)
     assert_gone(journal)
@@ -60,7 +60,7 @@ def test_a_server_that_cannot_be_opened_says_why(behaviour: str, problem: str, t
 
 def test_a_command_that_is_not_there_is_named() -> None:
     with pytest.raises(SourceError, match="'no-such-program' is no MCP server that runs"):
-        Mcp.open("shop", {"mcp": "no-such-program --token secret"})
+        Mcp.open({"mcp": "no-such-program --token secret"}, "shop")
 
 
 def test_of_5000_tools_the_first_2000_are_taken_and_that_is_said(tmp_path: Path) -> None:

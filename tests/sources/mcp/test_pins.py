@@ -93,14 +93,14 @@ def test_the_file_is_private_and_a_damaged_one_is_refused(tmp_path: Path, state:
     for damaged in (whole[:-2], whole.replace("Looks a thing up", "Does harm"), "[]"):
         file.write_text(damaged)
         with pytest.raises(StateInvalid, match="is damaged"):
-            Mcp.open("shop", {"mcp": command})
+            Mcp.open({"mcp": command}, "shop")
 
 
 def test_where_nothing_can_be_kept_nothing_is_opened(tmp_path: Path, state: Path) -> None:
     state.parent.mkdir()
     state.write_text("a file where the folder should be")
     with pytest.raises(SourceError, match="cannot be written"):
-        Mcp.open("shop", {"mcp": hostile_command("an ordinary one", tmp_path / "journal")})
+        Mcp.open({"mcp": hostile_command("an ordinary one", tmp_path / "journal")}, "shop")
 
 
 def test_endless_numbers_in_a_definition_do_not_spoil_the_file(tmp_path: Path) -> None:

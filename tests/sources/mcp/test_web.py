@@ -210,7 +210,7 @@ def test_answers_are_read_as_over_stdio(behaviour: str, tmp_path: Path) -> None:
 
 def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(SourceError, match=r"http://127\.0\.0\.1:9/mcp cannot be reached .*is the server running"):
-        Mcp.open("shop", {"mcp": "http://127.0.0.1:9/mcp"})
+        Mcp.open({"mcp": "http://127.0.0.1:9/mcp"}, "shop")
 
 
 @pytest.mark.requirement("R43")
@@ -224,7 +224,7 @@ def test_a_server_that_forgot_the_session_is_asked_on_a_new_one(tmp_path: Path) 
 
 def test_nothing_is_sent_to_a_server_that_has_gone(tmp_path: Path) -> None:
     with served_shop(tmp_path / "shop.sqlite") as address:
-        source = Mcp.open("shop", {"mcp": address})
+        source = Mcp.open({"mcp": address}, "shop")
         assert facts(source, "shop.find_customer", id=1).found
     with pytest.raises(SourceError, match="cannot be reached"):
         facts(source, "shop.find_customer", id=1)
@@ -235,6 +235,6 @@ def test_nothing_is_sent_to_a_server_that_has_gone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["http://user:pass@127.0.0.1/mcp", "http://127.0.0.1/mcp?token=x"])
 def test_an_address_holds_no_secret(address: str) -> None:
     with pytest.raises(UsageError) as raised:
-        Mcp.open("shop", {"mcp": address})
+        Mcp.open({"mcp": address}, "shop")
     assert "pass@" not in str(raised.value)
     assert "token=x" not in str(raised.value)

@@ -44,7 +44,7 @@ async def answered(source: Source, question: str) -> tuple[Facts, dict[Any, Any]
     verdict = check(plan, reading, Catalog.load([*Source.tools(), *Tables.tools()]), schemas)
     assert isinstance(verdict, Passed), verdict
     facts = await run(verdict.plan, {"tableau": source, "tables": work})
-    shown = await work.fetch(facts.tables["table"], 100, 5)
+    shown = await work.fetch(facts.tables["table"], facts.run, 100, 5)
     await work.close()
     return facts, {row[0]: row[1] for row in shown.rows}
 

@@ -223,10 +223,10 @@ def test_a_person_sees_days_as_text_and_a_closed_source_has_no_rows(source: Sour
     async def shown() -> Any:
         result = await source.call(ready(query))
         assert result.facts.table is not None
-        return result.facts.table, await source.fetch(result.facts.table, 2, 5)
+        return result.facts.table, await source.fetch(result.facts.table, "a_run", 2, 5)
 
     ref, seen = during(source, shown)
     assert {row[0] for row in seen.rows} <= {None, "2021-01-01", "2022-01-01"}
     assert seen.row_count == ref.row_count
     with pytest.raises(StateInvalid, match="ask again"):
-        source.restore(ref)
+        source.restore(ref, "a_run")

@@ -26,7 +26,7 @@ def everything(source: Source, tableau: Tableau) -> str:
         tableau.expire()
         result = await source.call(ready(BY_REGION))
         assert result.facts.table is not None
-        shown = await source.fetch(result.facts.table, 5, 5)
+        shown = await source.fetch(result.facts.table, "a_run", 5, 5)
         said = [schema.model_dump_json(), str(values), result.facts.model_dump_json(), shown.model_dump_json()]
         return " ".join([*said, repr(source), repr(vars(source._service)), repr(source._service._session._signed)])
 

@@ -33,7 +33,7 @@ ODD_NAMES = ("a.b", "a[0]", "it's", 'say "x"', "back\\slash", "two words", "вы
 CATEGORY_AND_VALUE = {"name": "text", "value": "number"}
 
 
-@pytest.mark.requirement("R53")
+@pytest.mark.requirement("R53", part="vega-lite")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_valid_vega_lite(kind: str) -> None:
     spec = of_kind(kind)
@@ -308,7 +308,7 @@ def engine(request: pytest.FixtureRequest) -> ibis.BaseBackend:
     return ibis.connect(request.getfixturevalue("postgres_url"))
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize(("column", "place"), [("revenue", 7), ("units", 6), ("price", 8)])
 def test_the_engine_counts_in_nice_bins(engine: ibis.BaseBackend, column: str, place: int) -> None:
     values = [float(row[place]) for row in ROWS["sales"] if row[place] is not None]
@@ -322,7 +322,7 @@ def test_the_engine_counts_in_nice_bins(engine: ibis.BaseBackend, column: str, p
     assert {round(item["bin_start"] / width): item["count"] for item in bins} == expected
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 def test_the_engine_counts_by_series_with_missing_ones(engine: ibis.BaseBackend) -> None:
     params = {"x": "revenue", "bins": 10, "color": "region"}
     bins = prepare("plot_histogram", engine.table("sales"), params).to_pyarrow().to_pylist()
@@ -331,7 +331,7 @@ def test_the_engine_counts_by_series_with_missing_ones(engine: ibis.BaseBackend)
         assert sum(item["count"] for item in bins if item["region"] == region) == expected
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 def test_the_engine_finds_quartiles_and_whiskers(engine: ibis.BaseBackend) -> None:
     boxes = prepare("plot_box", engine.table("sales"), {"x": "region", "y": "revenue"}).to_pyarrow().to_pylist()
     assert {box["region"] for box in boxes} == {"North", "South", "East", None}

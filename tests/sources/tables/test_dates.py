@@ -13,7 +13,7 @@ from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R45")
+pytestmark = pytest.mark.requirement("R45", part="tools")
 
 
 def frame(values: list[Any]) -> Tables:

@@ -12,7 +12,7 @@ from groundplan.contracts.facts import TableRef
 from groundplan.errors import DeadlineExceeded, ToolError, TransientError
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R40", "R45")
+pytestmark = [pytest.mark.requirement("R40"), pytest.mark.requirement("R45", part="tools")]
 
 SECONDS = 1.0
 
@@ -30,7 +30,7 @@ def test_a_runaway_query_is_cancelled_at_the_deadline(source: Tables) -> None:
     ref = runaway(source)
     begin = time.monotonic()
     with pytest.raises(DeadlineExceeded, match="cancelled after"):
-        asyncio.run(source.fetch(ref, 10, SECONDS))
+        asyncio.run(source.fetch(ref, "a reader", 10, SECONDS))
     assert time.monotonic() - begin < SECONDS * 1.1 + 0.5
     assert len(rows(source, source.table("customers"))) == 4
 
@@ -46,7 +46,7 @@ def test_other_queries_run_beside_a_slow_one(source: Tables) -> None:
     ref = runaway(source)
 
     async def beside() -> float:
-        slow = asyncio.create_task(source.fetch(ref, 10, SECONDS))
+        slow = asyncio.create_task(source.fetch(ref, "a reader", 10, SECONDS))
         await asyncio.sleep(0.1)
         begin = time.monotonic()
         await asyncio.to_thread(call, source, "show_table", {}, "customers", run="beside")
@@ -64,7 +64,7 @@ def test_a_value_that_breaks_the_query_is_not_repeated(source: Tables) -> None:
     assert facts.table is not None
     broken = facts.table.model_copy(update={"query": 'SELECT CAST("t0"."product" AS DATE) AS "d" FROM "sales" AS "t0"'})
     with pytest.raises(ToolError, match="a value does not fit the operation") as caught:
-        asyncio.run(source.fetch(broken, 10, 10))
+        asyncio.run(source.fetch(broken, "a reader", 10, 10))
     assert not any(product in str(caught.value) for product in ("tea", "coffee", "Кофе"))
 
 
@@ -74,8 +74,8 @@ def test_a_dropped_connection_is_worth_another_try(postgres_url: str, superuser:
     handle = made(source, "select_columns", {"columns": ["name"]}, "customers")
     assert len(rows(source, handle)) == 4
     with psycopg.connect(superuser, autocommit=True) as admin:
-        for connection in source._executor.engine._idle:  # type: ignore[attr-defined]
-            admin.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+        for idle in source._executor.engine._pool.idle:  # type: ignore[attr-defined]
+            admin.execute("SELECT pg_terminate_backend(%s)", (idle.con.info.backend_pid,))
     with pytest.raises(TransientError):
         call(source, "show_table", {}, handle, run="after the drop")
     assert call(source, "show_table", {}, handle, run="again").facts.rows == 4

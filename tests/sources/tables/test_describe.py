@@ -13,7 +13,7 @@ from tests.sources.tables.data import ROWS
 from groundplan.contracts.schema import Column, Relationship, SourceSchema
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R45")
+pytestmark = pytest.mark.requirement("R45", part="tools")
 
 
 def schema(source: Tables) -> SourceSchema:

@@ -13,7 +13,7 @@ from tests.sources.tables.tooling import made, rows
 from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R38", "R45")
+pytestmark = [pytest.mark.requirement("R38"), pytest.mark.requirement("R45", part="tools")]
 
 COLUMNS = some.sampled_from(["region", "product", "paid", "customer_id", "day", "moment"])
 GRAINS = some.sampled_from(["none", "day", "week", "month", "quarter", "year"])
@@ -66,6 +66,7 @@ def test_a_filter_its_complement_and_the_unknown_make_all(source: Tables, condit
     assert sorted(ids) == list(range(600))
 
 
+@pytest.mark.requirement("R45", part="postgres")
 @FEW
 @given(
     condition=CONDITIONS,

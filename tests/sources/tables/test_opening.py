@@ -22,8 +22,6 @@ from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R45")
-
 FRAME = {"name": ["a", "b", None], "value": [1, 2, 3], "day": [date(2024, 1, 1), date(2024, 1, 2), None]}
 
 
@@ -36,6 +34,7 @@ def everything(source: Tables, table: str | None = None) -> list[dict[str, Any]]
     return rows(source, source.table(table or source.names[0]))
 
 
+@pytest.mark.requirement("R45", part="csv")
 def test_a_csv_file_becomes_a_table_named_after_it(tmp_path: Path) -> None:
     source = opened(tmp_path / "Sales 2024 (final).csv", "Region,Total Revenue,day\nN,1.5,2024-01-01\nS,2,2024-01-02\n")
     assert source.names == ("sales_2024_final",)
@@ -46,6 +45,7 @@ def test_a_csv_file_becomes_a_table_named_after_it(tmp_path: Path) -> None:
     assert source.table("sales_2024_final").kind("day") == "time"
 
 
+@pytest.mark.requirement("R45", part="csv")
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -90,12 +90,14 @@ def test_a_type_that_changes_late_in_the_file_is_read_as_text(tmp_path: Path) ->
     assert source.table("late").kind("a") == "text"
 
 
+@pytest.mark.requirement("R45", part="parquet")
 def test_tsv_and_parquet(tmp_path: Path) -> None:
     assert everything(opened(tmp_path / "t.tsv", "a\tb\n1\tx y\n")) == [{"a": 1, "b": "x y"}]
     pa.parquet.write_table(pa.table(FRAME), tmp_path / "p.parquet")
     assert everything(Tables.open(tmp_path / "p.parquet"))[1] == {"name": "b", "value": 2, "day": "2024-01-02"}
 
 
+@pytest.mark.requirement("R45", part="excel")
 def test_each_sheet_with_rows_is_a_table(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     orders = book.active
@@ -129,6 +131,7 @@ def test_a_folder_is_one_table_a_file(tmp_path: Path) -> None:
     assert source.names == ("a", "a_2")
 
 
+@pytest.mark.requirement("R45", part="duckdb")
 def test_a_duckdb_file_is_opened_where_it_is(duckdb_file: Path) -> None:
     first, second = Tables.open(duckdb_file), Tables.open(str(duckdb_file))
     assert first.names == second.names == ("customers", "sales")
@@ -152,6 +155,7 @@ def test_closing_removes_what_frames_were_kept_in() -> None:
     assert not folder.exists()
 
 
+@pytest.mark.requirement("R45", part="url")
 def test_any_ibis_backend_serves() -> None:
     given = ibis.duckdb.connect()
     given.con.execute("CREATE TEMP TABLE kept AS SELECT 5 AS v")

@@ -108,7 +108,8 @@ def _same(values: list[Any]) -> tuple[Any, ...]:
     return tuple(round(value, 5) if isinstance(value, float) else value for value in values)
 
 
-@pytest.mark.requirement("R45", "R46")
+@pytest.mark.requirement("R46")
+@pytest.mark.requirement("R45", part="tools")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(query=queries())
 def test_a_table_answers_as_tableau_does(

@@ -82,7 +82,7 @@ FIELDS: dict[str, tuple[list[Any], str]] = {
 }
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize("case", FIELDS)
 def test_fields_group_and_measure(case: str, source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     fields, sql = FIELDS[case]
@@ -174,7 +174,7 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize("case", ROWS)
 def test_filters_keep_the_rows_that_sql_keeps(case: str, source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     one, where = ROWS[case]
@@ -183,7 +183,7 @@ def test_filters_keep_the_rows_that_sql_keeps(case: str, source: Tables, plain: 
     assert asked(source, [{"fieldCaption": "id"}], one) == kept
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 def test_a_filter_on_an_aggregate_leaves_groups_out(source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     one = _filter("QUANTITATIVE_NUMERICAL", "units", function="SUM", quantitativeFilterType="MIN", min=820)
     found = asked(source, [{"fieldCaption": "product"}, REVENUE], one)
@@ -196,7 +196,7 @@ TOP = _filter("TOP", "product", howMany=1, fieldToMeasure=REVENUE)
 EAST = _filter("SET", "region", values=["East"])
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize("context", [False, True])
 @pytest.mark.parametrize("direction", ["TOP", "BOTTOM"])
 def test_a_top_looks_past_all_filters_but_those_of_the_context(
@@ -259,7 +259,7 @@ CALCULATED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 @pytest.mark.parametrize("case", CALCULATED)
 def test_table_calculations_go_along_their_dimensions(
     case: str, source: Tables, plain: duckdb.DuckDBPyConnection
@@ -296,7 +296,7 @@ def test_ties_share_a_rank_as_its_type_says(kind: str, places: list[int]) -> Non
     assert [row["place"] for row in found] == places
 
 
-@pytest.mark.requirement("R45")
+@pytest.mark.requirement("R45", part="tools")
 def test_a_row_limit_keeps_the_first_of_the_sorted_rows(source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     fields = [{"fieldCaption": "customer_id"}, {**REVENUE, "sortPriority": 1, "sortDirection": "DESC"}]
     wanted = "SELECT customer_id, sum(revenue) FROM sales GROUP BY 1 ORDER BY 2 DESC LIMIT 2"

@@ -12,7 +12,7 @@ from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, POSTGRES
 
 from groundplan.sources.tables.source import Tables
 
-pytestmark = pytest.mark.requirement("R45")
+pytestmark = pytest.mark.requirement("R45", part="read-only")
 
 HARMLESS_ON_DUCKDB = {
     "recursion": "reads nothing",
@@ -95,7 +95,7 @@ def test_the_role_sees_only_what_it_was_granted(postgres_source: Tables) -> None
 
 def test_connections_wear_the_belts_too(postgres_source: Tables) -> None:
     engine = postgres_source._executor.engine
-    connection = engine._connect()  # type: ignore[attr-defined]
+    connection = engine._connect().con  # type: ignore[attr-defined]
     assert connection.execute("SHOW default_transaction_read_only").fetchone() == ("on",)
     assert connection.execute("SHOW statement_timeout").fetchone() == ("610s",)
     connection.close()

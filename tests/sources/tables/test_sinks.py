@@ -18,7 +18,8 @@ from tests.sources.tables.tooling import call, made, rows
 from groundplan.contracts.facts import Complete, Truncated
 from groundplan.contracts.plan import Limits
 from groundplan.errors import QueryRefused, ToolError
-from groundplan.sources.tables.engine.engines import Query
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.interface import Query
 from groundplan.sources.tables.source import Tables
 
 pytestmark = pytest.mark.requirement("R38")
@@ -33,9 +34,9 @@ def executed(source: Tables, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[s
     engine = source._executor.engine
     run = engine.run
 
-    def watched(query: Query, seconds: float) -> pa.Table:
+    def watched(query: Query, scope: CancelScope) -> pa.Table:
         seen.append(query.sql)
-        return run(query, seconds)
+        return run(query, scope)
 
     monkeypatch.setattr(engine, "run", watched)
     return seen  # type: ignore[return-value]
@@ -79,7 +80,7 @@ def test_what_was_shown_is_fetched_without_a_query(source: Tables, executed: lis
     facts = call(source, "show_table", {"order_by": ["id"], "limit": 7}, run="shown").facts
     assert facts.table is not None
     before = len(executed)
-    shown = asyncio.run(source.fetch(facts.table, 100, 10))
+    shown = asyncio.run(source.fetch(facts.table, "shown", 100, 10))
     assert len(executed) == before
     assert [row[0] for row in shown.rows] == [0, 1, 2, 3, 4, 5, 6]
     assert shown.row_count == 600
@@ -103,7 +104,7 @@ def test_more_rows_than_the_limit_are_sorted_by_the_engine(source: Tables) -> No
     ).facts
     assert facts.state == Truncated(reason="50 of 600 rows")
     assert facts.table is not None
-    shown = asyncio.run(source.fetch(facts.table, 50, 10))
+    shown = asyncio.run(source.fetch(facts.table, "small", 50, 10))
     found = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]
     wanted = sorted(((row[6], row[0]) for row in ROWS["sales"]), reverse=True)[:50]
     assert [(row["units"], row["id"]) for row in found] == wanted
@@ -115,7 +116,8 @@ def test_the_order_is_the_same_sorted_here_or_by_the_engine(source: Tables) -> N
     there = call(source, "show_table", params, run="there", limits=Limits(rows=40)).facts
     assert here.table is not None
     assert there.table is not None
-    assert asyncio.run(source.fetch(here.table, 40, 10)) == asyncio.run(source.fetch(there.table, 40, 10))
+    sorted_here = asyncio.run(source.fetch(here.table, "here", 40, 10))
+    assert sorted_here == asyncio.run(source.fetch(there.table, "there", 40, 10))
 
 
 def test_an_empty_result_is_found_to_be_empty(source: Tables) -> None:
@@ -144,7 +146,7 @@ def test_a_tampered_reference_is_refused(source: Tables) -> None:
     with pytest.raises(QueryRefused, match="'secrets', which is no table of this source"):
         source.restore(forged)
     with pytest.raises(QueryRefused):
-        asyncio.run(source.fetch(forged, 10, 10))
+        asyncio.run(source.fetch(forged, "a reader", 10, 10))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_every_chart_passes_the_second_gate_and_names_its_data(
     facts = call(source, tool, params).facts
     assert facts.chart is not None
     assert facts.chart.spec["data"] == {"name": "table"}
-    drawn = asyncio.run(source.fetch(facts.chart.table, 10_000, 10))
+    drawn = asyncio.run(source.fetch(facts.chart.table, "run", 10_000, 10))
     assert len(drawn.rows) == facts.rows
 
 

@@ -8,7 +8,7 @@ from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, NESTED, POSTGRES, SP
 from groundplan.errors import QueryRefused
 from groundplan.sources.tables.engine.sql_gate import approve
 
-pytestmark = pytest.mark.requirement("R45")
+pytestmark = pytest.mark.requirement("R45", part="read-only")
 
 TABLES = ("customers", "sales")
 CORPUS = [

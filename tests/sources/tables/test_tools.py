@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from time import monotonic
 from typing import Any
 
 import duckdb
@@ -13,12 +12,13 @@ from tests.sources.tables.data import ROWS, SPIKES
 from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.errors import ToolError
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.source import Tables
 from groundplan.sources.tables.tools.charts import prepare
 
-pytestmark = pytest.mark.requirement("R38", "R45")
+pytestmark = [pytest.mark.requirement("R38"), pytest.mark.requirement("R45", part="tools")]
 
 TOTAL = {"function": "sum", "column": "revenue", "as": "total"}
 
@@ -308,7 +308,7 @@ def test_bins_have_the_edges_that_a_histogram_draws(source: Tables) -> None:
     found = rows(source, made(source, "distribution_stats", {"column": "revenue", "bins": 7}))
     drawn = prepare("plot_histogram", source.table("sales").table, {"x": "revenue", "bins": 7})
     counts = {
-        row["bin_start"]: row["count"] for row in source._executor.run(drawn, 100, monotonic() + 10).table.to_pylist()
+        row["bin_start"]: row["count"] for row in source._executor.run(drawn, 100, CancelScope(10)).table.to_pylist()
     }
     assert {row["bin_start"]: row["count"] for row in found} == counts
 

@@ -50,5 +50,5 @@ def rows(source: Tables, handle: Handle, **params: Any) -> list[dict[str, Any]]:
     """What a person would see of it."""
     shown = call(source, "show_table", {"limit": 10_000, **params}, handle, run="a reader").facts
     assert shown.table is not None
-    table = asyncio.run(source.fetch(shown.table, 10_000, 30))
+    table = asyncio.run(source.fetch(shown.table, "a reader", 10_000, 30))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

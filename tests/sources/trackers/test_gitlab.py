@@ -242,11 +242,11 @@ def test_shown_rows_are_those_of_the_facts_and_others_are_asked_for_again(tmp_pa
     async def show(source: GitLab) -> Any:
         result = await source.call(ready("gitlab_commits", {"projects": ["shop/api"]}))
         assert result.facts.table is not None
-        shown = await source.fetch(result.facts.table, 5, 5)
+        shown = await source.fetch(result.facts.table, "a_run", 5, 5)
         strange = result.facts.table.model_copy(update={"query": "gitlab_commits {} #000000000000"})
         with pytest.raises(StateInvalid, match="ask again"):
-            source.restore(strange)
-        assert source.restore(result.facts.table).num_rows == 30  # type: ignore[attr-defined]
+            source.restore(strange, "a_run")
+        assert source.restore(result.facts.table, "a_run").num_rows == 30  # type: ignore[attr-defined]
         return shown
 
     with serving(gitlab_double()) as served:

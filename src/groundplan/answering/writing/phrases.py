@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from groundplan.text.names import spaced
+
 Language = Literal["en", "ru"]
 
 MONTHS: Mapping[Language, tuple[str, ...]] = {
@@ -145,8 +147,8 @@ OPERATORS: Mapping[Language, Mapping[str, str]] = {
 
 def worded(name: str) -> str:
     """`product_category` as a person writes it inside a sentence; short abbreviations keep their capitals."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
-    return " ".join(word if word.isupper() and len(word) <= 4 else word.lower() for word in spaced.split()) or name
+    words = spaced(name).split()
+    return " ".join(word if word.isupper() and len(word) <= 4 else word.lower() for word in words) or name
 
 
 def label(function: str | None, column: str | None, language: Language) -> str:

@@ -18,7 +18,8 @@ from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 from groundplan.text.entities import CASED, Mention, Registry, build_registry
 from groundplan.text.lexicon import Cue, Phrases, load_lexicon
 from groundplan.text.periods.find import Found, find_periods
-from groundplan.text.words import Word, normalise, stem, words_of
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, normalise, words_of
 
 FILE = Path(__file__).with_name("trackers.yaml")
 UNKNOWN = "unknown"

@@ -11,7 +11,8 @@ from groundplan.contracts.retrieval import Reasoning, Retrieval, RetrievalCondit
 from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.text.event_dates import dated_by
 from groundplan.text.periods.find import find_periods
-from groundplan.text.words import Word, language_of, normalise, stem, words_of
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, language_of, normalise, words_of
 
 
 def read_retrieval(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import Mark
 from groundplan.contracts.knowledge import KnowledgeSchema
-from groundplan.text.words import keys_of
+from groundplan.text.stems import keys_of
 
 FARTHEST = 4  # words between a question word and its noun
 

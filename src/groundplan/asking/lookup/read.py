@@ -166,7 +166,7 @@ class _Lookup:
             near = self.scan.registry.suggest(name)
             if near:
                 text = f"There is no {name!r} here; did you mean {' or '.join(near)}?"
-                return Clarification(text=text, missing="entity", candidates=near)
+                return Clarification(text=text, missing=name, candidates=near)
         return self._which_one() if self.scan.is_understood else None
 
     def _which_one(self) -> Clarification | None:

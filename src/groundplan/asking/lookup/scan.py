@@ -11,7 +11,8 @@ from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.reading import Evidence
 from groundplan.text.entities import WORDED, Mention, Registry
 from groundplan.text.periods.find import Found
-from groundplan.text.words import Word, keys_of
+from groundplan.text.stems import keys_of
+from groundplan.text.words import Word
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 import yaml
 
 from groundplan.contracts.knowledge import KnowledgeSchema
-from groundplan.text.words import Word, keys_of, texts_of
+from groundplan.text.stems import keys_of
+from groundplan.text.words import Word, texts_of
 
 FILE = Path(__file__).with_name("lookup.yaml")
 Keys = tuple[frozenset[str], ...]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 from groundplan.asking.tables import unsupported as unread
 from groundplan.asking.tables.columns import EXACT
@@ -15,12 +17,15 @@ from groundplan.asking.tables.scan import Scan
 from groundplan.asking.tables.spelling import find_slips
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.answer import refused as refused
+from groundplan.contracts.reading import Period
 from groundplan.contracts.schema import Column, Table
 from groundplan.text.event_dates import dated_by
 from groundplan.text.lexicon import Cue
-from groundplan.text.words import split_name, stem
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
 
 Doubt = Clarification | Refusal
+BESIDE = "{choice} {missing}"  # a column in front of the words that are about it
 OPPOSITE = ("un", "non", "not", "не")  # how words begin that say the contrary
 NO_AXES = frozenset({"anomaly", "correlation", "distribution", "summary"})  # charts and tables of single rows
 PLACED = frozenset({"in", "for", "from", "at", "within", "only", "where", "в", "во", "для", "из", "у", "только", "где"})
@@ -136,7 +141,7 @@ def _unclear_value(facets: Facets) -> Doubt | None:
     for value in facets.scan.value_mentions:
         columns = (value.column, *value.others)
         if value.others and not named & set(columns):
-            return _either_of(facets.scan.spoken(value.first, value.last)[0], columns)
+            return _either_of(facets.scan.spoken(value.first, value.last)[0], columns, put=BESIDE)
     return None
 
 
@@ -146,7 +151,8 @@ def _unclear_text(facets: Facets) -> Doubt | None:
         words = facets.scan.text[found.start : found.end]
         if mention is None:
             texts = tuple(column.name for column in facets.scan.table.columns if column.kind == "text")
-            return Clarification(text=f"What {words}? Please name a column.", missing=words, candidates=texts)
+            text = f"What {words}? Please name a column."
+            return Clarification(text=text, missing=words, candidates=texts, put=BESIDE)
         if len(texts_of(mention)) > 1 and mention.score < EXACT:
             named = facets.scan.spoken(mention.first, mention.last)[0]
             return _either_of(named, tuple(column.name for column in texts_of(mention)))
@@ -157,9 +163,10 @@ def _unclear_period(facets: Facets) -> Doubt | None:
     for period in facets.scan.periods:
         words = facets.scan.text[period.start : period.end]
         if period.period is None and not period.candidates:
-            return Clarification(text=f"{words!r} cannot be read as exact days. Which ones do you mean?", missing=words)
+            text = f"{words!r} cannot be read as exact days. Which ones do you mean?"
+            return Clarification(text=text, missing=words, open=True)
         if period.candidates and time_columns(facets.scan.table):
-            spans = tuple(f"{c.start.isoformat()} up to {c.end.isoformat()}" for c in period.candidates)
+            spans = tuple(_span(candidate) for candidate in period.candidates)
             if len(spans) > 1:
                 return _either_of(words, spans)
             text = f"{words!r} is not exact; {spans[0]} is one reading. Which one do you mean?"
@@ -178,7 +185,7 @@ def _unclear_time(facets: Facets) -> Doubt | None:
         return None
     said = facets.time_said
     words = scan.spoken(*said)[0] if said else next(scan.text[f.start : f.end] for f in scan.periods if f.period)
-    return _either_of(words, tuple(column.name for column in columns))
+    return _either_of(words, tuple(column.name for column in columns), put=BESIDE)
 
 
 def _two_times(facets: Facets) -> Doubt | None:
@@ -205,10 +212,11 @@ def _unclear_number(facets: Facets) -> Doubt | None:
         words = _said(facets.scan, comparison)
         if comparison.value is None:
             text = f"The number in {words!r} cannot be read for sure. Please write it in digits, such as 20000."
-            return Clarification(text=text, missing=words)
+            put = re.sub(r"\d\S*", "{choice}", words, count=1)
+            return Clarification(text=text, missing=words, put=put, open=True)
         if comparison.mention is None:
             numbers = tuple(column.name for column in facets.scan.table.columns if column.kind == "number")
-            return Clarification(text=f"What should be {words}?", missing=words, candidates=numbers)
+            return Clarification(text=f"What should be {words}?", missing=words, candidates=numbers, put=BESIDE)
     return None
 
 
@@ -295,7 +303,8 @@ def _dimensions(facets: Facets) -> tuple[str, ...]:
 
 def _of_which(words: str, candidates: tuple[str, ...], link: str = "of") -> Clarification:
     names = f" It could be {_either(candidates[:8])}." if candidates else ""
-    return Clarification(text=f"{words!r} {link} what?{names}", missing=words, candidates=candidates)
+    put = f"{{missing}} {link} {{choice}}"
+    return Clarification(text=f"{words!r} {link} what?{names}", missing=words, candidates=candidates, put=put)
 
 
 def _unknown_nouns(scan: Scan) -> Iterator[int]:
@@ -343,9 +352,15 @@ def _run(place: int, unexplained: tuple[int, ...]) -> Iterator[int]:
         place += 1
 
 
-def _either_of(words: str, candidates: tuple[str, ...]) -> Clarification:
+def _either_of(words: str, candidates: tuple[str, ...], put: str = "{choice}") -> Clarification:
     text = f"{words!r} could mean {_either(candidates)}. Which one do you mean?"
-    return Clarification(text=text, missing=words, candidates=candidates)
+    return Clarification(text=text, missing=words, candidates=candidates, put=put)
+
+
+def _span(period: Period) -> str:
+    """One day, or the first and the last."""
+    last = period.end - timedelta(days=1)
+    return period.start.isoformat() if last == period.start else f"from {period.start} to {last}"
 
 
 def _either(names: tuple[str, ...]) -> str:

@@ -11,7 +11,9 @@ from rapidfuzz.distance import OSA
 from groundplan.contracts.schema import Column, Table
 from groundplan.text.event_dates import TIME_UNITS
 from groundplan.text.lexicon import Lexicon
-from groundplan.text.words import Word, split_name, stem
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
+from groundplan.text.words import Word
 
 LONGEST_NAME = 5  # words
 MANY_ROWS = 20

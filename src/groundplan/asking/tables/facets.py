@@ -15,7 +15,7 @@ from groundplan.contracts.reading import ChartKind
 from groundplan.contracts.schema import Column, Table
 from groundplan.text.event_dates import dated_by
 from groundplan.text.lexicon import Cue
-from groundplan.text.words import stem
+from groundplan.text.stems import stem
 
 RANK = frozenset(map(stem, ("rank", "ранг", "ранжировать")))
 Group = tuple[str, int, int]

@@ -7,8 +7,8 @@ from itertools import groupby
 
 from groundplan.asking.tables.columns import Mention
 from groundplan.asking.tables.scan import Scan
+from groundplan.text.names import split_name
 from groundplan.text.similar import Nearness
-from groundplan.text.words import split_name
 
 NEAR, CLEAR, MEANT = 0.6, 0.2, 0.45  # below these a small model takes spending for revenue
 

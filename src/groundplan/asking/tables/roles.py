@@ -12,7 +12,8 @@ from groundplan.contracts.columns import Function
 from groundplan.contracts.schema import Column
 from groundplan.text.event_dates import dating_words, telling_stems
 from groundplan.text.lexicon import Cue
-from groundplan.text.words import split_name, stem
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
 
 JOINERS = frozenset({"and", "or", "&", "и", "или", "with", "plus", "vs", "versus", "against"})
 OF_A_PERIOD = frozenset({"by", "of", "the", "по"})

@@ -10,8 +10,10 @@ from groundplan.asking.tables.columns import EXACT, JOINED, Mention, find_mentio
 from groundplan.asking.tables.values import ValueMention, Values, find_values
 from groundplan.contracts.schema import Table
 from groundplan.text.lexicon import Cue, Lexicon, Phrases
+from groundplan.text.names import split_name
 from groundplan.text.periods.find import Found
-from groundplan.text.words import Word, split_name, stem
+from groundplan.text.stems import stem
+from groundplan.text.words import Word
 
 ROWS = frozenset(map(stem, ("row", "record", "entry", "строка", "запись")))
 

@@ -10,7 +10,8 @@ from groundplan.asking.tables.numbers import find_comparisons
 from groundplan.asking.tables.roles import find_repeated
 from groundplan.contracts.answer import Refusal, refused
 from groundplan.text.event_dates import TIME_UNITS
-from groundplan.text.words import Word, stem, words_of
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, words_of
 
 EACH = frozenset(map(stem, ("each", "every", "per", "каждый")))
 ORDINALS = frozenset(

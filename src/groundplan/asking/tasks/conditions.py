@@ -11,8 +11,10 @@ from typing import Any, cast
 from groundplan.asking.tasks.choose import Chosen
 from groundplan.asking.tasks.fill import Made, choices_of, fill, properties_of, types_of
 from groundplan.asking.tasks.values import said_in
-from groundplan.asking.tasks.words import QUOTED, load_compose_words, name_words, spoken, stem, stems, tool_words
+from groundplan.asking.tasks.words import QUOTED, load_compose_words, spoken, stems, tool_words
 from groundplan.contracts.tool import Tool
+from groundplan.text.names import name_words
+from groundplan.text.stems import stem
 
 NOT = re.compile(
     r"\b(?:no|not|none|without|never|isn't|aren't|hasn't|haven't|doesn't|don't|не|нет|без)\b", re.IGNORECASE

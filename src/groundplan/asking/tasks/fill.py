@@ -11,11 +11,13 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from groundplan.asking.tasks.values import Said, phrases_in, said_in
-from groundplan.asking.tasks.words import load_compose_words, name_words, spoken, stem, stems, tool_words, unquoted
+from groundplan.asking.tasks.words import load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Step
 from groundplan.contracts.references import read_reference
 from groundplan.contracts.tool import Tool
+from groundplan.text.names import name_words
+from groundplan.text.stems import stem
 
 STRONG, LIKELY, WEAK = 3.0, 1.5, 0.4
 HINTED = 0.8  # enough to ask a model about a param that may be left out

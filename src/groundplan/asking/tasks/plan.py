@@ -17,13 +17,15 @@ from groundplan.asking.tasks.conditions import Looked, looks
 from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.asking.tasks.routing import goal_of, wired
 from groundplan.asking.tasks.values import said_in
-from groundplan.asking.tasks.words import glossed, load_compose_words, name_words, spoken, stem, tool_words, unquoted
+from groundplan.asking.tasks.words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Constraint, Goal, Reading, Requirement
 from groundplan.contracts.references import references
 from groundplan.contracts.tool import Tool
+from groundplan.text.names import name_words
+from groundplan.text.stems import stem
 
 ATTEMPTS = 3  # at one part
 WRITE, CHOOSE = "model.write", "model.choose"  # there where a model is

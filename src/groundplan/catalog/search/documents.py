@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.catalog.search.words import spaced, words
+from groundplan.catalog.search.words import words
 from groundplan.contracts.tool import Tool
+from groundplan.text.names import name_words
 
 NAME_WEIGHT = 2  # a word of the name counts as often as this many in the description
 TEXT_LIMIT = 600  # characters: what a tool is for stands at the beginning, and embedding more takes longer
@@ -30,7 +31,7 @@ class Document:
     @property
     def text(self) -> str:
         """For an embedding model; params, most of them everyday words, only blur its sense."""
-        return f"{spaced(self.name)}: {self.description}"[:TEXT_LIMIT]
+        return f"{' '.join(name_words(self.name))}: {self.description}"[:TEXT_LIMIT]
 
 
 def documents(catalog: Catalog) -> list[Document]:

@@ -17,7 +17,7 @@ from groundplan.catalog.search.bm25 import Lexical
 from groundplan.catalog.search.documents import Document, documents
 from groundplan.catalog.search.vectors import Embedder, Matrix, Vectors
 
-FORMAT = 1  # raise it when documents, words or files are made differently
+FORMAT = 2  # raise it when documents, words or files are made differently
 KEPT = 16  # indexes in a cache folder; the oldest go
 NAMES, WORDS, VECTORS = "names.json", "words", "vectors.faiss"
 

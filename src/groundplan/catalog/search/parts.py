@@ -9,9 +9,7 @@ from itertools import islice
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.queries import COMBINED, Queries, Query
 from groundplan.catalog.search.shortlist import FOUND, Retriever
-from groundplan.contracts.tool import Tool
 
-ACTING = frozenset({"retrieve", "act"})
 FEW = 12  # tools: with no more than that the words need not find one for it to be offered
 REMEMBERED = 10_000
 WIDER = 4  # times as many are looked through when too few of those found can be steps of a task
@@ -22,7 +20,7 @@ def search_parts(retriever: Retriever, catalog: Catalog) -> Callable[[str, int],
 
     @lru_cache(maxsize=1)
     def few() -> tuple[str, ...]:
-        fitting = (name for name, tool in catalog.tools.items() if doable(tool))
+        fitting = (name for name, tool in catalog.tools.items() if tool.is_action)
         listed = tuple(islice(fitting, FEW + 1))
         return listed if len(listed) <= FEW else ()
 
@@ -40,13 +38,7 @@ def _found(retriever: Retriever, catalog: Catalog, text: str, most: int) -> list
     limit = max(FOUND, most)
     while True:
         hits = retriever.search(Queries(Query(COMBINED, text)), limit)
-        fitting = [hit.tool for hit in hits if doable(catalog.tools[hit.tool])]
+        fitting = [hit.tool for hit in hits if catalog.tools[hit.tool].is_action]
         if len(fitting) >= most or len(hits) < limit:
             return fitting
         limit *= WIDER
-
-
-def doable(tool: Tool) -> bool:
-    """Whether it does something for a task by itself: it gives facts, works on no table, and is no model's."""
-    acts = bool(ACTING & set(tool.capabilities))
-    return tool.output.kind == "facts" and not tool.inputs and acts and tool.source != "model"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.words import spaced, words
+from groundplan.catalog.search.words import words
 from groundplan.contracts.reading import OutputAsked, Reading, Requirement
+from groundplan.text.names import name_words
 
 COMBINED = "combined"
 LEAST_WORDS = 3  # a shorter clause is a value or a name, not a thing asked for
@@ -43,7 +44,7 @@ def for_reading(reading: Reading, catalog: Catalog, only: Sequence[str] | None =
     """A reading, with its requirements and its clauses as the parts; or only some of its requirements."""
     asked = [r for r in reading.requirements if only is None or r.id in only]
     own = tuple(Query(r.id, requirement_text(r, catalog)) for r in asked)
-    labels = " ".join(spaced(r.label) for r in asked)
+    labels = " ".join(word for r in asked for word in name_words(r.label))
     if only is not None:
         return Queries(Query(COMBINED, " ".join((labels, *(r.evidence.text for r in asked)))), own)
     return Queries(Query(COMBINED, f"{reading.question} {labels}"), (*own, *_clauses_of(reading.question)))
@@ -55,7 +56,7 @@ def requirement_text(requirement: Requirement, catalog: Catalog) -> str:
     listed = catalog.vocabulary.requirements.get(requirement.label, ())[:MOST_TYPICAL]
     known = catalog.vocabulary.capabilities
     serving = (known[name].description for name in map(catalog.capability, listed) if name)
-    return " ".join((requirement.evidence.text, spaced(requirement.label), chart or "", *serving))
+    return " ".join((requirement.evidence.text, *name_words(requirement.label), chart or "", *serving))
 
 
 def _clauses_of(text: str) -> Iterator[Query]:

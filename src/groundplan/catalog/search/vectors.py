@@ -38,6 +38,10 @@ class SentenceEmbedder:
             raise UsageError("vector search is not installed; run `pip install 'groundplan[semantic]'`")
         self.model = model or DEFAULT_MODEL
 
+    def load(self) -> None:
+        """Load the model now; raises WorldError if it cannot be had."""
+        _load_model(self.model)
+
     def documents(self, texts: Sequence[str]) -> Matrix:
         vectors = _load_model(self.model).encode_document(list(texts), normalize_embeddings=True)
         return np.asarray(vectors, dtype=np.float32)

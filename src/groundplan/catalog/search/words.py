@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-import snowballstemmer
 from bm25s.stopwords import STOPWORDS_EN_PLUS, STOPWORDS_RUSSIAN
 
-HUMP = re.compile(r"(?<=[a-zа-яё])(?=[A-ZА-ЯЁ])|(?<=[A-ZА-ЯЁ])(?=[A-ZА-ЯЁ][a-zа-яё])")  # camel|Case, HTTP|Request
-LETTERS = re.compile(r"[^\W\d_]+")
+from groundplan.text.names import name_words
+from groundplan.text.stems import lower, stem
+
 POLITE = "also could help know let like may might must need please shall tell thank thanks us want would"
 RUSSIAN_POLITE = "дай дайте мне можешь можно нужно подскажи пожалуйста покажи скажи хочу"
-FILLER = frozenset((*STOPWORDS_EN_PLUS, *STOPWORDS_RUSSIAN, *POLITE.split(), *RUSSIAN_POLITE.split()))
+FILLER = frozenset(map(lower, (*STOPWORDS_EN_PLUS, *STOPWORDS_RUSSIAN, *POLITE.split(), *RUSSIAN_POLITE.split())))
 
 
 def words(text: str) -> list[str]:
-    """In order, with repetitions; numbers are values, never what a tool is about."""
-    return [_stem(word) for word in spaced(text).lower().split() if len(word) > 1 and word not in FILLER]
-
-
-def spaced(name: str) -> str:
-    """`getTeamStats` and `get_team_stats` as people would write them."""
-    return " ".join(LETTERS.findall(HUMP.sub(" ", name)))
-
-
-@lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    language = "russian" if "а" <= word[0] <= "ё" else "english"
-    return str(snowballstemmer.stemmer(language).stemWord(word))
+    """The stems in order, with repetitions; numbers are values and never say what a tool is about."""
+    return [stem(word) for word in name_words(text) if len(word) > 1 and word not in FILLER]

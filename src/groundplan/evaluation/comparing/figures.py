@@ -107,7 +107,8 @@ class Measured:
         if not isinstance(self.outcome, Answer):
             return False
         reading = self.outcome.reading
-        return REUSE in self.stages or (reading is not None and reading.follow_up)
+        planned = (entry.thought for entry in self.outcome.trace if entry.stage == "plan")
+        return REUSE in planned or (reading is not None and reading.follow_up)
 
 
 def figures(variant: str, measured: Sequence[Measured]) -> Figures:

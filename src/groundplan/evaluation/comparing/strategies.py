@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from groundplan.context import Asking
+from groundplan.asking.route import known_strategy
 from groundplan.contracts.answer import Outcome
 from groundplan.errors import UsageError
 from groundplan.evaluation.comparing.compare import OnProgress, Variant, compare
@@ -25,7 +25,7 @@ from groundplan.settings import load_models, load_settings
 class Way:
     """A strategy, or None for the usual one, with models named as `--model` does, or None for those of the settings."""
 
-    strategy: Asking | None
+    strategy: str | None
     model: str | None
 
     @property
@@ -52,17 +52,9 @@ def compare_folder(
 
 def find_ways(strategies: Sequence[str], models: Sequence[str]) -> list[Way]:
     """`rules` asks no model, so it is there once."""
-    named: list[Asking | None] = [_strategy(name) for name in strategies] or [None]
+    named: list[str | None] = [known_strategy(name) for name in strategies] or [None]
     wanted = [Way(one, model) for one in named for model in (models if one != "rules" else ()) or (None,)]
     return list(dict.fromkeys(wanted))
-
-
-def _strategy(name: str) -> Asking:
-    known: tuple[Asking, ...] = get_args(Asking)
-    for strategy in known:
-        if strategy == name:
-            return strategy
-    raise UsageError(f"there is no strategy {name!r}; there are {', '.join(known)}")
 
 
 async def _compare(folder: Path, where: Any, on_progress: OnProgress, ways: Sequence[Way], **clock: Any) -> Comparison:
@@ -88,6 +80,6 @@ def open_variant(opened: AsyncExitStack, data: AsyncProject, way: Way, **clock: 
 
 
 async def _ask(
-    project: AsyncProject, strategy: Asking | None, clock: dict[str, Any], question: str, thread: str
+    project: AsyncProject, strategy: str | None, clock: dict[str, Any], question: str, thread: str
 ) -> Outcome:
     return await project.ask(question, thread=thread, strategy=strategy, **clock)

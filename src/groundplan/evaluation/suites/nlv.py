@@ -17,10 +17,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from groundplan.context import Asking
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.contract import Scalar
-from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.plan import Plan, Proposal, Step
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.errors import UsageError
 from groundplan.evaluation.cost import took, usage_of
@@ -67,7 +66,7 @@ async def evaluate(
     sample: int | None,
     on_progress: Callable[[int, int], None],
     models: Sequence[Endpoint] = (),
-    strategy: Asking | None = None,
+    strategy: str | None = None,
 ) -> Report:
     """Score every single question, or an even `sample` of them."""
     questions = spread([q for q in _lines(folder / "questions.jsonl") if not q["sequential"]], sample)
@@ -99,7 +98,7 @@ async def _opened(stack: AsyncExitStack, table: Path, models: Sequence[Endpoint]
 
 
 async def _score(
-    question: dict[str, Any], spec: dict[str, Any], project: AsyncProject, strategy: Asking | None, folder: Path
+    question: dict[str, Any], spec: dict[str, Any], project: AsyncProject, strategy: str | None, folder: Path
 ) -> Scored:
     began = time.perf_counter()
     planned = await project.plan(question["utterances"][0], strategy=strategy)
@@ -191,7 +190,7 @@ async def _same_table(project: AsyncProject, planned: Planned, gold: Path) -> bo
     """Whether the executed table has the gold's rows, whatever the columns are called and ordered."""
     if planned.plan is None or planned.reading is None:
         return False
-    answer = await project.carry_out(planned.plan, planned.reading)
+    answer = await project.run(Proposal(reading=planned.reading, plan=planned.plan))
     if not isinstance(answer, Answer) or not answer.tables:
         return False
     with gold.open(newline="") as file:

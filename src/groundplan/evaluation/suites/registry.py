@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, assert_never, get_args
 
-from groundplan.context import Asking
 from groundplan.errors import UsageError
 from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
@@ -23,7 +22,7 @@ def evaluate(
     sample: int | None,
     on_progress: OnProgress,
     model: str | None = None,
-    strategy: Asking | None = None,
+    strategy: str | None = None,
 ) -> Report:
     """Score a folder of the suite's shape; `model` names models as `--model` does."""
     if suite not in SUITES:
@@ -38,7 +37,7 @@ def evaluate(
 
 
 def _evaluate(
-    suite: Suite, folder: Path, sample: int | None, on_progress: OnProgress, model: str | None, strategy: Asking | None
+    suite: Suite, folder: Path, sample: int | None, on_progress: OnProgress, model: str | None, strategy: str | None
 ) -> Report:
     match suite:
         case "nlv":

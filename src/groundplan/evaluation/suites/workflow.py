@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from operator import add
@@ -30,8 +30,9 @@ from groundplan.catalog.search.parts import search_parts
 from groundplan.catalog.search.queries import COMBINED, Queries, Query
 from groundplan.catalog.search.search import Search
 from groundplan.catalog.search.vectors import Embedder, SentenceEmbedder
-from groundplan.context import Asked, Planned, Trace, World
+from groundplan.context import Context
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed
@@ -48,7 +49,7 @@ from groundplan.evaluation.suites.workflow_files import (
     load_tools,
 )
 from groundplan.evaluation.suites.workflow_graphs import Overlap, chain, has_arguments, proposed_graph, wanted_graph
-from groundplan.pipeline import plan_for
+from groundplan.result import Planned, plan_for
 from groundplan.running.model.tools import TOOLS as MODEL_TOOLS
 from groundplan.settings import Endpoint, cache_folder
 
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 BASELINE = 3  # tools that the baseline takes
 TRIES = {"first": 1, "second": 2, "third": 3}
+MODEL_SECONDS = 120.0  # for all calls of one request
 TODAY = date(2026, 1, 1)  # always the same, so that a run can be repeated
 
 SearchTools = Callable[[str, int], Sequence[str]]
@@ -66,10 +68,17 @@ SearchTools = Callable[[str, int], Sequence[str]]
 class Bench:
     """What the requests are planned with, and where their tools are looked for."""
 
-    worlds: Mapping[str, World]  # each request is planned with its own catalog: by the name of a tool in it
+    contexts: Mapping[str, Context]  # each request is planned with its own catalog: by the name of a tool in it
+    cascade: Cascade | None
     parts: SearchTools
     merged: SearchTools | None  # among the distractors too
     own: Mapping[str, Search]  # by words alone in the catalog of a tool, by the tool's name
+
+    def context_for(self, request: Request, seconds: float = MODEL_SECONDS) -> Context:
+        from groundplan.llm.calls import Calls
+
+        calls = Calls(self.cascade, seconds) if self.cascade else None
+        return replace(self.contexts[request.nodes[0].name], calls=calls, notes=[], trail=[])
 
 
 @dataclass(frozen=True)
@@ -148,23 +157,26 @@ def _bench(
     retriever = Search(open_index(catalog, cache_folder(), embedder), embedder)
     wider = Search(open_index(merged, cache_folder(), embedder), embedder) if merged else None
     homes = homes_of(listed)
-    worlds = {
-        home: _world([tool for name, tool in catalog.tools.items() if homes[name] == home], schema, embedder, cascade)
+    contexts = {
+        home: _context(
+            [tool for name, tool in catalog.tools.items() if homes[name] == home], schema, embedder, cascade is not None
+        )
         for home in set(homes.values())
     }
     return Bench(
-        worlds={name: worlds[home] for name, home in homes.items()},
+        contexts={name: contexts[home] for name, home in homes.items()},
+        cascade=cascade,
         parts=search_parts(retriever, catalog),
         merged=search_parts(wider, merged) if wider and merged else None,
         own=_own(homes, catalog),
     )
 
 
-def _world(tools: Sequence[Tool], schema: SourceSchema, embedder: Embedder | None, cascade: Cascade | None) -> World:
+def _context(tools: Sequence[Tool], schema: SourceSchema, embedder: Embedder | None, with_model: bool) -> Context:
     found = Catalog.of(tools)
     retriever = Search(open_index(found, cache_folder(), embedder), embedder)
-    known = Catalog.of([*tools, *MODEL_TOOLS]) if cascade else found
-    return World(known, {}, {schema.source: schema}, retriever, models=cascade)
+    known = Catalog.of([*tools, *MODEL_TOOLS]) if with_model else found
+    return Context(known, {schema.source: schema}, retriever)
 
 
 def _own(homes: Mapping[str, str], catalog: Catalog) -> dict[str, Search]:
@@ -178,8 +190,8 @@ def _own(homes: Mapping[str, str], catalog: Catalog) -> dict[str, Search]:
 
 async def _score(request: Request, bench: Bench) -> Scored:
     began = time.perf_counter()
-    world = bench.worlds[request.nodes[0].name]
-    planned = await plan_for(Asked(request.request, TODAY, strategy="compose"), world, Trace())
+    context = bench.context_for(request)
+    planned = await plan_for(Question(text=request.request, today=TODAY, strategy="compose"), context)
     seconds = time.perf_counter() - began
     steps = planned.plan.steps if planned.plan and isinstance(planned.verdict, Passed) else ()
     wanted, needed = wanted_graph(request), {node.name for node in request.nodes}

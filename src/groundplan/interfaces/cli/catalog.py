@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,20 +48,20 @@ def examples_list(json: JsonOption = False) -> None:
     """The plans that a model made and the gate passed; those marked good are shown to a model."""
     from groundplan.interfaces.cli import show
 
-    show.examples(_store().entries(), json)
+    show.examples(asyncio.run(_store().entries()), json)
 
 
 @examples_app.command("mark")
 def examples_mark(example: ExampleId) -> None:
     """Say that a plan was right, so that a model may be shown it."""
-    _store().mark(example)
+    asyncio.run(_store().mark(example))
     typer.echo(f"{example} is marked: a model may be shown it")
 
 
 @examples_app.command("forget")
 def examples_forget(example: ExampleId) -> None:
     """Throw a plan away: it is neither used again nor shown."""
-    _store().forget(example)
+    asyncio.run(_store().forget(example))
     typer.echo(f"{example} is forgotten")
 
 

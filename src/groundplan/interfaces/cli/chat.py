@@ -13,11 +13,11 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from groundplan.context import Planned
 from groundplan.contracts.answer import Answer
 from groundplan.errors import WorldError
 from groundplan.interfaces.cli import show
 from groundplan.project import AsyncProject
+from groundplan.result import Planned
 from groundplan.settings import Endpoint, load_settings
 
 PROMPT = "> "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,7 +62,7 @@ ModelOption = Annotated[
     ),
 ]
 StrategyOption = Annotated[
-    Literal["rules", "adapt", "direct", "compose"] | None,
+    str | None,
     typer.Option(
         "--strategy",
         metavar="rules|adapt|direct|compose",
@@ -113,22 +113,24 @@ def ask(
     timezone: ZoneOption = None,
 ) -> None:
     """Ask in plain words: exit 0 with an answer, 1 refused, 3 when a question comes back, 4 when the world failed."""
-    from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
 
     if plan_only:
         plan(words, json, model, strategy, today, timezone)
         return
     source, question, clock = _asked(words, today, timezone)
-    if output:
-        output.mkdir(parents=True, exist_ok=True)
-    with show.live(quiet=json) as live, _open(source, _models(model, strategy)) as project:
-        running: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": output}
-        running["approve"] = approve or (live.approves if sys.stdin.isatty() else False)
-        outcome = project.ask(question, strategy=strategy, thread=thread, **clock, **running).outcome
-    if output:
-        report.write(outcome, output, question)
-    show.outcome(outcome, json, _names(project), outcome.notes)
+    again = _resuming(words[0] if len(words) == 2 else None)
+    with show.live(json, again) as live, _open(source, _models(model, strategy)) as project:
+        watching: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "on_run": live.run}
+        allowed = approve or (live.approves if sys.stdin.isatty() else False)
+        options: dict[str, Any] = {
+            "strategy": strategy,
+            "thread": thread,
+            "output": _folder(output),
+            "approve": allowed,
+        }
+        outcome = project.ask(question, **options, **clock, **watching).outcome
+    _show(outcome, json, output, question, _names(project))
 
 
 @app.command()
@@ -208,30 +210,38 @@ def run(
     output: OutputOption = None,
     approve: ApproveOption = False,
     model: ModelOption = None,
-    resume: Annotated[str | None, typer.Option("--resume", help="Go on with an earlier run that was stopped.")] = None,
 ) -> None:
     """Check a plan, run it and show the answer: exit 0 with one, 1 when refused, 4 when the world failed."""
     import uuid
 
-    from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
-    from groundplan.settings import load_settings
 
-    text, settings = _read(plan), load_settings(Path.cwd())
-    data = source or settings.source or settings.sources
-    if not data:
-        raise UsageError("run needs data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
-    if output:
-        output.mkdir(parents=True, exist_ok=True)
-    run_id = resume or uuid.uuid4().hex[:12]
-    again = f"groundplan run {plan}{f' --source {source}' if source else ''} --resume {run_id}"
-    with _open(data, _models(model)) as project, show.live(json, run_id, again) as live:
+    text, run_id = _read(plan), uuid.uuid4().hex[:12]
+    with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
+        watching: dict[str, Any] = {"on_progress": live.step, "on_run": live.run, "output": _folder(output)}
         approve = approve or _approved(project, text, live)
-        options: dict[str, Any] = {"run_id": run_id, "resume": resume is not None, "output": output}
-        outcome = project.run(text, on_progress=live.step, approve=approve, **options).outcome
-    if output:
-        report.write(outcome, output)
-    show.outcome(outcome, json)
+        outcome = project.run(text, run_id=run_id, approve=approve, **watching).outcome
+    _show(outcome, json, output)
+
+
+@app.command()
+def resume(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="As it was printed when the run began.")],
+    source: SourceOption = None,
+    json: JsonOption = False,
+    output: OutputOption = None,
+    approve: ApproveOption = False,
+    reply: Annotated[str | None, typer.Option("--reply", help="The reply to the question it waits with.")] = None,
+    model: ModelOption = None,
+) -> None:
+    """Continue a run that was stopped, or that waits for an approval. Nothing that was done is done again."""
+    from groundplan.interfaces.cli import show
+
+    with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
+        watching: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step, "output": _folder(output)}
+        allowed = approve or (live.approves if sys.stdin.isatty() else False)
+        outcome = project.resume(run_id, approve=allowed, reply=reply, **watching).outcome
+    _show(outcome, json, output)
 
 
 @app.command()
@@ -298,6 +308,16 @@ def compare(
 
 
 @app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the sample data is written.")] = Path("groundplan-demo"),
+) -> None:
+    """Write sample data, ask it a few questions and show the answers."""
+    from groundplan.interfaces.cli import demo as sample
+
+    sample.run(folder)
+
+
+@app.command()
 def doctor() -> None:
     """Say what works here and what is missing, with what to do about it."""
     from groundplan.interfaces.cli import doctor as health
@@ -321,6 +341,38 @@ def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[A
     if today:
         clock["today"] = _date(today)
     return source, words[-1], clock
+
+
+def _data(source: str | None) -> Any:
+    """As given, or as the settings of this folder name it."""
+    from groundplan.settings import load_settings
+
+    settings = load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
+        raise UsageError("name the data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
+    return data
+
+
+def _resuming(source: str | None) -> str:
+    """The command that continues a run, but for its id."""
+    return f"groundplan resume{f' --source {source}' if source else ''}"
+
+
+def _folder(output: Path | None) -> Path | None:
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    return output
+
+
+def _show(outcome: Any, json: bool, output: Path | None, question: str = "", models: Sequence[str] = ()) -> None:
+    """On the terminal, and as a report where a folder is named."""
+    from groundplan.interfaces import report
+    from groundplan.interfaces.cli import show
+
+    if output:
+        report.write(outcome, output, question)
+    show.outcome(outcome, json, models, outcome.notes)
 
 
 def _date(text: str) -> date:

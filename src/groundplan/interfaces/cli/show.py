@@ -18,6 +18,7 @@ from rich.table import Table
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.explanation import reasons
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
@@ -27,8 +28,8 @@ from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
 
 if TYPE_CHECKING:
-    from groundplan.context import Planned
     from groundplan.evaluation.report import Report
+    from groundplan.result import Planned
     from groundplan.state.plans import Entry
 
 ROWS_IN_THE_TERMINAL = 20
@@ -89,11 +90,17 @@ class Live:
     """What goes on, on standard error: a line for each step, a spinner where a person looks."""
 
     def __init__(self, quiet: bool, spinner: Status | None) -> None:
-        self._quiet, self._spinner = quiet, spinner
+        self._quiet, self.spinner, self.run_id = quiet, spinner, ""
+
+    def run(self, run_id: str) -> None:
+        """The id of a run that can be resumed."""
+        self.run_id = run_id
+        if not self._quiet:
+            err.print(f"[dim]run {run_id}[/]")
 
     def stage(self, name: str) -> None:
-        if self._spinner:
-            self._spinner.update(NEXT.get(name, "working"))
+        if self.spinner:
+            self.spinner.update(NEXT.get(name, "working"))
 
     def step(self, event: Progress) -> None:
         if self._quiet or event.status == "started":
@@ -104,8 +111,8 @@ class Live:
 
     def approves(self, verdict: Passed) -> bool:
         """What a person says to the steps that change something, with the plan before their eyes."""
-        if self._spinner:
-            self._spinner.stop()
+        if self.spinner:
+            self.spinner.stop()
         for line in _step_lines(verdict.plan):
             err.print(line)
         for issue in verdict.issues:
@@ -115,18 +122,18 @@ class Live:
 
 
 @contextmanager
-def live(quiet: bool, run_id: str | None = None, again: str | None = None) -> Iterator[Live]:
-    """A stopped run says how to go on."""
-    if run_id and not quiet:
-        err.print(f"[dim]run {run_id}[/]")
+def live(quiet: bool, resuming: str = "") -> Iterator[Live]:
+    """Shows progress. If a run is stopped, `resuming` with its id is the command that continues it."""
+    shown = Live(quiet, None)
     try:
         if quiet or not err.is_terminal:
-            yield Live(quiet, None)
+            yield shown
         else:
             with err.status("opening the data") as spinner:
-                yield Live(quiet, spinner)
+                shown.spinner = spinner
+                yield shown
     except KeyboardInterrupt:
-        err.print(f"stopped; go on with: {escape(again)}" if again else "stopped")
+        err.print(f"stopped; continue with: {escape(resuming)} {shown.run_id}" if shown.run_id else "stopped")
         raise
 
 
@@ -205,14 +212,10 @@ def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
 
 
 def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
-    rows: list[dict[str, Any]] = [
-        {
-            "requirement": r.id,
-            "words": r.evidence.text,
-            "implied": r.implied,
-            "steps": [f"{s.id} ({s.tool})" for s in plan.steps if r.id in s.satisfies],
-        }
-        for r in reading.requirements
+    tools = {step.id: step.tool or step.kind for step in plan.steps}
+    rows = [
+        {**reason.model_dump(), "steps": [f"{step} ({tools[step]})" for step in reason.steps]}
+        for reason in reasons(reading, plan)
     ]
     if json:
         print_json({"question": reading.question, "requirements": rows})
@@ -263,15 +266,8 @@ def outcome(
     """The answer for a person, or as one JSON document; exits 1 for a refusal, 3 for a question back."""
     if json:
         print_json(outcome.model_dump(mode="json"))
-    elif isinstance(outcome, Answer):
-        for spec in outcome.charts:
-            _chart(thaw(spec))
-        for table in outcome.tables:
-            _table(table)
-        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
-        _links(outcome)
     else:
-        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+        shown(outcome)
     _spent(outcome, json, models, notes)
     match outcome:
         case Refusal():
@@ -280,6 +276,24 @@ def outcome(
             raise typer.Exit(3)
         case Answer():
             return
+
+
+def shown(outcome: Answer | Refusal | Clarification) -> None:
+    """For a person: charts and tables above the text; choices and attempts below it."""
+    if isinstance(outcome, Answer):
+        for spec in outcome.charts:
+            _chart(thaw(spec))
+        for table in outcome.tables:
+            _table(table)
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+        _links(outcome)
+    else:
+        out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
+        for number, candidate in enumerate(getattr(outcome, "candidates", ()), 1):
+            out.print(f"  {number}. {escape(candidate)}", soft_wrap=True)
+        for attempt in getattr(outcome, "tried", ())[1:] and getattr(outcome, "tried", ()):
+            tools = ", ".join(attempt.tools)
+            out.print(f"  tried {attempt.strategy} ({escape(tools)}): {escape(attempt.problem)}", soft_wrap=True)
 
 
 def _links(answer: Answer) -> None:

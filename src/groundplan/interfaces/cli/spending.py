@@ -14,7 +14,7 @@ def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, pl
     who = ", ".join(models)
     if failed:
         return f"{who}: no answer, so words and rules stand"
-    if any(entry.stage == "remember" for entry in trace):
+    if any(entry.stage == "plan" and entry.thought.startswith("remember") for entry in trace):
         return f"{who}: not asked, a plan for the same was kept"
     return f"{who}: not asked, the words were enough" if planned else f"{who}: not asked"
 

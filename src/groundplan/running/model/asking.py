@@ -10,7 +10,7 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import DeadlineExceeded, SourceError, ToolError, WorldError
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Into, Told, Untold, add
+from groundplan.llm.reply import Into, Told, Untold
 from groundplan.llm.schema import Schema
 
 MOST_TOKENS = 60_000  # of prompts and answers, for all steps of a run
@@ -74,7 +74,7 @@ class Asking:
         told = await self.calls.ask(prompt, asked.into, schema=asked.schema, max_tokens=asked.max_tokens)
         if isinstance(told, Failed):
             return told
-        self.budget.usage = add(self.budget.usage, told.usage)
+        self.budget.usage = self.budget.usage.plus(told.usage)
         match told:
             case Told(value=value):
                 return asked.fault(value)[:LONGEST_PROBLEM] or value

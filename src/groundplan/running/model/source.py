@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract, thaw
@@ -22,7 +22,7 @@ from groundplan.running.model.asking import Asked, Asking, Budget, late
 from groundplan.running.model.shown import shown
 from groundplan.running.model.working import work
 from groundplan.running.model.writing import HINT, write
-from groundplan.sources.interface import Call, Result, Source, Tableless
+from groundplan.sources.interface import Call, Result, Source
 
 CHOICE_TOKENS = 120
 LONGEST_TITLE = 80
@@ -32,7 +32,7 @@ class Chosen(Contract):
     choice: str
 
 
-class ModelSource(Tableless):
+class ModelSource:
     """For one run: what its steps ask of models is counted together. An agent calls tools of the other sources."""
 
     name = tools.SOURCE
@@ -48,7 +48,16 @@ class ModelSource(Tableless):
 
     @staticmethod
     def tools() -> Sequence[Path]:
-        return []  # no file describes them: see `TOOLS`
+        return []  # no file describes them: see `catalog_tools`
+
+    @classmethod
+    def open(cls, where: tuple[Cascade, Mapping[str, Tool], Mapping[str, Source]], name: str) -> ModelSource:
+        """With the models, the tools of the catalog, and the sources that an agent may call."""
+        return cls(*where)
+
+    @staticmethod
+    def catalog_tools() -> Sequence[Tool]:
+        return tools.TOOLS
 
     async def describe(self) -> SourceSchema:
         return SourceSchema(source=self.name, engine="llm", tables=())
@@ -60,9 +69,6 @@ class ModelSource(Tableless):
                 return Result(await self._facts(call, asking))
         except TimeoutError:
             raise late(call.step, call.seconds) from None
-
-    def table(self, name: str) -> NoReturn:
-        raise UsageError(f"a model has no tables, so there is no {name!r}; take facts of an earlier step")
 
     async def close(self) -> None:
         """The models are closed by whoever opened them."""

@@ -18,7 +18,7 @@ from groundplan.running.model.offering import Calling, Offer, Turn, offer
 from groundplan.running.model.shown import shown
 from groundplan.running.model.tools import WORDS
 from groundplan.running.model.writing import write
-from groundplan.running.step import execute
+from groundplan.running.step import execute, with_tables
 from groundplan.sources.interface import Call, Source
 
 MAX_TOKENS = 400  # of one call
@@ -81,7 +81,7 @@ async def _call(call: Call, calling: Calling, this: Work, sources: Mapping[str, 
     source = sources[tool.source]
     outcome, _ = await execute(source, replace(call, tool=tool, params=params), seconds, lambda _: None)
     failed = outcome.issue.problem if outcome.issue else ""
-    result = {"failed": failed} if failed else await _told(outcome.facts, source, seconds)
+    result = {"failed": failed} if failed else await _told(outcome.facts, source, call.run, seconds)
     this.results.append({"tool": tool.name, "params": params, "result": result})
     if outcome.facts:
         cited = outcome.facts.sources or (Cited(id=tool.name, label=tool.name),)
@@ -89,13 +89,13 @@ async def _call(call: Call, calling: Calling, this: Work, sources: Mapping[str, 
         this.missing = this.missing or getattr(outcome.facts.state, "reason", "")
 
 
-async def _told(facts: StepFacts | None, source: Source, seconds: float) -> object:
+async def _told(facts: StepFacts | None, source: Source, run: str, seconds: float) -> object:
     """What a tool gave, as an agent sees it: an object, a table's first rows, or a list."""
     if facts is None or not facts.found:
         return "nothing was found"
     if facts.table:
         try:
-            table = await source.fetch(facts.table, MOST_ROWS, seconds)
+            table = await with_tables(source).fetch(facts.table, run, MOST_ROWS, seconds)
         except GroundplanError as error:
             return {"failed": str(error)}
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]

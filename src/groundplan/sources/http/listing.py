@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -19,11 +18,10 @@ from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, TableColumn, TableRef, Truncated
 from groundplan.contracts.schema import Called, Column, SourceSchema, Table
 from groundplan.errors import DeadlineExceeded, SourceError, StateInvalid
+from groundplan.sources.by_run import ByRun
 from groundplan.sources.interface import Call, Result
 
 ENGINE = "http"
-REMEMBERED = 64  # tables of earlier steps
-REMEMBERED_ROWS = 500_000  # of all of them together
 ARROW = {"text": pa.string(), "number": pa.int64(), "time": pa.timestamp("us"), "boolean": pa.bool_()}
 Columns = Mapping[str, ColumnKind]
 VERBS = {
@@ -126,11 +124,11 @@ def merged(reads: Sequence[Read], limit: int) -> Read:
 
 
 class Shelf:
-    """Tables of the latest steps, by reference: their rows stay in this process and never enter a run's state."""
+    """The tables of each run, by reference: their rows stay in this process and never enter a run's state."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._tables: OrderedDict[str, pa.Table] = OrderedDict()
+        self._tables: ByRun[str, pa.Table] = ByRun()
 
     def result(self, call: Call, read: Read, columns: Columns) -> Result:
         """The facts of a step, and its rows as an Arrow table for the steps that need them."""
@@ -148,36 +146,30 @@ class Shelf:
         )
         return Result(facts, table)
 
-    def handle(self, ref: TableRef) -> pa.Table:
-        if ref.query not in self._tables:
+    def handle(self, ref: TableRef, run: str) -> pa.Table:
+        found = self._tables.find(run, ref.query)
+        if found is None:
             raise StateInvalid(f"the rows of {ref.query} were read by another process or long ago; ask again")
-        return self._tables[ref.query]
+        return found
 
-    def show(self, ref: TableRef, rows: int) -> ShownTable:
-        table = self.handle(ref)
+    def show(self, ref: TableRef, run: str, rows: int) -> ShownTable:
+        table = self.handle(ref, run)
         cut = table.slice(0, rows)
         cells = zip(*(map(_cell, column.to_pylist()) for column in cut.columns), strict=True)
         return ShownTable(columns=tuple(cut.column_names), rows=tuple(cells), row_count=table.num_rows)
 
     def clear(self) -> None:
-        self._tables.clear()
+        self._tables = ByRun()
 
     def keep(self, call: Call, table: pa.Table, columns: Sequence[TableColumn]) -> TableRef:
         """The reference ends in a hash of the rows: the same words asked later may bring others."""
         asked = json.dumps(thaw(call.params), sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(repr(table.to_pydict()).encode()).hexdigest()[:12]
         query = f"{call.tool.name} {asked} #{digest}"
-        self._tables[query] = table
-        self._tables.move_to_end(query)
-        while len(self._tables) > 1 and self._full():
-            self._tables.popitem(last=False)
+        self._tables.keep(call.run, query, table, table.nbytes)
         return TableRef(
             source=self._source, engine=ENGINE, query=query, columns=tuple(columns), row_count=table.num_rows
         )
-
-    def _full(self) -> bool:
-        rows = sum(table.num_rows for table in self._tables.values())
-        return len(self._tables) > REMEMBERED or rows > REMEMBERED_ROWS
 
 
 def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> SourceSchema:

@@ -30,11 +30,11 @@ class Lists:
         self._shelf = Shelf(self.name)
 
     @classmethod
-    def open(cls, settings: Tracker | dict[str, Any]) -> Self:
+    def open(cls, where: Tracker | dict[str, Any], name: str = "") -> Self:
         """Settings with url, projects (by name where people call them otherwise) and the token's place."""
         from groundplan.sources.http.client import Server
 
-        tracker = load_tracker(settings, cls.name)
+        tracker = load_tracker(where, cls.name)
         return cls(tracker, Server(tracker, tracker.token_header(*cls.header)))
 
     async def describe(self) -> SourceSchema:
@@ -43,11 +43,11 @@ class Lists:
     def table(self, name: str) -> NoReturn:
         raise UsageError(f"{self.name}: {name!r} does not lie ready; a step with {self.read_by} reads it")
 
-    def restore(self, ref: TableRef) -> object:
-        return self._shelf.handle(ref)
+    def restore(self, ref: TableRef, run: str) -> object:
+        return self._shelf.handle(ref, run)
 
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        return self._shelf.show(ref, rows)
+    async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
+        return self._shelf.show(ref, run, rows)
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
         return {}  # what projects and statuses are called stands in the schema

@@ -12,7 +12,8 @@ from pydantic import JsonValue, ValidationError
 from groundplan.contracts.contract import Contract, Text
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.errors import SourceError, UsageError
-from groundplan.sources.knowledge.written import Place, Written, load_text, read_yaml
+from groundplan.sources.knowledge.written import Written, load_text, read_yaml
+from groundplan.text.located_yaml import Place
 
 FILE = "knowledge.yaml"
 INSIDE = ("nodes", "edges")

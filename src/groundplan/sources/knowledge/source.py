@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
-from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.facts import StepFacts, TableRef
+from groundplan.blocking import Workers
+from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import UsageError
@@ -24,6 +24,7 @@ from groundplan.sources.knowledge.search import Search, open_search
 from groundplan.sources.knowledge.tools import document_search, graph_neighbors, graph_query
 
 VECTORS = "knowledge-vectors"  # the folder of embeddings, in the cache
+THREADS = 4
 Row = tuple[str, str, str, tuple[str, ...]]
 
 
@@ -36,6 +37,7 @@ class Knowledge:
         self._documents, self._base = documents, base
         self._search: Search | None = None
         self._guard = threading.Lock()
+        self._workers = Workers(self.name, THREADS)
 
     @classmethod
     def open(cls, where: str | Path, name: str = "knowledge") -> Self:
@@ -61,21 +63,10 @@ class Knowledge:
         return ((node.id, node.type, node.name, node.aliases) for node in self.graph.nodes.values())
 
     async def call(self, call: Call) -> Result:
-        return Result(await asyncio.to_thread(self._call, call))
-
-    def table(self, name: str) -> NoReturn:
-        raise self._no_tables(name)
-
-    def restore(self, ref: TableRef) -> NoReturn:
-        raise self._no_tables(ref.query)
-
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        raise self._no_tables(ref.query)
-
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {}
+        return Result(await self._workers.run(partial(self._call, call)))
 
     async def close(self) -> None:
+        await self._workers.close()
         self._search = None
 
     def _call(self, call: Call) -> StepFacts:
@@ -96,11 +87,6 @@ class Knowledge:
             if self._search is None:
                 self._search = open_search(self._documents, cache_folder() / VECTORS, self._base)
             return self._search
-
-    def _no_tables(self, what: str) -> UsageError:
-        return UsageError(
-            f"{self.name}: a knowledge base has no tables, so there is no {what!r}; look it up in the graph"
-        )
 
 
 def _with_defaults(call: Call) -> Mapping[str, Any]:

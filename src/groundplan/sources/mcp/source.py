@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from groundplan.blocking import Aside
+from groundplan.blocking import Portal
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import Item, StepFacts
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import DeadlineExceeded, ToolError, UsageError
-from groundplan.sources.interface import Call, Result, Tableless
+from groundplan.sources.interface import Call, Result
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.access import Access, load_access
 from groundplan.sources.mcp.params import Unholdable
@@ -41,32 +41,32 @@ class ToolFailed(ToolError):
         self.item = item
 
 
-class Mcp(Tableless):
+class Mcp:
     """Opened with `Mcp.open`, which connects. The connection is one; calls wait for each other."""
 
-    def __init__(self, name: str, access: Access, aside: Aside, connection: Connection) -> None:
+    def __init__(self, name: str, access: Access, portal: Portal, connection: Connection) -> None:
         self.name = name
-        self._access, self._aside, self._connection = access, aside, connection
+        self._access, self._portal, self._connection = access, portal, connection
         self._pins = Pins(name, access.mcp)
         self._read()
         self._pins.first_sight(self._told)
 
     @classmethod
-    def open(cls, name: str, settings: Access | dict[str, Any]) -> Self:
+    def open(cls, where: Access | dict[str, Any], name: str) -> Self:
         """Settings with `mcp`: a command, or an address."""
-        access = load_access(name, settings)
+        access = load_access(name, where)
         try:
             from groundplan.sources.mcp.connection import Connection
         except ImportError as error:
             raise UsageError("MCP servers are asked by the official SDK: pip install 'groundplan[mcp]'") from error
-        aside = Aside(f"groundplan-{name}")
+        portal = Portal(f"groundplan-{name}")
         connection = Connection(name, access)
         try:
-            aside.do(connection.connect())
-            return cls(name, access, aside, connection)
+            portal.call(connection.connect())
+            return cls(name, access, portal, connection)
         except BaseException:
-            aside.do(connection.close())
-            aside.stop()
+            portal.call(connection.close())
+            portal.stop()
             raise
 
     @staticmethod
@@ -103,7 +103,7 @@ class Mcp(Tableless):
         from groundplan.sources.mcp.connection import Asking
 
         offered = self._get(call.tool.name)
-        if not self._aside.runs:
+        if not self._portal.runs:
             raise UsageError(f"{self.name} was closed; open it again")
         arguments = thaw(call.params)
         assert isinstance(arguments, dict)
@@ -111,13 +111,10 @@ class Mcp(Tableless):
         answer = await self._answer(asking, min(self._access.seconds, 0.9 * call.seconds))
         return Result(await asyncio.to_thread(self._facts, call, offered, answer))
 
-    def table(self, name: str) -> NoReturn:
-        raise UsageError(f"{self.name}: an MCP server has no tables, so there is no {name!r}; call one of its tools")
-
     async def close(self) -> None:
-        if self._aside.runs:
-            await self._aside.wait(self._connection.close())
-            await asyncio.to_thread(self._aside.stop)
+        if self._portal.runs:
+            await self._portal.wait(self._connection.close())
+            await asyncio.to_thread(self._portal.stop)
 
     def _read(self) -> None:
         """What the latest list of the server comes to; it may have changed with a new connection."""
@@ -143,7 +140,7 @@ class Mcp(Tableless):
 
         try:
             async with asyncio.timeout(seconds):
-                return await self._aside.wait(self._connection.ask(asking))
+                return await self._portal.wait(self._connection.ask(asking))
         except TimeoutError:
             if asking.give_up() and not asking.told.reads:
                 raise _unknown(asking.tool, "did not answer in time") from None

@@ -42,11 +42,11 @@ class Tableau:
         self._shelf = Shelf(NAME)
 
     @classmethod
-    def open(cls, settings: Site | dict[str, Any]) -> Self:
+    def open(cls, where: Site | dict[str, Any], name: str = NAME) -> Self:
         """Settings with url, site, datasource, and where a token with its name, or a JWT, is kept."""
         from groundplan.sources.tableau.service import Service
 
-        site = load_site(settings)
+        site = load_site(where)
         site.read_credentials()  # what is missing is said now, not in the middle of a question
         return cls(Service(site))
 
@@ -73,11 +73,11 @@ class Tableau:
     def table(self, name: str) -> Handle:
         return Handle(name)
 
-    def restore(self, ref: TableRef) -> object:
-        return self._shelf.handle(ref)
+    def restore(self, ref: TableRef, run: str) -> object:
+        return self._shelf.handle(ref, run)
 
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        return self._shelf.show(ref, rows)
+    async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
+        return self._shelf.show(ref, run, rows)
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
         budget = self._service.budget(VALUES_SECONDS)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 from ibis.common.exceptions import IbisError
 
+from groundplan.blocking import Workers
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import Item, StepFacts, TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.engines import Engine, Scratch, open_scratch
 from groundplan.sources.tables.engine.executing import Executor, Fetched, Work
+from groundplan.sources.tables.engine.guest_tables import GuestTables
 from groundplan.sources.tables.engine.handle import Handle, Params, arranged, handle_on
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.opening import open_engine
@@ -30,21 +29,26 @@ from groundplan.sources.tables.schema.distinct import find_values
 from groundplan.sources.tables.tools.registry import ASKING, LAZY, SINKS
 from groundplan.sources.tables.tools.shape import join_tables
 
-GUESTS = 64  # tables of other sources, held for later steps
+THREADS = 8
+SCHEMA_SECONDS = 30.0  # to describe one table or query
+T = TypeVar("T")
 
 
 class Tables:
-    """Opened with `Tables.open`; every query passes the second gate and runs at most once per run."""
+    """Opened with `Tables.open`; every query passes the second gate and runs at most once per run.
+
+    Calls run side by side in a few threads. Cancelling one stops its query in the engine.
+    """
 
     def __init__(self, engine: Engine, name: str = "tables") -> None:
         self.name = name
         self.names = tuple(sorted(engine.backend.list_tables()))
         self._executor = Executor(engine, self.names)
+        self._workers = Workers(name, THREADS)
         self._handles: dict[str, Handle] = {}
         self._schema: SourceSchema | None = None
-        self._guests: OrderedDict[int, tuple[pa.Table, str]] = OrderedDict()  # rows of other sources
-        self._numbers = itertools.count(1)
-        self._guard = threading.Lock()
+        self._describing = threading.Lock()
+        self._guests = GuestTables(self._executor, engine) if isinstance(engine, Scratch) else None
 
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
@@ -65,45 +69,56 @@ class Tables:
         return [Path(__file__).with_name("tools.yaml")]
 
     async def describe(self) -> SourceSchema:
-        return await asyncio.to_thread(self._described)
+        return await self._in_thread(CancelScope(), self._described)
 
     async def call(self, call: Call) -> Result:
-        return await asyncio.to_thread(self._call, call)
+        return await self._in_thread(CancelScope(call.seconds), lambda scope: self._call(call, scope))
 
     def table(self, name: str) -> Handle:
-        if name not in self.names:
-            raise UsageError(f"{self.name}: there is no table {name!r}; there are {', '.join(self.names)}")
-        with self._guard:
-            if name not in self._handles:
-                self._handles[name] = handle_on(self._executor.engine.table(name))
-            return self._handles[name]
+        return self._table(name, CancelScope(SCHEMA_SECONDS))
 
-    def restore(self, ref: TableRef) -> Handle:
-        self._executor.approve(ref.query)
-        engine = self._executor.engine
-        table = engine.backend.sql(ref.query, schema=engine.schema(ref.query))
-        return handle_on(table, ref.columns)
+    def restore(self, ref: TableRef, run: str = "") -> Handle:
+        return self._restored(ref, CancelScope(SCHEMA_SECONDS))
 
-    async def fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        return await asyncio.to_thread(self._fetch, ref, rows, seconds)
+    async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
+        return await self._in_thread(CancelScope(seconds), lambda scope: self._fetch(ref, run, rows, scope))
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        schema = await self.describe()
-        handles = {name: self.table(name) for name in self.names}
-        return await asyncio.to_thread(find_values, question, schema, handles, self._executor)
+        return await self._in_thread(CancelScope(), lambda scope: self._values(question, scope))
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._executor.engine.close)
+        """Stops the queries that run, then disconnects."""
+        await self._workers.close(self._executor.engine.close)
 
-    def _described(self) -> SourceSchema:
-        if self._schema is None:
-            self._schema = describe(self.name, self.names, self.table, self._executor)
-        return self._schema
+    async def _in_thread(self, scope: CancelScope, work: Callable[[CancelScope], T]) -> T:
+        """In a thread of this source. Cancelling the caller cancels the scope."""
+        return await self._workers.run(lambda: work(scope), scope.cancel)
 
-    def _call(self, call: Call) -> Result:
+    def _described(self, scope: CancelScope) -> SourceSchema:
+        with scope.holding(self._describing):
+            if self._schema is None:
+                self._schema = describe(self.name, self.names, self._table, self._executor, scope)
+            return self._schema
+
+    def _values(self, question: str, scope: CancelScope) -> dict[str, dict[str, tuple[str, ...]]]:
+        return find_values(question, self._described(scope), self._table, self._executor, scope)
+
+    def _table(self, name: str, scope: CancelScope) -> Handle:
+        if name not in self.names:
+            raise UsageError(f"{self.name}: there is no table {name!r}; there are {', '.join(self.names)}")
+        known = self._handles.get(name)
+        return known or self._handles.setdefault(name, handle_on(self._executor.engine.table(name, scope)))
+
+    def _restored(self, ref: TableRef, scope: CancelScope) -> Handle:
+        self._executor.approve(ref.query)
+        engine = self._executor.engine
+        table = engine.backend.sql(ref.query, schema=engine.schema(ref.query, scope))
+        return handle_on(table, ref.columns)
+
+    def _call(self, call: Call, scope: CancelScope) -> Result:
         tool = call.tool.name
-        work = Work(self._executor, call.run, call.limits.rows, time.monotonic() + call.seconds)
-        inputs = [self._handle(tool, port.name, call.inputs) for port in call.tool.inputs]
+        work = Work(self._executor, call.run, call.limits.rows, scope)
+        inputs = [self._input(call, port.name, scope) for port in call.tool.inputs]
         params = with_defaults(call.tool, call.params)
         try:
             if tool in SINKS:
@@ -114,35 +129,15 @@ class Tables:
             engine = self._executor.engine.backend.name
             raise ToolError(f"{tool}: {engine} cannot do this: {str(error).partition(chr(10))[0]}") from error
 
-    def _handle(self, tool: str, port: str, inputs: Mapping[str, object]) -> Handle:
-        given = inputs.get(port)
+    def _input(self, call: Call, port: str, scope: CancelScope) -> Handle:
+        given, tool, own = call.inputs.get(port), call.tool.name, self._executor.engine.backend
         if isinstance(given, pa.Table):
-            return self._taken(tool, given)
-        own = self._executor.engine.backend
+            if self._guests is None:
+                raise ToolError(f"{tool}: the rows of another source cannot be worked on in {own.name}")
+            return self._guests.take(call.run, given, scope)
         if not isinstance(given, Handle) or given.table.get_backend() is not own:
             raise ToolError(f"{tool}: the input {port!r} is not a table of the source {self.name!r}")
         return given
-
-    def _taken(self, tool: str, rows: pa.Table) -> Handle:
-        """Rows that another source read, as a table of this one."""
-        engine = self._executor.engine
-        if not isinstance(engine, Scratch):
-            raise ToolError(f"{tool}: the rows of another source cannot be worked on in {engine.backend.name}")
-        with self._guard:
-            if id(rows) not in self._guests:
-                name = f"rows_{next(self._numbers)}"
-                engine.take(name, rows)
-                self._executor.tables.add(name)
-                self._guests[id(rows)] = rows, name
-                self._send_away(engine)
-            return handle_on(engine.table(self._guests[id(rows)][1]))
-
-    def _send_away(self, engine: Scratch) -> None:
-        """The oldest, where there are too many."""
-        while len(self._guests) > GUESTS:
-            _, (_, name) = self._guests.popitem(last=False)
-            self._executor.tables.discard(name)
-            engine.drop(name)
 
     def _facts(self, step: str, made: Handle, items: Sequence[Item]) -> StepFacts:
         ref = TableRef(
@@ -153,15 +148,14 @@ class Tables:
         )
         return StepFacts(step=step, table=ref, items=tuple(items))
 
-    def _fetch(self, ref: TableRef, rows: int, seconds: float) -> ShownTable:
-        until = time.monotonic() + seconds
-        fetched = self._executor.recall(ref.query)
+    def _fetch(self, ref: TableRef, run: str, rows: int, scope: CancelScope) -> ShownTable:
+        fetched = self._executor.recall(run, ref.query)
         total = ref.row_count
         if fetched is None or (not fetched.complete and fetched.table.num_rows < rows):
-            table = self.restore(ref).table
-            fetched = self._executor.run(table, rows, until)
+            table = self._restored(ref, scope).table
+            fetched = self._executor.run(table, rows, scope)
             if total is None:
-                total = Work(self._executor, "", rows, until).total(table, fetched)
+                total = Work(self._executor, run, rows, scope).total(table, fetched)
         return _shown(fetched, rows, fetched.table.num_rows if total is None else total)
 
 

@@ -66,15 +66,16 @@ def find_periods(text: str, today: date, timezone: str = "UTC", week_start: int 
         sure = phrase.sure and len(periods) == 1
         found.append(Found(start, end, periods[0]) if sure else Found(start, end, None, periods))
     for start, end in find_doubtful(text):
-        found = _asked_about(found, start, end)
+        found = _asked_about(found, start, end, text)
     return tuple(found)
 
 
-def _asked_about(found: list[Found], start: int, end: int) -> list[Found]:
+def _asked_about(found: list[Found], start: int, end: int, text: str) -> list[Found]:
     """With what was read at that phrase, or right beside it, as a candidate only."""
     near = [one for one in found if one.start <= end + NEAR and start - NEAR <= one.end]
     spans = [one.period for one in near if one.period] + [period for one in near for period in one.candidates]
     first, last = min([start, *(one.start for one in near)]), max([end, *(one.end for one in near)])
+    spans = [period.model_copy(update={"phrase": text[first:last]}) for period in spans]
     doubted = Found(first, last, None, tuple(dict.fromkeys(spans)))
     return sorted([*(one for one in found if one not in near), doubted], key=lambda one: one.start)
 

@@ -18,7 +18,8 @@ from groundplan.asking.tables.roles import Measure, assign, grouped_mentions
 from groundplan.asking.tables.scan import Scan
 from groundplan.contracts.answer import Refusal
 from groundplan.text.lexicon import Cue, Phrases
-from groundplan.text.words import Word, normalise, stem, words_of
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, normalise, words_of
 
 FILE = Path(__file__).with_name("edits.yaml")
 Span = tuple[int, int]

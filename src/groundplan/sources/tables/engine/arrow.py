@@ -8,6 +8,7 @@ from typing import Any
 
 import ibis.expr.datatypes as dt
 import ibis.expr.schema as sch
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,6 +28,11 @@ def sort(table: pa.Table, order: Order) -> pa.Table:
         return table
     keys = [(name, "descending" if descending else "ascending") for name, descending in order]
     return table.take(pc.sort_indices(table, sort_keys=keys))
+
+
+def compact(table: pa.Table) -> pa.Table:
+    """A copy of exactly these rows. An engine allocates more, and a slice keeps the rows that it was cut from."""
+    return table.take(pa.array(np.arange(table.num_rows)))
 
 
 def _array(dtype: dt.DataType, values: Sequence[Any]) -> pa.Array:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -14,13 +13,14 @@ import ibis.expr.operations as ops
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from groundplan.errors import DeadlineExceeded
-from groundplan.sources.tables.engine.engines import Engine, Query
+from groundplan.sources.by_run import ByRun
+from groundplan.sources.tables.engine.arrow import compact
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.ibis_equality import make_comparisons_thread_safe
+from groundplan.sources.tables.engine.interface import Engine, Query
 from groundplan.sources.tables.engine.sql_gate import approve
 
 COMPILED = 256  # queries whose text and approval are remembered
-REMEMBERED = 64  # results
-REMEMBERED_ROWS = 500_000  # of all of them together
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,24 @@ class Fetched:
     complete: bool  # there were no more rows than these
 
 
-class Executor:
-    def __init__(self, engine: Engine, tables: Collection[str]) -> None:
-        self.engine = engine
-        self.tables = set(tables)  # those that a query may read
-        self._memo: OrderedDict[tuple[str, str], Fetched] = OrderedDict()
-        self._busy: dict[tuple[str, str], threading.Lock] = {}
-        self._guard = threading.Lock()
+@dataclass
+class _Turn:
+    """The threads of one run that want the same query: one runs it, the others wait."""
 
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    threads: int = 0
+
+
+class Executor:
+    """Shared by all threads of a source."""
+
+    def __init__(self, engine: Engine, tables: Collection[str]) -> None:
+        make_comparisons_thread_safe()  # of the expressions that `_compiled` is keyed by
+        self.engine = engine
+        self.tables = frozenset(tables)  # those that a query may read
+        self._results: ByRun[str, Fetched] = ByRun()  # by the SQL of their queries
+        self._turns: dict[tuple[str, str], _Turn] = {}
+        self._guard = threading.Lock()
         self._compiled = lru_cache(maxsize=COMPILED)(self._compile)
         self.approve = lru_cache(maxsize=COMPILED)(self._approve)
 
@@ -48,50 +58,50 @@ class Executor:
 
     def _approve(self, sql: str) -> None:
         """Remembered by the text itself, and only when it passed: a refusal is raised again each time."""
-        approve(sql, self.engine.backend.name, frozenset(self.tables))
+        approve(sql, self.engine.backend.name, self.tables)
 
-    def fetch(self, run: str, table: ir.Table, rows: int, until: float) -> Fetched:
+    def fetch(self, run: str, table: ir.Table, rows: int, scope: CancelScope) -> Fetched:
         """At most so many rows. Steps of one run that ask the same share one execution, also side by side."""
-        key = (run, self.compile(table))
-        with self._guard:
-            busy = self._busy.setdefault(key, threading.Lock())
-        if not busy.acquire(timeout=max(until - time.monotonic(), 0)):
-            raise DeadlineExceeded("the same query of another step took all the time; allow more time")
-        try:
-            known = self._memo.get(key)
+        sql = self.compile(table)
+        with self._turn(run, sql, scope):
+            known = self.recall(run, sql)
             if known is None or not (known.complete or known.table.num_rows >= rows):
-                known = self.run(table, rows, until)
-                self.remember(run, key[1], known)
-        finally:
-            busy.release()
-            with self._guard:
-                self._busy.pop(key, None)
+                known = self.run(table, rows, scope)
+                self.remember(run, sql, known)
         return Fetched(known.table.slice(0, rows), known.complete and known.table.num_rows <= rows)
 
-    def run(self, table: ir.Table, rows: int, until: float) -> Fetched:
+    def run(self, table: ir.Table, rows: int, scope: CancelScope) -> Fetched:
         """One more row is asked for than wanted, to know whether there are more."""
+        scope.check()
         limited = table.limit(rows + 1)
         sql = self.compile(limited)
         self.approve(sql)
-        got = self.engine.run(Query(limited, sql), until - time.monotonic())
+        got = self.engine.run(Query(limited, sql), scope)
         got = got.rename_columns(list(table.columns))  # an engine may shorten long names
         return Fetched(got.slice(0, rows), got.num_rows <= rows)
 
     def remember(self, run: str, sql: str, fetched: Fetched) -> None:
-        with self._guard:
-            self._memo[run, sql] = fetched
-            self._memo.move_to_end((run, sql))
-            while len(self._memo) > 1 and self._full():
-                self._memo.popitem(last=False)
+        rows = compact(fetched.table)
+        self._results.keep(run, sql, Fetched(rows, fetched.complete), rows.get_total_buffer_size())
 
-    def recall(self, sql: str) -> Fetched | None:
-        """What the latest run that asked this got: the rows its facts were made from."""
-        with self._guard:
-            return next((self._memo[key] for key in reversed(self._memo) if key[1] == sql), None)
+    def recall(self, run: str, sql: str) -> Fetched | None:
+        """The rows that this run's facts were made from."""
+        return self._results.find(run, sql)
 
-    def _full(self) -> bool:
-        rows = sum(fetched.table.num_rows for fetched in self._memo.values())
-        return len(self._memo) > REMEMBERED or rows > REMEMBERED_ROWS
+    @contextmanager
+    def _turn(self, run: str, sql: str, scope: CancelScope) -> Iterator[None]:
+        """If the thread whose turn it is fails or is cancelled, the next one runs the query itself."""
+        with self._guard:
+            turn = self._turns.setdefault((run, sql), _Turn())
+            turn.threads += 1
+        try:
+            with scope.holding(turn.lock):
+                yield
+        finally:
+            with self._guard:
+                turn.threads -= 1
+                if not turn.threads:
+                    del self._turns[run, sql]
 
 
 @dataclass(frozen=True)
@@ -101,10 +111,10 @@ class Work:
     executor: Executor
     run: str
     rows: int
-    until: float
+    scope: CancelScope
 
     def fetch(self, table: ir.Table) -> Fetched:
-        return self.executor.fetch(self.run, table, self.rows, self.until)
+        return self.executor.fetch(self.run, table, self.rows, self.scope)
 
     def ask(self, table: ir.Table) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.fetch(table).table.to_pylist()

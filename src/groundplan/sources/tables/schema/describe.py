@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,11 +10,13 @@ import ibis.expr.types as ir
 from groundplan.contracts.columns import Role
 from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import SourceError, ToolError
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.sources.tables.engine.values import cell
-from groundplan.sources.tables.schema.keys import find_keys, find_relationships, words
+from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.tools.dates import ISO_DAY
+from groundplan.text.names import split_name
 
 EXACT_ROWS = 1_000_000  # above, distinct values are estimated where the engine can
 SECONDS = 120.0  # for each question to the engine
@@ -23,14 +24,22 @@ IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "�
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
 
-def describe(source: str, names: Sequence[str], table: Callable[[str], Handle], executor: Executor) -> SourceSchema:
+GetTable = Callable[[str, CancelScope], Handle]
+
+
+def describe(
+    source: str, names: Sequence[str], table: GetTable, executor: Executor, scope: CancelScope
+) -> SourceSchema:
     def ask(table: ir.Table) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = executor.run(table, EXACT_ROWS, time.monotonic() + SECONDS).table.to_pylist()
+        found: list[dict[str, Any]] = executor.run(table, EXACT_ROWS, scope.within(SECONDS)).table.to_pylist()
         return found
 
+    def get(name: str) -> Handle:
+        return table(name, scope.within(SECONDS))
+
     mapper = executor.engine.backend.compiler.type_mapper
-    tables = tuple(_table_or_why_not(name, table, mapper, ask) for name in names)
-    handles = {known.name: table(known.name) for known in tables if known.columns}
+    tables = tuple(_table_or_why_not(name, get, mapper, ask) for name in names)
+    handles = {known.name: get(known.name) for known in tables if known.columns}
     return SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
@@ -91,7 +100,7 @@ def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], 
 
 
 def _role(handle: Handle, name: str, iso: bool, flag: bool, unique: bool) -> Role:
-    last = (words(name) or [""])[-1]
+    last = (split_name(name) or ("",))[-1]
     match handle.kind(name):
         case "time":
             return "temporal"

@@ -7,40 +7,51 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
-from groundplan.contracts.schema import SourceSchema, Table
+import ibis.expr.types as ir
+
+from groundplan.contracts.schema import Column, SourceSchema
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle
 
 FEW = 300  # distinct values of a column that are read whole
 LONGEST = 6  # words of a value that is looked up
 SECONDS = 10.0
+FRESH = 60.0  # seconds for which questions share the values that were read
 
 
 def find_values(
-    question: str, schema: SourceSchema, handles: dict[str, Handle], executor: Executor
+    question: str,
+    schema: SourceSchema,
+    table: Callable[[str, CancelScope], Handle],
+    executor: Executor,
+    scope: CancelScope,
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """By table and text column: all values where there are few, else those that the question names."""
     phrases = _phrases(question)
+    shared = f"values read in minute {time.monotonic() // FRESH:.0f}"  # stands where a run's id does
+
+    def find(rows: ir.Table, column: Column) -> tuple[str, ...]:
+        distinct = _distinct(rows, column, phrases)
+        fetched = executor.fetch(shared, distinct, FEW, scope.within(SECONDS))
+        return tuple(value for value in fetched.table.column(0).to_pylist() if value)
+
     return {
-        table.name: {
-            column.name: _values(table, column.name, (column.cardinality or 0) <= FEW, phrases, handles, executor)
-            for column in table.columns
+        known.name: {
+            column.name: find(table(known.name, scope).table, column)
+            for column in known.columns
             if column.kind == "text"
         }
-        for table in schema.tables
+        for known in schema.tables
     }
 
 
-def _values(
-    table: Table, column: str, few: bool, phrases: list[str], handles: dict[str, Handle], executor: Executor
-) -> tuple[str, ...]:
-    rows = handles[table.name].table
-    if not few:
-        rows = rows.filter(rows[column].lower().isin(phrases))
-    distinct = rows.select(column).distinct().order_by(column)
-    fetched = executor.fetch("values", distinct, FEW, time.monotonic() + SECONDS)
-    return tuple(value for value in fetched.table.column(0).to_pylist() if value)
+def _distinct(rows: ir.Table, column: Column, phrases: list[str]) -> ir.Table:
+    if (column.cardinality or 0) > FEW:
+        rows = rows.filter(rows[column.name].lower().isin(phrases))
+    return rows.select(column.name).distinct().order_by(column.name)
 
 
 def _phrases(question: str) -> list[str]:

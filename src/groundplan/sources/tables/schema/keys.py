@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from groundplan.contracts.schema import Column, Relationship, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.text.names import split_name
 
 MOST_ROWS_FOR_PAIRS = 1_000_000
 MOST_PAIRS_TRIED = 6
@@ -39,12 +39,6 @@ def find_relationships(tables: Sequence[Table], handles: Mapping[str, Handle], a
     return tuple(link for link in likely if _holds(link, handles, ask))
 
 
-def words(name: str) -> list[str]:
-    """`customerID`, `Customer Id` and `customer_id` are the same two words."""
-    spaced = re.sub(r"(?<=[a-zа-я0-9])(?=[A-ZА-Я])", "_", name)
-    return [word for word in re.split(r"[\W_]+", spaced.lower()) if word]
-
-
 def _whole(handle: Handle, column: Column) -> bool:
     return bool(handle.table[column.name].type().is_integer())
 
@@ -72,10 +66,10 @@ def _pairs(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) -> It
 
 def _points(column: str, table: str, key: str) -> bool:
     """`customer_id` at `customers.id`, `customer_id` or `billing_customer_id` at `customers.customer_id`."""
-    given, wanted = words(column), words(key)
+    given, wanted = split_name(column), split_name(key)
     if len(wanted) == 1:
-        wanted = [*words(table), *wanted]
-        singular = [*wanted[:-2], _singular(wanted[-2]), wanted[-1]]
+        wanted = (*split_name(table), *wanted)
+        singular = (*wanted[:-2], _singular(wanted[-2]), wanted[-1])
         return given[-len(wanted) :] in (wanted, singular)
     return given[-len(wanted) :] == wanted
 

@@ -62,7 +62,7 @@ def save_table(call: Call, handle: Handle, params: Params, work: Work, source: s
     if call.output is None:
         raise ToolError("there is no folder to save to; name one with --output DIR")
     table = arranged(handle.table, handle.order)
-    fetched = work.executor.run(table, MOST_SAVED, work.until)
+    fetched = work.executor.run(table, MOST_SAVED, work.scope)
     total = work.total(handle.table, fetched)
     path = call.output / f"{params['name']}.{params['format']}"
     _write(fetched.table, path)

@@ -1,4 +1,4 @@
-"""Writes `sales.csv`: two years of a made-up shop, with a trend, seasons and four planted anomalies."""
+"""Sample data for `groundplan demo`: two years of a made-up shop, with a trend, seasons and four planted anomalies."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ PLANTED = (
 )
 
 
-def main() -> None:
-    path = Path(__file__).with_name("sales.csv")
+def write_sales(path: Path) -> None:
+    """The same bytes every time; `examples/sales.csv` is made by it."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -69,7 +69,7 @@ def main() -> None:
 
 def sales() -> Iterator[tuple[str, str, str, str, int, str, str]]:
     """One row for every day, region and category."""
-    chance = random.Random(SEED)
+    chance = random.Random(SEED)  # noqa: S311 - made-up data
     factors = {(item.day, item.region, item.product_category): item.factor for item in PLANTED}
     for offset in range(DAYS):
         day = FIRST + timedelta(days=offset)
@@ -97,7 +97,3 @@ def chosen_channel(chance: random.Random, offset: int) -> str:
     """Online grows from a third of the rows to over a half, at the expense of the stores."""
     online = 0.34 + 0.22 * offset / DAYS
     return chance.choices(("online", "store", "partner"), (online, 0.88 - online, 0.12))[0]
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,14 @@
-"""YAML files read entry by entry, with the line of everything in them."""
+"""YAML read with the line of every value; what is wrong with a file is collected, not raised.
+
+Only values that JSON has are read. A file may be read entry by entry, so that one with 100,000 entries is never held
+whole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from pathlib import Path
@@ -21,10 +25,9 @@ from yaml.events import (
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
+    StreamEndEvent,
 )
 from yaml.resolver import Resolver
-
-from groundplan.errors import CatalogError
 
 Place = tuple[str | int, ...]
 
@@ -38,76 +41,69 @@ class File:
 
     path: Path
     content: bytes
-
-    @classmethod
-    def read(cls, path: Path) -> File:
-        try:
-            return cls(path, path.read_bytes())
-        except OSError as error:
-            raise CatalogError(f"{path}:1: cannot be read ({error.strerror}); give a file that exists") from error
+    lines_above: int = 0  # lines of the file before the content, such as the fence above front matter
 
 
 @dataclass(frozen=True)
-class Problem:
-    file: File
-    line: int
-    what: str
+class Located:
+    """A value, where it is in its file, and the line of each value inside it."""
 
-    def __str__(self) -> str:
-        return f"{self.file.path}:{self.line}: {self.what}"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One value of a file, where it stands, and the line of each value inside it."""
-
-    file: File
-    place: Place
+    path: Path
     value: JsonValue
-    lines: Mapping[Place, int]
+    lines: Mapping[Place, int] = field(default_factory=dict)
+    place: Place = ()
 
-    def problem(self, what: str, at: Place = ()) -> Problem:
-        """What is wrong, `at` a place inside the value or the nearest one around it that the file has."""
+    def where(self, at: Place = ()) -> str:
+        """The file and line of a place inside the value, or of the nearest place around it that the file has."""
         while at and at not in self.lines:
             at = at[:-1]
-        return Problem(self.file, self.lines[at], what)
+        return f"{self.path}:{self.lines.get(at, 1)}"
+
+    def fault(self, what: str, at: Place = ()) -> str:
+        return f"{self.where(at)}: {what}"
 
 
-def entries(file: File, problems: list[Problem]) -> Iterator[Entry]:
-    """The values of the outermost mapping, those of a list one by one: a long file is never held whole."""
+def entries(file: File, problems: list[str]) -> Iterator[Located]:
+    """The values of the outermost mapping; the items of a list one by one."""
     with _noting(file, problems):
         yield from _Composer(file, problems).entries()
 
 
-def whole(file: File, problems: list[Problem]) -> Entry | None:
-    """The outermost mapping as one value; None when the file cannot be read to its end."""
+def whole(file: File, problems: list[str], *, as_written: bool = False) -> Located | None:
+    """The outermost mapping as one value; None when the file cannot be read to its end.
+
+    `as_written` is for files that people keep as text: keys, dates and other values that JSON lacks stay as they are
+    written, aliases are refused, and an empty file is an empty mapping.
+    """
     with _noting(file, problems):
-        return _Composer(file, problems).whole()
+        return _Composer(file, problems, as_written).whole()
     return None
 
 
 @contextmanager
-def _noting(file: File, problems: list[Problem]) -> Iterator[None]:
+def _noting(file: File, problems: list[str]) -> Iterator[None]:
     try:
         yield
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        problems.append(Problem(file, line, f"{error.problem or error.context}; correct the YAML"))
+        line = error.problem_mark.line + 1 + file.lines_above if error.problem_mark else 1
+        problems.append(f"{file.path}:{line}: {error.problem or error.context}; correct the YAML")
     except yaml.YAMLError as error:
-        problems.append(Problem(file, 1, f"{error}; save the file as UTF-8 text"))
+        problems.append(f"{file.path}:1: {error}; save the file as UTF-8 text")
 
 
 class _Composer:
     """Builds plain JSON values from YAML events and keeps lines; several times faster than PyYAML's nodes."""
 
-    def __init__(self, file: File, problems: list[Problem]) -> None:
+    def __init__(self, file: File, problems: list[str], as_written: bool = False) -> None:
         self._file = file
         self._problems = problems
+        self._as_written = as_written
+        self._first_line = 1 + file.lines_above
         self._next: Callable[[], Event] = LOADER(file.content).get_event
         self._anchors: dict[str, JsonValue] = {}
         self._lines: dict[Place, int] = {}
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Located]:
         seen: dict[str, int] = {}
         if self._opened() is None:
             return
@@ -117,23 +113,25 @@ class _Composer:
             if isinstance(inner, SequenceStartEvent) and inner.anchor is None:
                 yield from self._items(key)
             else:
-                yield self._entry(inner, (key,), seen[key])
+                yield self._located(inner, (key,), seen[key])
         self._closed()
 
-    def whole(self) -> Entry | None:
+    def whole(self) -> Located | None:
         outer = self._opened()
         if outer is None:
             return None
-        entry = self._entry(outer, (), _line(outer))
+        if isinstance(outer, StreamEndEvent):
+            return Located(self._file.path, {})
+        found = self._located(outer, (), self._line(outer))
         self._closed()
-        return entry
+        return found
 
     def _opened(self) -> Event | None:
-        """The start of the outermost mapping."""
+        """The start of the outermost mapping; the end of the file where it may be empty."""
         self._next()  # the stream begins
         start = self._next()
         outer = self._next() if isinstance(start, DocumentStartEvent) else start
-        if isinstance(outer, MappingStartEvent):
+        if isinstance(outer, MappingStartEvent) or (self._as_written and isinstance(outer, StreamEndEvent)):
             return outer
         self._note(outer, "the file holds no mapping; write keys with values")
         return None
@@ -143,16 +141,16 @@ class _Composer:
         if isinstance(event := self._next(), DocumentStartEvent):
             self._note(event, "a second YAML document begins; keep one document in a file")
 
-    def _items(self, key: str) -> Iterator[Entry]:
+    def _items(self, key: str) -> Iterator[Located]:
         position = 0
         while not isinstance(event := self._next(), SequenceEndEvent):
-            yield self._entry(event, (key, position), _line(event))
+            yield self._located(event, (key, position), self._line(event))
             position += 1
 
-    def _entry(self, event: Event, place: Place, line: int) -> Entry:
+    def _located(self, event: Event, place: Place, line: int) -> Located:
         self._lines = {}
         value = self._value(event, (), line)
-        return Entry(self._file, place, value, self._lines)
+        return Located(self._file.path, value, self._lines, place)
 
     def _value(self, event: Event, at: Place, line: int) -> JsonValue:
         self._lines[at] = line
@@ -182,19 +180,19 @@ class _Composer:
         _refuse_depth(start, at)
         value: list[JsonValue] = []
         while not isinstance(event := self._next(), SequenceEndEvent):
-            value.append(self._value(event, (*at, len(value)), _line(event)))
+            value.append(self._value(event, (*at, len(value)), self._line(event)))
         return value
 
     def _key(self, event: Event, seen: dict[str, int]) -> str:
         if not isinstance(event, ScalarEvent):
             raise _unreadable(event, "a key is not plain text")
-        key = self._scalar(event)
+        key = event.value if self._as_written else self._scalar(event)
         if not isinstance(key, str):
             self._note(event, f"the key {event.value!r} does not read as text; put it in quotes")
             key = str(event.value)
         if key in seen:
             self._note(event, f"the key {key!r} appears twice, first on line {seen[key]}; keep one")
-        seen[key] = _line(event)
+        seen[key] = self._line(event)
         return key
 
     def _scalar(self, event: ScalarEvent) -> JsonValue:
@@ -206,18 +204,23 @@ class _Composer:
         try:
             return _plain_scalar(text)
         except ValueError as error:
-            self._note(event, f"{text!r} {error}")
+            if not self._as_written:
+                self._note(event, f"{text!r} {error}")
             return text
 
     def _alias(self, event: Event) -> JsonValue:
         anchor = getattr(event, "anchor", None)
-        if anchor not in self._anchors:
+        if self._as_written:
+            self._note(event, f"*{anchor} is an alias; write the value out")
+        elif anchor not in self._anchors:
             self._note(event, f"*{anchor} has no complete &{anchor} above it; write the value out")
-            return None
-        return self._anchors[anchor]
+        return self._anchors.get(str(anchor))
 
     def _note(self, event: Event, what: str) -> None:
-        self._problems.append(Problem(self._file, _line(event), what))
+        self._problems.append(f"{self._file.path}:{self._line(event)}: {what}")
+
+    def _line(self, event: Event) -> int:
+        return event.start_mark.line + self._first_line if event.start_mark else 1
 
 
 @lru_cache(maxsize=4096)
@@ -248,10 +251,6 @@ def _finite(number: float) -> float:
 
 _RESOLVER = Resolver()
 _CONSTRUCTOR = SafeConstructor()
-
-
-def _line(event: Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
 
 
 def _unreadable(event: Event, what: str) -> yaml.MarkedYAMLError:

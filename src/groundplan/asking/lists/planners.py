@@ -1,0 +1,19 @@
+"""The planner for the lists of trackers."""
+
+from __future__ import annotations
+
+from groundplan.asking.lists import plan
+from groundplan.asking.lists.plan import load_rules
+from groundplan.asking.remote_tables import Fetching
+from groundplan.asking.route import Declined, PlanRequest
+from groundplan.contracts.plan import Plan
+
+
+class Planner:
+    """Each list becomes one step that reads it, filtered on its own server."""
+
+    name, route, order, attempts, needs_model = "rules", "lists", 10, 1, False
+
+    async def propose(self, request: PlanRequest) -> Plan | Declined:
+        tools = {tool.output.table: tool for tool in request.context.catalog.tools.values() if tool.output.table}
+        return plan.propose(request.reading, Fetching(tools, request.question.timezone), load_rules())

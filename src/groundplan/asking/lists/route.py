@@ -1,0 +1,49 @@
+"""Questions about the lists of trackers: how well they fit, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
+from groundplan.asking.lists.read import detect_intents, load_tracker_words, read_projects
+from groundplan.asking.lists.requirements import read_retrieval
+from groundplan.context import Context
+from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.question import Question
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.retrieval import Reasoning, Retrieval
+from groundplan.telemetry.audit import Execution
+
+SPARE = 0.45  # of a question about a number made of a list: taken where tables do not understand it
+
+
+class Lists:
+    name = "lists"
+
+    def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
+        found = _planned(question, context, [])
+        if found is None:
+            return 0.0
+        return 1.0 if load_rules().of(found[0].intents[0].type).lists else SPARE
+
+    async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
+        found = _planned(question, context, context.trail)
+        assert found is not None
+        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+        return read_retrieval(question.text, *found, context.tables, **clock)
+
+    def nothing_found(self, context: Context) -> Refusal | None:
+        return None
+
+
+def _planned(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
+    """Intents, reasoning and retrieval, each by its agent. None if no tracker's list is asked for."""
+    projects, rules = read_projects(context.schemas.values()), load_rules()
+    if projects is None:
+        return None
+    clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+    heard = detect_intents.execute(trail, question.text, projects, load_tracker_words(), **clock)
+    reasoning = structure_reasoning.execute(trail, heard, rules)
+    plans = plan_retrieval.execute(trail, reasoning, rules)
+    return (reasoning, plans) if any(plan.table for plan in plans.plans) else None

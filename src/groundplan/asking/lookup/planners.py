@@ -1,0 +1,18 @@
+"""The planner for a knowledge base."""
+
+from __future__ import annotations
+
+from groundplan.asking.lookup import plan
+from groundplan.asking.lookup.route import knowledge_of
+from groundplan.asking.route import Declined, PlanRequest
+from groundplan.contracts.plan import Plan
+
+
+class Planner:
+    """Intents and entities become look-ups in the graph, with the documents as the fallback."""
+
+    name, route, order, attempts, needs_model = "lookup", "lookup", 10, 1, False
+
+    async def propose(self, request: PlanRequest) -> Plan | Declined:
+        schema = knowledge_of(request.context)
+        return plan.propose(request.reading, schema) if schema else Declined("there is no knowledge base here")

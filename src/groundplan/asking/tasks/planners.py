@@ -1,0 +1,82 @@
+"""The planners for tasks, in the order they are tried: a remembered workflow, a model, words alone."""
+
+from __future__ import annotations
+
+from groundplan.asking.remembered import Remembered
+from groundplan.asking.route import Declined, PlanRequest
+from groundplan.asking.tasks.choose import Choose, by_words
+from groundplan.asking.tasks.plan import ATTEMPTS, Composed, Uncomposed, compose, confidence_of
+from groundplan.catalog.search.parts import search_parts
+from groundplan.contracts.answer import Clarification
+from groundplan.contracts.plan import Plan, Provenance
+from groundplan.contracts.verdict import Refused
+
+
+class _Composing:
+    """A workflow of tools: one step for each goal, references between steps, routers for conditions."""
+
+    name, route = "compose", "tasks"
+
+    def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
+        raise NotImplementedError
+
+    async def propose(self, request: PlanRequest) -> Plan | Declined:
+        context = request.context
+        search = search_parts(context.retriever, context.catalog)
+        problems = _problems(request.refused, request.last) if request.refused and request.last else {}
+        example = await context.plans.example(request.reading) if context.plans else None
+        composed = await compose(request.reading, context.catalog, search, self._choose(request, example), problems)
+        if isinstance(composed, Uncomposed):
+            asked = f"{composed.problem}; {composed.hint}."
+            ended = Clarification(text=asked, missing=composed.part, put="{missing} {choice}", open=True)
+            return Declined(composed.problem, ended=ended)
+        return _with_provenance(composed, request)
+
+
+class ComposeWithModel(_Composing):
+    """A model chooses tools and fills params where words leave that open."""
+
+    order, attempts, needs_model = 20, ATTEMPTS, True
+
+    def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
+        from groundplan.asking.tasks.choose_with_model import ByModel
+
+        assert request.context.calls is not None
+        return ByModel(request.context.calls, example)
+
+
+class Compose(_Composing):
+    """By words alone: the floor that needs no model."""
+
+    order, attempts, needs_model = 30, 1, False
+
+    def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
+        return by_words
+
+
+class RememberedWorkflow(Remembered):
+    route, order = "tasks", 10
+
+
+def _with_provenance(composed: Composed, request: PlanRequest) -> Plan:
+    calls = request.context.calls
+    attempts = max(request.attempt, composed.attempts)
+    provenance = Provenance(
+        model=calls.usage.models[-1] if calls and calls.usage.models else None,
+        attempts=attempts,
+        tokens=calls.usage.prompt_tokens + calls.usage.completion_tokens if calls else 0,
+        reasoning=composed.plan.reasons,
+        log=composed.log,
+    )
+    confidence = confidence_of(composed.sure, attempts)
+    return composed.plan.model_copy(update={"provenance": provenance, "confidence": confidence})
+
+
+def _problems(refused: Refused, plan: Plan) -> dict[str, str]:
+    """What the gate found, by the part of the task that it concerns."""
+    cited = {step.id: step.satisfies for step in plan.steps}
+    found: dict[str, str] = {}
+    for issue in refused.issues:
+        for id_ in (issue.requirement,) if issue.requirement else cited.get(issue.step or "", ()):
+            found.setdefault(id_, f"{issue.path or ''} {issue.problem}".strip())
+    return found

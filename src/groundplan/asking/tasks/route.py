@@ -1,0 +1,52 @@
+"""Tasks: something to be done with the tools of MCP servers. How well they fit, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundplan.asking.tasks.read import read_task
+from groundplan.asking.tasks.words import first_of, glossed, stems, tool_words
+from groundplan.context import Context
+from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.question import Question
+from groundplan.contracts.reading import Goal, Reading
+from groundplan.text.names import name_words
+from groundplan.text.similar import content_stems
+from groundplan.text.stems import stem
+
+ACTS = 0.95  # of a text that begins with what a tool with an effect is named for
+LOOKS_UP = 0.9  # of a text, all of whose words name one tool that reads
+
+
+class Tasks:
+    name = "tasks"
+
+    def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
+        data = any(schema.tables or schema.knowledge for schema in context.schemas.values())
+        if not context.has_actions:
+            return 0.0
+        return 1.0 if question.strategy == "compose" or not data else _named(question.text, context)
+
+    async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
+        task = read_task(question.text)
+        wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
+        return task if wanted else Clarification(text="Say what is to be done.", missing="a task", open=True)
+
+    def nothing_found(self, context: Context) -> Refusal | None:
+        return None
+
+
+def _named(text: str, context: Context) -> float:
+    """How well the words name a tool: by its verb where it acts, by its whole name where it reads."""
+    goals = [r.value.text for r in read_task(text).requirements if isinstance(r.value, Goal)]
+    verbs = {stem(word) for goal in goals for word in glossed(first_of(name_words(goal))).split()}
+    said = content_stems(text) | set(stems(text))
+    best = 0.0
+    for tool in (tool for tool in context.catalog.tools.values() if tool.is_action):
+        words = [stem(word) for word in tool_words(tool.name)]
+        if tool.effect == "write" and words[:1] and words[0] in verbs and said & set(words[1:] or words):
+            return ACTS
+        share = len(said & set(words)) / len(said) if said else 0.0
+        best = max(best, LOOKS_UP * share)
+    return best

@@ -1,0 +1,28 @@
+"""Why a plan has the steps it has."""
+
+from __future__ import annotations
+
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.plan import Plan
+from groundplan.contracts.reading import Reading
+
+
+class Reason(Contract):
+    """A requirement, the words that ask for it, and the steps that serve it."""
+
+    requirement: str
+    words: str
+    implied: bool  # it follows from those words; nobody named it
+    steps: tuple[str, ...]
+
+
+def reasons(reading: Reading, plan: Plan) -> tuple[Reason, ...]:
+    return tuple(
+        Reason(
+            requirement=requirement.id,
+            words=requirement.evidence.text,
+            implied=requirement.implied,
+            steps=tuple(step.id for step in plan.steps if requirement.id in step.satisfies),
+        )
+        for requirement in reading.requirements
+    )

@@ -1,0 +1,17 @@
+"""A question as it was asked: its words, its clock and its strategy."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+
+from groundplan.contracts.contract import Contract, Name
+
+
+class Question(Contract):
+    text: Annotated[str, Field(max_length=100_000)]
+    today: date
+    timezone: str = "UTC"
+    strategy: Name | None = None  # None: rules first, a model where they leave something open

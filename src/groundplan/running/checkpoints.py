@@ -1,0 +1,84 @@
+"""Checkpoints of threads and runs, in the same SQLite file as everything else that outlives a process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from groundplan.errors import StateInvalid
+from groundplan.state.database import FILE, SECONDS
+
+T = TypeVar("T")
+
+
+class Checkpoints(AsyncSqliteSaver):
+    """Writes finish even when the question is cancelled: a transaction left open would lock the file for others."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        # plain types only: nothing that is read back can name a class to build
+        super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        self._writing: set[asyncio.Task[Any]] = set()
+
+    async def setup(self) -> None:
+        await self._finished(super().setup())
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return await self._finished(super().aput(config, checkpoint, metadata, new_versions))
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await self._finished(super().aput_writes(config, writes, task_id, task_path))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self._finished(super().adelete_thread(thread_id))
+
+    async def keep_latest(self, thread: str) -> None:
+        """Of a thread that has ended, only the state that its next question starts from."""
+        await self._finished(self._keep_latest(thread))
+
+    async def _keep_latest(self, thread: str) -> None:
+        latest = "select max(checkpoint_id) from checkpoints where thread_id = ?1 and checkpoint_ns = ''"
+        async with self.lock:
+            for table in ("writes", "checkpoints"):
+                outdated = f"thread_id = ?1 and (checkpoint_ns != '' or checkpoint_id < ({latest}))"
+                await self.conn.execute(f"delete from {table} where {outdated}", (thread,))  # noqa: S608 - our names
+            await self.conn.commit()
+            await self.conn.execute("pragma wal_checkpoint(truncate)")  # deleted rows stay in no other file
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._writing, return_exceptions=True)
+        await self.conn.close()
+
+    async def _finished(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(work)
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        return await asyncio.shield(task)
+
+
+async def open_checkpoints(folder: Path) -> Checkpoints:
+    file = folder / FILE
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        connection = await aiosqlite.connect(file, timeout=SECONDS)
+        await connection.execute("pragma secure_delete = on")  # what a run brought is gone with it
+        saver = Checkpoints(connection)
+        await saver.setup()
+    except aiosqlite.DatabaseError as error:
+        raise StateInvalid(f"{file} cannot be read or written ({error}); move it away to begin anew") from error
+    return saver

@@ -1,0 +1,69 @@
+"""Sources by entry point: which are installed, and which of them opens what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from groundplan.errors import UsageError
+from groundplan.sources.interface import Source
+
+TABLES = "tables"  # opens what no other source claims, and works on the rows that servers send
+MODEL = "model"  # opened for a run, with the models of the project; never by settings
+
+Opener = Callable[[], Source]
+
+
+@cache
+def installed() -> Mapping[str, EntryPoint]:
+    """The entry points by name; the built-in sources are registered like anyone else's."""
+    return {point.name: point for point in sorted(entry_points(group="groundplan.sources"), key=lambda p: p.name)}
+
+
+def load_type(kind: str) -> Any:
+    """The class of a source, a `SourceType`. Imported only when it is needed: some are heavy."""
+    return installed()[kind].load()
+
+
+def openers(where: Any) -> list[Opener]:
+    """What opens the data given, or each server of `[sources.NAME]` and a scratch database for their rows."""
+    if _is_settings(where):
+        return [*(_server(name, dict(where[name])) for name in sorted(where)), lambda: load_type(TABLES).scratch()]
+    kind = next((kind for kind in installed() if kind != MODEL and _described_by(kind, where)), TABLES)
+    return [partial(_open, kind, where, kind)]
+
+
+def tool_files(kinds: Collection[str] | None = None) -> list[Path]:
+    """The YAML files that describe the tools of these sources, or of all installed ones."""
+    wanted = [kind for kind in installed() if kinds is None or kind in kinds]
+    return [file for kind in wanted for file in load_type(kind).tools()]
+
+
+def _is_settings(where: Any) -> bool:
+    return isinstance(where, Mapping) and bool(where) and all(isinstance(given, Mapping) for given in where.values())
+
+
+def _server(name: str, settings: dict[str, Any]) -> Opener:
+    kind = settings.pop("kind", None) or next((kind for kind in (name, *settings) if kind in installed()), None)
+    if name == MODEL or kind == MODEL:
+        raise UsageError(f"[sources.{name}]: {MODEL!r} is reserved for language models; use another name")
+    if not isinstance(kind, str) or kind not in installed():
+        raise UsageError(f"[sources.{name}]: there is no such source; installed are {', '.join(installed())}")
+    return partial(_open, kind, settings, name)
+
+
+def _described_by(kind: str, where: Any) -> bool:
+    """A folder that holds KIND.yaml, or that file itself, belongs to the source of that name."""
+    if not isinstance(where, str | PathLike) or "://" in str(where):
+        return False
+    path, file = Path(where).expanduser(), f"{kind}.yaml"
+    return path.name == file or (path / file).is_file()
+
+
+def _open(kind: str, where: Any, name: str) -> Source:
+    opened: Source = load_type(kind).open(where, name)
+    return opened

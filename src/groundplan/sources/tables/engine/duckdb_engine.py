@@ -1,0 +1,152 @@
+"""DuckDB. Files are opened read-only, without access to other files, and the configuration is locked."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
+import ibis.expr.types as ir
+import pyarrow as pa
+from ibis.backends.duckdb import Backend
+from ibis.backends.sql import SQLBackend
+from ibis.common.exceptions import TableNotFound
+
+from groundplan.errors import SourceError, ToolError, TransientError
+from groundplan.settings import cache_folder
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.connection_pool import ConnectionPool
+from groundplan.sources.tables.engine.interface import Query, first_line
+
+CURSORS = 8  # queries that run side by side
+CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+def open_scratch() -> Scratch:
+    """An empty database in memory, for rows that other sources hand over; it can reach no file."""
+    connection = duckdb.connect(":memory:", config=CLOSED)
+    _lock(connection)
+    return Scratch(LockedBackend.from_connection(connection), private=True)
+
+
+def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
+    """A database file that nothing can write to and that can reach no other file."""
+    spill = {"temp_directory": str(cache_folder() / "spill" / str(os.getpid()))}
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=CLOSED | spill)
+    except duckdb.Error as error:
+        raise SourceError(
+            f"{path}: cannot be opened read-only: {error}; if this process already has it open, hand over "
+            "that connection: Tables.open(ibis.duckdb.from_connection(connection))"
+        ) from error
+    _lock(connection)
+    return DuckDB(LockedBackend.from_connection(connection), private=True, folder=folder)
+
+
+class DuckDB:
+    """A connection must not be used by two threads at once, not even to describe a table.
+
+    A private database lends each query a cursor. Someone else's connection is lent as it is, to one query at a time:
+    only that connection sees its temporary tables and views.
+    """
+
+    def __init__(self, backend: SQLBackend, private: bool, folder: TemporaryDirectory[str] | None = None) -> None:
+        self.backend = backend
+        self._private = private
+        self._folder = folder
+        self._shared = threading.Lock()  # held while `backend.con` itself is used
+        self._pool: ConnectionPool[SQLBackend] = (
+            ConnectionPool(self._cursor, CURSORS) if private else ConnectionPool(lambda: backend, 1)
+        )
+
+    def run(self, query: Query, scope: CancelScope) -> pa.Table:
+        with self._lent(scope) as lent:
+            return lent.con.execute(query.sql).to_arrow_table()
+
+    def table(self, name: str, scope: CancelScope) -> ir.Table:
+        try:
+            with self._lent(scope) as lent:
+                schema = lent.table(name).schema()
+        except (ToolError, TransientError, TableNotFound) as error:
+            raise SourceError(f"the table {name!r} cannot be read: {error}") from error
+        return ops.DatabaseTable(name, schema=schema, source=self.backend).to_expr()
+
+    def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
+        with self._lent(scope) as lent:
+            return lent.sql(sql).schema()
+
+    def close(self) -> None:
+        if self._private:
+            self.backend.disconnect()  # closes the cursors too
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    @contextmanager
+    def _lent(self, scope: CancelScope) -> Iterator[SQLBackend]:
+        """Ibis on a connection of its own, watched until the block ends."""
+        with self._pool.lend(scope) as lent, scope.watch(lent.con.interrupt):
+            try:
+                yield lent
+            except duckdb.Error as error:
+                scope.check()
+                raise _failure(error) from error
+
+    def _cursor(self) -> SQLBackend:
+        with self._shared:
+            return LockedBackend.from_connection(self.backend.con.cursor())
+
+
+class Scratch(DuckDB):
+    """The one engine that takes rows in."""
+
+    def take(self, name: str, rows: pa.Table) -> None:
+        with self._shared:
+            self.backend.con.register("incoming", rows)
+            try:
+                self.backend.con.execute(f'CREATE TABLE "{name}" AS SELECT * FROM incoming')  # noqa: S608 - our own name
+            finally:
+                self.backend.con.unregister("incoming")
+
+    def drop(self, name: str) -> None:
+        with self._shared:
+            self.backend.con.execute(f'DROP TABLE "{name}"')
+
+
+class LockedBackend(Backend):  # type: ignore[misc]
+    """Ibis sets options on every connection, which a database locked by an earlier opening refuses."""
+
+    def _post_connect(self, extensions: Sequence[str] | None = None) -> None:
+        self._record_batch_readers_consumed: dict[str, object] = {}
+
+
+def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+    # connections of one process to one file share their configuration, so it may be locked already
+    if connection.execute("SELECT current_setting('lock_configuration')").fetchone() == (False,):
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        connection.execute("SET lock_configuration = true")
+
+
+# these quote the cell that did not fit, and a message may travel back to a planner, which sees no rows
+_QUOTES_DATA = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
+
+
+def _failure(error: duckdb.Error) -> Exception:
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return ToolError("DuckDB ran out of memory; filter or aggregate first")
+    if isinstance(error, duckdb.IOException):
+        return TransientError(f"DuckDB: {first_line(error)}")
+    if isinstance(error, _QUOTES_DATA):
+        return ToolError("DuckDB: a value does not fit the operation; check the column's type and values")
+    return ToolError(f"DuckDB: {first_line(error)}")

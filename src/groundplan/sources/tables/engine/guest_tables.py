@@ -1,0 +1,56 @@
+"""Rows that other sources read, as tables of a scratch database."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from groundplan.sources.by_run import ByRun
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.duckdb_engine import Scratch
+from groundplan.sources.tables.engine.executing import Executor
+from groundplan.sources.tables.engine.handle import Handle, handle_on
+
+
+@dataclass(frozen=True)
+class _Guest:
+    rows: pa.Table  # held, so that no other rows get their id
+    name: str
+    handle: Handle
+
+
+class GuestTables:
+    """Each run has tables of its own; they are dropped when the run is forgotten."""
+
+    def __init__(self, executor: Executor, engine: Scratch) -> None:
+        self._executor, self._engine = executor, engine
+        self._guests: ByRun[int, _Guest] = ByRun()
+        self._numbers = itertools.count(1)
+        self._one_at_a_time = threading.Lock()
+
+    def take(self, run: str, rows: pa.Table, scope: CancelScope) -> Handle:
+        with scope.holding(self._one_at_a_time):
+            guest = self._guests.find(run, id(rows))
+            if guest is None:
+                guest = self._load(rows, scope)
+                self._drop(self._guests.keep(run, id(rows), guest, rows.nbytes))
+            return guest.handle
+
+    def _load(self, rows: pa.Table, scope: CancelScope) -> _Guest:
+        name = f"rows_{next(self._numbers)}"
+        self._engine.take(name, rows)
+        try:
+            handle = handle_on(self._engine.table(name, scope))
+        except BaseException:
+            self._engine.drop(name)
+            raise
+        self._executor.tables |= {name}
+        return _Guest(rows, name, handle)
+
+    def _drop(self, forgotten: list[_Guest]) -> None:
+        self._executor.tables -= {guest.name for guest in forgotten}
+        for guest in forgotten:
+            self._engine.drop(guest.name)

@@ -1,0 +1,55 @@
+"""Any other backend of Ibis. It is as safe as the connection that was handed over."""
+
+from __future__ import annotations
+
+import threading
+
+import ibis.expr.schema as sch
+import ibis.expr.types as ir
+import pyarrow as pa
+from ibis.backends.sql import SQLBackend
+
+from groundplan.errors import ToolError
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.interface import Query
+
+
+class Other:
+    """One connection, one query at a time. It cannot be told to stop: a query that must end is left behind."""
+
+    def __init__(self, backend: SQLBackend, private: bool) -> None:
+        self.backend = backend
+        self._private = private
+        self._one_at_a_time = threading.Lock()
+
+    def run(self, query: Query, scope: CancelScope) -> pa.Table:
+        outcome: list[pa.Table | Exception] = []
+        ended = threading.Event()
+
+        def work() -> None:
+            try:
+                with scope.holding(self._one_at_a_time):
+                    outcome.append(query.table.to_pyarrow())
+            except Exception as error:  # noqa: BLE001 - raised again below, in the caller's thread
+                outcome.append(error)
+            ended.set()
+
+        threading.Thread(target=work, name="groundplan-query", daemon=True).start()
+        with scope.watch(ended.set):
+            ended.wait()
+        if not outcome or isinstance(outcome[0], Exception):
+            scope.check()
+            raise ToolError(f"{self.backend.name} could not run the query: {outcome[0]}") from outcome[0]
+        return outcome[0]
+
+    def table(self, name: str, scope: CancelScope) -> ir.Table:
+        with scope.holding(self._one_at_a_time):
+            return self.backend.table(name)
+
+    def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
+        with scope.holding(self._one_at_a_time):
+            return self.backend.sql(sql).schema()
+
+    def close(self) -> None:
+        if self._private:
+            self.backend.disconnect()

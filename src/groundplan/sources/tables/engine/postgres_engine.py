@@ -1,0 +1,175 @@
+"""PostgreSQL, read-only by the role that connects.
+
+A session can take `default_transaction_read_only` and `statement_timeout` off again; the role is what holds. Connect
+as one that may only SELECT, and revoke from PUBLIC the functions that make large objects (`lo_create`, `lo_creat`,
+`lo_from_bytea`), which every role has otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import ibis
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
+import ibis.expr.types as ir
+import pyarrow as pa
+from ibis.backends.sql import SQLBackend
+from ibis.common.exceptions import TableNotFound
+
+from groundplan.errors import SourceError, ToolError, TransientError, UsageError
+from groundplan.sources.tables.engine.arrow import from_rows
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.connection_pool import ConnectionPool
+from groundplan.sources.tables.engine.interface import Query, first_line
+
+LONGEST_STATEMENT = 610  # seconds: a little more than a plan may give one step
+CONNECTIONS = 4
+CONNECT_SECONDS = 10
+CANCEL_SECONDS = 2.0  # for one cancel request; it is repeated
+BELTS = (
+    "-c default_transaction_read_only=on -c standard_conforming_strings=on -c TimeZone=UTC "
+    f"-c statement_timeout={LONGEST_STATEMENT}s"
+)
+
+
+def open_postgres(url: str) -> Postgres:
+    """From `postgresql://user@host/database` or `postgresql://user@host/database/schema`."""
+    try:
+        import psycopg
+        from ibis.backends.postgres import Backend
+    except ImportError as error:
+        raise UsageError("Postgres needs a driver: pip install 'groundplan[postgres]'") from error
+
+    parts = urlsplit(url)
+    database, _, schema = parts.path.lstrip("/").partition("/")
+    plain = urlunsplit(parts._replace(path=f"/{database}"))
+    try:
+        connection = psycopg.connect(plain, options=BELTS, autocommit=True)
+        if schema:
+            connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
+        return Postgres(Backend.from_connection(connection), private=True)
+    except psycopg.Error as error:
+        raise SourceError(f"{without_password(url)}: cannot be opened: {str(error).strip()}") from error
+
+
+def without_password(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+class Postgres:
+    """A few connections, each with one SELECT at a time, in the role that opened the first."""
+
+    def __init__(self, backend: SQLBackend, private: bool) -> None:
+        self.backend = backend
+        self._private = private
+        self._path = backend.con.execute("SHOW search_path").fetchone()[0]
+        info = backend.con.info
+        given = {"options": BELTS, "connect_timeout": CONNECT_SECONDS, **info.get_parameters()}
+        self._given = {**given, "password": info.password}
+        self._pool: ConnectionPool[SQLBackend] = ConnectionPool(self._connect, CONNECTIONS, _is_clean)
+
+    def run(self, query: Query, scope: CancelScope) -> pa.Table:
+        with self._lent(scope) as lent:
+            rows = lent.con.execute(query.sql).fetchall()
+        return from_rows(query.table.schema(), rows)
+
+    def table(self, name: str, scope: CancelScope) -> ir.Table:
+        try:
+            with self._lent(scope) as lent:
+                schema = lent.table(name).schema()
+        except TableNotFound as error:
+            raise SourceError(f"the table {name!r} cannot be read: Postgres does not find it") from error
+        return ops.DatabaseTable(name, schema=schema, source=self.backend).to_expr()
+
+    def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
+        """Ibis would make a temporary view to find out, which a read-only session may not."""
+        words = (
+            "SELECT array_agg(format_type(code, NULL) ORDER BY place) "
+            "FROM unnest(%s::oid[]) WITH ORDINALITY AS given(code, place)"
+        )
+        with self._lent(scope) as lent:
+            shape = lent.con.execute(f"SELECT * FROM ({sql}) AS shape LIMIT 0").description  # noqa: S608 - it passed the gate
+            types = lent.con.execute(words, ([column.type_code for column in shape],)).fetchone()[0]
+        mapper = self.backend.compiler.type_mapper
+        return ibis.schema({column.name: mapper.from_string(type_) for column, type_ in zip(shape, types, strict=True)})
+
+    def close(self) -> None:
+        for lent in self._pool.idle:
+            lent.con.close()
+        if self._private:
+            self.backend.disconnect()
+
+    @contextmanager
+    def _lent(self, scope: CancelScope) -> Iterator[SQLBackend]:
+        """Ibis on a connection of its own, watched until the block ends."""
+        import psycopg
+
+        with self._pool.lend(scope) as lent:
+            told: list[bool] = []
+
+            def stop() -> None:
+                told.append(True)
+                with suppress(psycopg.Error):  # the request is repeated; a server that is gone ends the query too
+                    lent.con.cancel_safe(timeout=CANCEL_SECONDS)
+
+            try:
+                with scope.watch(stop):
+                    yield lent
+            except psycopg.Error as error:
+                scope.check()
+                raise _failure(error, scope) from error
+            finally:
+                if told:
+                    _settle(lent.con)
+
+    def _connect(self) -> SQLBackend:
+        import psycopg
+
+        try:
+            connection = psycopg.connect(**self._given, autocommit=True)
+            connection.execute("SELECT set_config('search_path', %s, false)", (self._path,))
+            return type(self.backend).from_connection(connection)
+        except psycopg.OperationalError as error:
+            raise TransientError(f"Postgres gives no further connection: {first_line(error)}") from error
+
+
+def _settle(connection: Any) -> None:
+    """A cancel request that comes too late hits this round trip, not the next query."""
+    import psycopg
+
+    try:
+        with suppress(psycopg.errors.QueryCanceled):
+            connection.execute("SELECT 1")
+        connection.execute("SELECT 1")
+    except psycopg.Error:
+        connection.close()
+
+
+def _is_clean(lent: SQLBackend) -> bool:
+    from psycopg.pq import TransactionStatus
+
+    if lent.con.closed:
+        return False
+    if lent.con.info.transaction_status == TransactionStatus.IDLE:
+        return True
+    lent.con.close()
+    return False
+
+
+def _failure(error: Any, scope: CancelScope) -> Exception:
+    import psycopg
+
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return scope.too_late()
+    passing = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | passing[0] | passing[1]):
+        return TransientError(f"Postgres: {first_line(error)}")
+    if isinstance(error, psycopg.DataError):
+        return ToolError("Postgres: a value does not fit the operation; check the column's type and values")
+    return ToolError(f"Postgres: {first_line(error)}")

@@ -1,0 +1,42 @@
+"""One SQLite file that processes share. Each use is one transaction in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from groundplan.errors import StateInvalid
+
+FILE = "state.sqlite"
+SECONDS = 10.0  # to wait for another process that writes
+
+T = TypeVar("T")
+
+
+class Database:
+    """`layout` creates the tables that a store needs, if they are not there yet."""
+
+    def __init__(self, folder: Path, layout: str) -> None:
+        self.file = folder / FILE
+        self._layout = layout
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` returns; its changes are committed together or not at all."""
+        return await asyncio.to_thread(self._run, work)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with closing(sqlite3.connect(self.file, timeout=SECONDS)) as connection, connection:
+                connection.execute("pragma journal_mode = wal")  # readers do not wait for a writer
+                connection.executescript(self._layout)
+                return work(connection)
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise StateInvalid(
+                f"{self.file} cannot be read or written ({error}); move it away to begin anew, and look first at what "
+                "unfinished runs have done"
+            ) from error

@@ -1,0 +1,66 @@
+"""What the forms of a word have in common: a stem and, for Russian words, the dictionary form."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import snowballstemmer
+
+if TYPE_CHECKING:
+    from pymorphy3 import MorphAnalyzer
+
+TOO_SHORT = 3  # letters of a Russian stem
+_RUSSIAN = re.compile(r"[а-я]")
+_POSSESSIVE = re.compile(r"'s?$")
+
+
+def lower(word: str) -> str:
+    """Lower case, with one е and one apostrophe."""
+    return word.lower().replace("ё", "е").replace("’", "'")
+
+
+def is_russian(word: str) -> bool:
+    return bool(_RUSSIAN.search(lower(word)))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """English or Russian by its letters. A Russian word keeps its ending where three letters or fewer would be left."""
+    plain = _POSSESSIVE.sub("", lower(word))
+    if not is_russian(plain):
+        return str(snowballstemmer.stemmer("english").stemWord(plain))  # one each: a stemmer is not safe to share
+    cut = snowballstemmer.stemmer("russian").stemWord
+    shorter = str(cut(plain))
+    while len(shorter) > TOO_SHORT and shorter != plain:  # cut once, канал and каналам have different stems
+        plain, shorter = shorter, str(cut(shorter))
+    return plain
+
+
+@lru_cache(maxsize=100_000)
+def lemma(word: str) -> str | None:
+    """The dictionary form of a Russian word; None for other words, and without the extra `knowledge`."""
+    if not is_russian(word) or (dictionary := _dictionary()) is None:
+        return None
+    return lower(dictionary.parse(_POSSESSIVE.sub("", lower(word)))[0].normal_form)
+
+
+@lru_cache(maxsize=100_000)
+def keys_of(word: str) -> frozenset[str]:
+    """The stem and the lemma. Two words are the same when they share a key.
+
+    Neither is enough: stems separate some forms of a noun, and the dictionary does not know names.
+    """
+    return frozenset(filter(None, (stem(word), lemma(word))))
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> MorphAnalyzer | None:
+    """Loading takes half a second."""
+    if find_spec("pymorphy3") is None:
+        return None
+    from pymorphy3 import MorphAnalyzer
+
+    return MorphAnalyzer()
