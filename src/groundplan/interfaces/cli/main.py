@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from pathlib import Path
@@ -77,6 +78,9 @@ ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zon
 
 def main() -> None:
     """Every failure of the world ends here, in one line and an exit code."""
+    gc.set_threshold(
+        100_000, 50, 50
+    )  # imports allocate a lot and free little: frequent collection is slow
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # a retry is no news to a person
     try:
         app()

@@ -8,7 +8,6 @@ from typing import Any
 
 import ibis.expr.datatypes as dt
 import ibis.expr.schema as sch
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,7 +31,7 @@ def sort(table: pa.Table, order: Order) -> pa.Table:
 
 def compact(table: pa.Table) -> pa.Table:
     """A copy of exactly these rows. An engine allocates more, and a slice keeps the rows that it was cut from."""
-    return table.take(pa.array(np.arange(table.num_rows)))
+    return table.take(pa.arange(0, table.num_rows, 1))
 
 
 def _array(dtype: dt.DataType, values: Sequence[Any]) -> pa.Array:

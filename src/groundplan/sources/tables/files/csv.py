@@ -11,6 +11,8 @@ from typing import Any
 
 import duckdb
 
+from groundplan.sources.tables.files.quoting import arguments, quoted
+
 SEPARATORS = ",;\t|"
 UTF8 = "utf-8-sig"
 OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such runs are words in Cyrillic and rare in Latin text
@@ -44,30 +46,22 @@ def _unsure_dates(
     connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]
 ) -> list[str]:
     """Columns like 03/04/2025 in which no day is above 12 stay text: which comes first is anyone's guess."""
-    given = ", ".join(f"{key} = ?" for key in options)
-    sql = f"SELECT DateFormat FROM sniff_csv(?, {given})"  # noqa: S608 - our own keys
-    (form,) = connection.execute(sql, [str(path), *options.values()]).fetchone() or (None,)
+    sql = f"SELECT DateFormat FROM sniff_csv({arguments(path, options)})"  # noqa: S608 - quoted
+    (form,) = connection.execute(sql).fetchone() or (None,)
     if not form or not form.startswith(("%d", "%m")) or "%b" in form.lower():
         return []
-    described = connection.execute(f"DESCRIBE {_quoted(name)}").fetchall()
+    described = connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
     dates = [column for column, type_, *_ in described if type_.startswith(("DATE", "TIMESTAMP"))]
     return [column for column in dates if _latest_day(connection, name, column) <= 12]
 
 
 def _latest_day(connection: duckdb.DuckDBPyConnection, name: str, column: str) -> int:
-    found = connection.execute(f"SELECT max(day({_quoted(column)})) FROM {_quoted(name)}").fetchone()  # noqa: S608 - quoted
+    found = connection.execute(f"SELECT max(day({quoted(column)})) FROM {quoted(name)}").fetchone()  # noqa: S608 - quoted
     return found[0] if found and found[0] is not None else 31
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:
-    given = ", ".join(f"{key} = ?" for key in options)
-    connection.execute(
-        f"CREATE OR REPLACE TABLE {_quoted(name)} AS FROM read_csv(?, {given})", [str(path), *options.values()]
-    )
+    connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
 
 
 def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
@@ -94,11 +88,8 @@ def _separator(path: Path) -> str | None:
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> int:
-    given = ", ".join(f"{key} = ?" for key in options)
-    found = connection.execute(
-        f"SELECT list_transform(Columns, lambda c: c.type) FROM sniff_csv(?, {given})",  # noqa: S608 - our own keys
-        [str(path), *options.values()],
-    ).fetchone()
+    types = "SELECT list_transform(Columns, lambda c: c.type)"
+    found = connection.execute(f"{types} FROM sniff_csv({arguments(path, options)})").fetchone()
     return sum(type_.startswith(NUMBERS) for type_ in found[0]) if found else 0
 
 

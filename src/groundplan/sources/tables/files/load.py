@@ -21,6 +21,7 @@ from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
 from groundplan.sources.tables.files.csv import read_csv
 from groundplan.sources.tables.files.excel import read_excel
+from groundplan.sources.tables.files.quoting import arguments, quoted
 
 LOADER = f"1/{duckdb.__version__}"  # change it when the same file would load differently
 LONGEST_NAME = 128  # characters of a column's name that a contract can hold
@@ -114,7 +115,7 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     yield (
         path.stem,
-        lambda name: connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_parquet(?)", [str(path)]),
+        lambda name: connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_parquet({arguments(path, {})})"),
     )
 
 
@@ -154,13 +155,9 @@ def _store(connection: duckdb.DuckDBPyConnection, rows: object, name: str) -> No
     connection.unregister("rows_to_store")
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _shorten_names(connection: duckdb.DuckDBPyConnection) -> None:
     long = connection.execute(
-        "SELECT table_name, column_name FROM duckdb_columns() WHERE length(column_name) > ?", [LONGEST_NAME]
+        f"SELECT table_name, column_name FROM duckdb_columns() WHERE length(column_name) > {LONGEST_NAME}"  # noqa: S608
     ).fetchall()
     for number, (table, column) in enumerate(long):
         short = f"{column[: LONGEST_NAME - 6]}~{number}"
