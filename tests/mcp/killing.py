@@ -3,8 +3,9 @@
     python -m tests.mcp.killing '{"shop": "http://…/mcp", "plans": {"a_run": {…}}, …}'
 
 A process that has loaded everything and begun nothing forks a worker for each try, so that a try costs little and the
-kill falls into the run itself. The first plans, as many as `runs`, are all run; further ones until there were enough
-`kills`: on a fast machine more runs end before theirs. What happened is printed as JSON.
+kill falls into the run itself. The last plan is run first and let be: a kill falls within the time that it took, so
+that a slow machine is not killed too early. The first plans, as many as `runs`, are all run; further ones until there
+were enough `kills`: on a fast machine more runs end before theirs. What happened is printed as JSON.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import select
 import signal
 import sqlite3
 import sys
+import time
 import traceback
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -55,10 +57,12 @@ def main() -> None:
     for module in LOADED_BEFORE:
         importlib.import_module(module)
     chance, report = random.Random(SEED), Report()
-    for run_id, plan in given["plans"].items():
+    *plans, (calm, calm_plan) = given["plans"].items()
+    report.ended[calm], within = _try(given["shop"], calm, calm_plan, None, resume=False)
+    for run_id, plan in plans:
         if len(report.ended) >= given["runs"] and report.kills >= given["kills"]:
             break
-        moments = [chance.uniform(0, given["within"]) for _ in range(given["kills_of_one"])]
+        moments = [chance.uniform(0, 0.7 * within) for _ in range(given["kills_of_one"])]
         _finish(given["shop"], run_id, plan, moments, report)
     sys.stdout.write(json.dumps(asdict(report)))
 
@@ -66,7 +70,7 @@ def main() -> None:
 def _finish(shop: str, run_id: str, plan: dict[str, Any], moments: list[float], report: Report) -> None:
     """One run to its end, with a kill at each of these moments unless it ends before."""
     for tries, moment in enumerate([*moments, None]):
-        ended = _try(shop, run_id, plan, moment, resume=tries > 0)
+        ended, _ = _try(shop, run_id, plan, moment, resume=tries > 0)
         if ended:
             report.ended[run_id] = ended
             return
@@ -74,8 +78,8 @@ def _finish(shop: str, run_id: str, plan: dict[str, Any], moments: list[float], 
         report.in_doubt += _is_in_doubt(run_id)
 
 
-def _try(shop: str, run_id: str, plan: dict[str, Any], moment: float | None, *, resume: bool) -> str:
-    """How a worker's run ended; nothing where it was killed inside it."""
+def _try(shop: str, run_id: str, plan: dict[str, Any], moment: float | None, *, resume: bool) -> tuple[str, float]:
+    """How a worker's run ended, nothing where it was killed inside it, and the seconds that it took."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -83,13 +87,16 @@ def _try(shop: str, run_id: str, plan: dict[str, Any], moment: float | None, *, 
         _work(shop, run_id, plan, resume, writing)
     os.close(writing)
     with os.fdopen(reading, "rb", buffering=0) as told:
-        if told.readline() == BEGUN and moment is not None:
+        was_begun = told.readline() == BEGUN
+        begun = time.monotonic()
+        if was_begun and moment is not None:
             _kill_after(moment, child, cast(BinaryIO, told))
         ended = told.read().decode()
+        seconds = time.monotonic() - begun
     _, status = os.waitpid(child, 0)
     if not ended and os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
         raise RuntimeError(f"the worker of {run_id} broke; what it met is above")
-    return ended
+    return ended, seconds
 
 
 def _kill_after(moment: float, child: int, told: BinaryIO) -> None:
