@@ -80,7 +80,7 @@ def test_a_quote_in_a_tsv_is_a_letter(tmp_path: Path) -> None:
         ("a.yaml", "nodes:\n  - {id: x, type: film, name: X, alias: Y}\n", "a.yaml:2: nodes.0.alias is no key"),
         ("a.json", '{"nodes": [],\n "nodes": []}', "a.json:1: the key 'nodes' appears twice"),
         ("a.json", '{"nodes":\n', "a.json:2: "),
-        ("a.json", "[]", "a.json:1: the file holds no mapping"),
+        ("a.json", "[]", "a.json:1: the file is not a mapping"),
         ("a.json", '{"nodes": [NaN]}', "a.json:1: NaN is not a finite number; correct the JSON"),
         ("a.yaml", "nodes: &a []\nedges: *a\n", "a.yaml:2: *a is an alias; write the value out"),
         ("a.md", "---\nid: x\nid: y\n---\n", "a.md:3: the key 'id' appears twice, first on line 2; keep one"),
