@@ -173,7 +173,7 @@ def test_an_hour_later_there_is_room_again(tableau: Tableau, tmp_path: Path, mon
 
 @pytest.mark.requirement("R42")
 def test_a_step_sends_no_more_requests_than_it_may(tableau: Tableau, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="all the requests it may"):
+    with pytest.raises(SourceError, match="used up its requests"):
         ask(opened(tableau, tmp_path, requests=3), BY_REGION)
     assert tableau.count("query-datasource") == 0
 

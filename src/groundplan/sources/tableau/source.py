@@ -11,7 +11,7 @@ from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import Cited, Complete, StepFacts, TableRef, Truncated
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import ToolError, UsageError
-from groundplan.sources.http.listing import ENGINE, Shelf
+from groundplan.sources.http.listing import ENGINE, RunTables
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tableau.asking import read_query, refuse_unknown
 from groundplan.sources.tableau.site import NAME, Site, load_site
@@ -39,7 +39,7 @@ class Tableau:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._shelf = Shelf(NAME)
+        self._run_tables = RunTables(NAME)
 
     @classmethod
     def open(cls, where: Site | dict[str, Any], name: str = NAME) -> Self:
@@ -74,10 +74,10 @@ class Tableau:
         return Handle(name)
 
     def restore(self, ref: TableRef, run: str) -> object:
-        return self._shelf.handle(ref, run)
+        return self._run_tables.handle(ref, run)
 
     async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
-        return self._shelf.show(ref, run, rows)
+        return self._run_tables.show(ref, run, rows)
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
         budget = self._service.budget(VALUES_SECONDS)
@@ -85,7 +85,7 @@ class Tableau:
         return {known.table.name: await self._service.members(known, budget)}
 
     async def close(self) -> None:
-        self._shelf.clear()
+        self._run_tables.clear()
         await self._service.close()
 
     def _result(self, call: Call, known: Known, answer: Answered) -> Result:
@@ -96,9 +96,9 @@ class Tableau:
             step=call.step,
             found=table.num_rows > 0,
             rows=table.num_rows,
-            table=self._shelf.keep(call, table, answer.columns),
+            table=self._run_tables.keep(call, table, answer.columns),
             sources=(Cited(id=known.luid, label=known.table.name),),
-            state=Truncated(reason=f"only {most} rows were asked for, and there are more") if more else Complete(),
+            state=Truncated(reason=f"the limit is {most} rows, and there are more") if more else Complete(),
         )
         return Result(facts, table)
 
