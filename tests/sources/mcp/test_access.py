@@ -39,7 +39,7 @@ def test_no_shell_sees_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "problem"),
     [
-        ("Shop!", {"mcp": "x"}, "a name is of lower-case letters"),
+        ("Shop!", {"mcp": "x"}, "write a name of lower-case letters"),
         ("shop", {}, "mcp: Field required"),
         ("shop", {"mcp": "  "}, "write a command"),
         ("shop", {"mcp": "x", "token": "s3cret"}, "token: Extra inputs"),

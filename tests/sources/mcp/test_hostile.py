@@ -43,7 +43,7 @@ def test_a_call_ends_typed_and_in_time(behaviour: str, tool: str, tmp_path: Path
         ("sends the same page again", "lists tools on too many pages"),
         ("sends empty pages without end", "lists tools on too many pages"),
         ("lists no tools but words", "sent no list of tools"),
-        ("sends a list of 10 MB", "sent more than it may"),
+        ("sends a list of 10 MB", "sent too much"),
         ("never greets", "did not answer in time"),
         ("exits at once", "stopped"),
     ],

@@ -200,7 +200,7 @@ class Connection:
         now = [other.digest for other in self.listed if other.name == definition.name]
         if now != [definition.digest]:
             raise ToolError(
-                f"{tool_call.tool} has changed since it was accepted; review and accept the changes of {self._name} first"
+                f"{tool_call.tool} has changed since it was accepted; review the changes of {self._name} and accept it"
             )
 
     async def _list(self, session: ClientSession) -> list[ToolDefinition]:
