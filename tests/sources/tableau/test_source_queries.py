@@ -144,10 +144,10 @@ def test_the_bytes_on_the_wire_are_the_plan(tableau: Tableau, source: Source) ->
         ({}, "fields"),
         (None, "query"),
         ({"fields": [{"fieldCaption": "Sales", "sortPriority": "1"}]}, "valid integer"),
-        ({"fields": [{"fieldCaption": "x", "calculation": "MAX([Row ID])"}]}, "holds a formula"),
+        ({"fields": [{"fieldCaption": "x", "calculation": "MAX([Row ID])"}]}, "contains a formula"),
         (
             {**BY_REGION, "filters": [{"filterType": "SET", "field": {"calculation": "[Row ID]"}, "values": [1]}]},
-            "holds a formula",
+            "contains a formula",
         ),
     ],
 )
