@@ -40,7 +40,7 @@ def load_prompt(name: str, folder: Path = FOLDER) -> Prompt:
     try:
         prompt = Prompt.model_validate({**(yaml.safe_load(parts[1]) or {}), "text": parts[2].strip()})
     except (ValidationError, yaml.YAMLError, TypeError) as error:
-        raise CatalogError(f"{file}:2: the header holds `into` and `uses`: {error}") from error
+        raise CatalogError(f"{file}:2: the header must have only `into` and `uses`: {error}") from error
     in_text = {*_PLACEHOLDER.findall(prompt.text)}
     if in_text != {*prompt.uses}:
         odd = ", ".join(sorted(in_text ^ {*prompt.uses}))

@@ -22,7 +22,7 @@ Place = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)*$")]
 
 
 class Capabilities(Contract):
-    parallel: bool  # may run beside the other agents of the same question
+    parallel: bool  # may run concurrently with other agents of the same question
     retry: bool  # safe to run again
     needs_model: bool
     deterministic: bool

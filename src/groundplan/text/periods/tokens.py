@@ -29,7 +29,7 @@ LEXEMES = re.compile(
 )
 DASHES = str.maketrans("ё–—−‒‑", "е-----")
 SHORT_YEAR_PIVOT = 50  # '49 is 2049, '50 is 1950
-LONGEST_SHORT_RANGE = 20  # 2016-17 names two years; 2016-99 is no pair of years
+LONGEST_SHORT_RANGE = 20  # 2016-17 names two years; 2016-99 does not
 
 
 class Token(NamedTuple):
