@@ -55,7 +55,7 @@ def test_what_passes_is_asked_again_and_leaves_no_trace(tableau: Tableau, projec
         ("timeout", "try again later"),
         ("500000", "see the server's own log"),
         ("vanished data source", "check site and datasource"),
-        ("wrong types", "has the data source changed?"),
+        ("wrong types", "if the data source changed, ask again"),
     ],
 )
 def test_what_lasts_is_refused_in_time_and_says_what_to_do(

@@ -185,7 +185,7 @@ def test_a_step_sends_no_more_requests_than_it_may(tableau: Tableau, tmp_path: P
         ("400802", "api_version"),
         ("400803", "does not allow this query"),
         ("400804", "ask for fewer rows"),
-        ("403157", "switched off"),
+        ("403157", "disabled"),
         ("403800", "API Access"),
         ("404934", "does not know a field"),
         ("404935", "same caption"),
