@@ -34,7 +34,7 @@ from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.errors import WorldError
 from groundplan.llm.client import Model
-from groundplan.llm.reply import Told, Untold
+from groundplan.llm.reply import Reply, UnusableReply
 from groundplan.llm.schema import Schema, strict_schema
 from groundplan.settings import Endpoint, cache_folder
 
@@ -280,13 +280,13 @@ async def fill_in(model: Model, into: type[Contract]) -> Finding:
     choices = dict.fromkeys(CONTRACTS[into], NAMES)
     answer = await model.ask("total revenue by region", into, choices, seconds=ANSWER_SECONDS, max_tokens=MOST_TOKENS)
     match answer:
-        case Told():
+        case Reply():
             return True, f"filled in, {answer.usage.completion_tokens} tokens"
-        case Untold(reason="length"):
+        case UnusableReply(reason="length"):
             return None, f"the schema was taken; the answer was cut off at {MOST_TOKENS} tokens"
-        case Untold(text=text) if fits(text, strict_schema(into, choices)):
+        case UnusableReply(text=text) if fits(text, strict_schema(into, choices)):
             return True, "fits the schema; what the schema cannot say was found by our own check"
-        case Untold():
+        case UnusableReply():
             return False, f"{answer.reason}: {answer.problem}"
 
 
@@ -303,17 +303,17 @@ async def name(model: Model) -> Finding:
         await model.ask(text, Asked, CHOICES, seconds=ANSWER_SECONDS, max_tokens=100, temperature=2.0)
         for text in QUESTIONS * ROUNDS
     ]
-    texts = [answer.text if isinstance(answer, Untold) else answer.value.model_dump_json() for answer in answers]
+    texts = [answer.text if isinstance(answer, UnusableReply) else answer.value.model_dump_json() for answer in answers]
     said = {json.loads(literal) for text in texts for literal in LITERAL.findall(text)}
-    whole = sum(isinstance(answer, Told) for answer in answers)
-    cut = sum(isinstance(answer, Untold) and answer.reason == "length" for answer in answers)
+    whole = sum(isinstance(answer, Reply) for answer in answers)
+    cut = sum(isinstance(answer, UnusableReply) and answer.reason == "length" for answer in answers)
     found = f"{whole} whole, {cut} cut off; {len(said & {*NAMES})} different names, {len(said - SAYABLE)} invented"
     return bool(said & {*NAMES}) and said <= SAYABLE and whole + cut == len(answers), found
 
 
 async def cut_off(model: Model) -> Finding:
     answer = await model.ask("total revenue", Asked, CHOICES, seconds=ANSWER_SECONDS, max_tokens=2)
-    is_typed = isinstance(answer, Untold) and answer.reason == "length"
+    is_typed = isinstance(answer, UnusableReply) and answer.reason == "length"
     return is_typed, "`finish_reason` says so" if is_typed else "not said to be cut off"
 
 

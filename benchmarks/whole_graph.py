@@ -56,7 +56,7 @@ from groundplan.llm.calls import Failed
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Untold
+from groundplan.llm.reply import UnusableReply
 from groundplan.llm.schema import Schema, closed
 from groundplan.result import Planned, plan_for
 from groundplan.settings import Endpoint, load_models
@@ -201,7 +201,7 @@ async def whole_graph(task: str, context: Context) -> Planned:
         told = await calls.ask(prompt, Written, schema=schema, max_tokens=TOKENS_A_STEP * places)
         if isinstance(told, Failed):
             break
-        if isinstance(told, Untold):
+        if isinstance(told, UnusableReply):
             before["errors"] = told.problem[:LONGEST]
             continue
         plan = drawn(told.value, reading, tools, attempt)

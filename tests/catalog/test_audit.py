@@ -44,7 +44,7 @@ def test_every_label_and_every_capability_is_mapped(built_in: Catalog) -> None:
 )
 def test_an_unmapped_label_fails_the_build(label: str, built_in: Catalog) -> None:
     mapped = {name: listed for name, listed in built_in.vocabulary.requirements.items() if name != label}
-    wanted = f"the requirement {label!r} is served by no capability; map it in requirements.yaml"
+    wanted = f"no capability serves the requirement {label!r}; map it in requirements.yaml"
     assert wanted in audit(changed(built_in, requirements=mapped))
     assert wanted in audit(changed(built_in, requirements={**mapped, label: ()}))
 
@@ -60,7 +60,7 @@ def test_a_map_to_an_unknown_capability_fails_the_build(built_in: Catalog) -> No
 def test_a_label_that_no_requirement_has_fails_the_build(built_in: Catalog) -> None:
     mapped = {**built_in.vocabulary.requirements, "analysis:astrology": ("rank",)}
     assert audit(changed(built_in, requirements=mapped)) == [
-        "requirements.yaml maps 'analysis:astrology', which is no label; remove it"
+        "requirements.yaml maps 'analysis:astrology', which is not a label; remove it"
     ]
 
 
@@ -89,7 +89,7 @@ def test_a_core_capability_that_is_not_described_fails_the_build(built_in: Catal
                 "reserved": True,
                 "asked_by": ("analysis:stars",),
             },
-            "the capability 'astrology' is asked by 'analysis:stars', which is no label; correct it",
+            "the capability 'astrology' is asked by 'analysis:stars', which is not a label; correct it",
         ),
     ],
 )

@@ -106,7 +106,7 @@ def test_an_empty_catalog_answers_too() -> None:
 
 
 def test_the_same_name_twice_is_refused() -> None:
-    with pytest.raises(CatalogError, match="'count' is given twice"):
+    with pytest.raises(CatalogError, match="'count' is defined twice"):
         Catalog.of([tool("count"), tool("count")])
 
 

@@ -27,7 +27,7 @@ def test_an_agent_that_changes_its_input_is_stopped() -> None:
         object.__setattr__(reasoning, "intents", ())
         return Retrieval()
 
-    with pytest.raises(AgentBroke, match="small: it changed its input"):
+    with pytest.raises(AgentBroke, match="small: it modified its input"):
         careless(reasoned())
 
 
@@ -37,7 +37,7 @@ def test_an_agent_that_does_not_give_what_it_declares_is_stopped() -> None:
     def idle(reasoning: Reasoning) -> Reasoning:
         return reasoning
 
-    with pytest.raises(AgentBroke, match=r"declares 'retrieval.plans' and did not give it"):
+    with pytest.raises(AgentBroke, match=r"declares 'retrieval.plans' but did not return it"):
         idle(reasoned())
 
 

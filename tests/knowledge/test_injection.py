@@ -179,7 +179,7 @@ def _decoy(number: int, planted: Planted) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Told:
+class Observed:
     """One question, from its reading to its answer."""
 
     decided: str  # the reading and the plan, letter by letter
@@ -191,19 +191,19 @@ class Told:
         return set(LINK.findall(self.text))
 
 
-def ask_all(folder: Path, count: int, planted: Planted, patch: pytest.MonkeyPatch) -> dict[str, Told]:
+def ask_all(folder: Path, count: int, planted: Planted, patch: pytest.MonkeyPatch) -> dict[str, Observed]:
     with groundplan.open(write(folder, count, planted)) as project:
         calls = watched(project.aio.sources["knowledge"], patch)
-        return {question: told(project, question, calls) for question in QUESTIONS}
+        return {question: observe(project, question, calls) for question in QUESTIONS}
 
 
-def told(project: Any, question: str, calls: list[str]) -> Told:
+def observe(project: Any, question: str, calls: list[str]) -> Observed:
     calls.clear()
     planned = project.plan(question, today=TODAY)
     decided = [part.model_dump_json() for part in (planned.reading, planned.plan) if part]
     assert not calls, "planning looks nothing up"
     text = project.ask(question, today=TODAY).outcome.text
-    return Told("\n".join(decided), tuple(calls), text)
+    return Observed("\n".join(decided), tuple(calls), text)
 
 
 def watched(source: Any, patch: pytest.MonkeyPatch) -> list[str]:
@@ -227,12 +227,12 @@ def texts(request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def untouched(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Told]]:
+def untouched(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Observed]]:
     with pytest.MonkeyPatch.context() as patch:
         yield ask_all(tmp_path_factory.mktemp("clean"), len(texts), Planted(), patch)
 
 
-def test_the_questions_take_every_way_there_is(untouched: dict[str, Told]) -> None:
+def test_the_questions_take_every_way_there_is(untouched: dict[str, Observed]) -> None:
     """So that a planted text could change something."""
     made = {question: [call.split('"')[1] for call in one.calls] for question, one in untouched.items()}
     assert made == {
@@ -252,14 +252,14 @@ def test_the_questions_take_every_way_there_is(untouched: dict[str, Told]) -> No
 @pytest.mark.requirement("R10", "R22", "R47")
 @pytest.mark.parametrize("place", ["name", "alias", "text", "attribute", "page", "title", "passage"])
 def test_text_in_what_nobody_asks_about_changes_nothing(
-    place: str, texts: list[str], untouched: dict[str, Told], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, texts: list[str], untouched: dict[str, Observed], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted = Planted(**{place: texts.__getitem__})
     assert ask_all(tmp_path, len(texts), planted, monkeypatch) == untouched
 
 
 @pytest.fixture(scope="module")
-def quoting(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Told]]:
+def quoting(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Observed]]:
     """The answers when the texts stand in the very names, descriptions and passages that are asked for."""
     with pytest.MonkeyPatch.context() as patch:
         yield ask_all(tmp_path_factory.mktemp("shown"), len(texts), Planted(shown=texts), patch)
@@ -267,7 +267,7 @@ def quoting(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.mark.requirement("R22", "R47")
 def test_text_in_what_is_asked_for_is_quoted_and_steers_nothing(
-    quoting: dict[str, Told], untouched: dict[str, Told]
+    quoting: dict[str, Observed], untouched: dict[str, Observed]
 ) -> None:
     for question, one in quoting.items():
         assert (one.decided, one.calls) == (untouched[question].decided, untouched[question].calls)
@@ -280,7 +280,7 @@ def test_text_in_what_is_asked_for_is_quoted_and_steers_nothing(
 
 
 @pytest.mark.requirement("R50")
-def test_what_is_quoted_brings_no_link_along(quoting: dict[str, Told], untouched: dict[str, Told]) -> None:
+def test_what_is_quoted_brings_no_link_along(quoting: dict[str, Observed], untouched: dict[str, Observed]) -> None:
     for question, one in quoting.items():
         assert one.links <= untouched[question].links
 

@@ -11,7 +11,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
 from groundplan.llm.client import Model
-from groundplan.llm.reply import ModelError, Told, Untold
+from groundplan.llm.reply import ModelError, Reply, UnusableReply
 from tests.llm.scripted import (
     PROBED,
     RIPE,
@@ -30,13 +30,13 @@ SECONDS = 2.0
 HALF = '{"object": "chat.completion", "choices": [{"mess'
 
 
-async def ask(*script: Behaviour) -> tuple[Told[Fruit] | Untold | GroundplanError, Scripted, float]:
+async def ask(*script: Behaviour) -> tuple[Reply[Fruit] | UnusableReply | GroundplanError, Scripted, float]:
     """The outcome after the probe has passed, what the server saw, and the seconds it took."""
     async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
         assert await model.enforces_schema()
         begun = time.monotonic()
         try:
-            outcome: Told[Fruit] | Untold | GroundplanError = await model.ask("Which?", Fruit, seconds=SECONDS)
+            outcome: Reply[Fruit] | UnusableReply | GroundplanError = await model.ask("Which?", Fruit, seconds=SECONDS)
         except GroundplanError as error:
             outcome = error
         return outcome, server, time.monotonic() - begun
@@ -80,7 +80,7 @@ def test_a_broken_server_ends_typed_and_in_time(behaviour: Behaviour, error: typ
 @pytest.mark.requirement("R40")
 def test_a_server_that_recovers_is_asked_again() -> None:
     outcome, _, _ = asyncio.run(ask(sends(500, "broken"), hangs_up, says(RIPE)))
-    assert isinstance(outcome, Told)
+    assert isinstance(outcome, Reply)
     assert outcome.value == Fruit(fruit="plum", ripe=True, size=None)
     assert outcome.attempts == 3
 
@@ -88,7 +88,7 @@ def test_a_server_that_recovers_is_asked_again() -> None:
 @pytest.mark.requirement("R40")
 def test_the_wait_is_the_one_the_server_asks_for() -> None:
     outcome, _, seconds = asyncio.run(ask(sends(429, "busy", retry_after="1"), says(RIPE)))
-    assert isinstance(outcome, Told)
+    assert isinstance(outcome, Reply)
     assert 1 <= seconds < SECONDS
 
 
@@ -108,7 +108,7 @@ def test_the_wait_is_the_one_the_server_asks_for() -> None:
 )
 def test_an_answer_that_cannot_be_used_says_why_and_what_it_cost(behaviour: Behaviour, reason: str) -> None:
     outcome, server, _ = asyncio.run(ask(behaviour))
-    assert isinstance(outcome, Untold)
+    assert isinstance(outcome, UnusableReply)
     assert outcome.reason == reason
     assert outcome.problem
     assert outcome.usage.completion_tokens == 3
@@ -117,7 +117,7 @@ def test_an_answer_that_cannot_be_used_says_why_and_what_it_cost(behaviour: Beha
 
 @pytest.mark.requirement("R27")
 def test_the_first_question_carries_the_cost_of_the_probe_too() -> None:
-    async def run() -> list[Told[Fruit] | Untold]:
+    async def run() -> list[Reply[Fruit] | UnusableReply]:
         async with scripted(says(PROBED), says(RIPE)) as server, Model.open(server.endpoint()) as model:
             return [await model.ask("Which?", Fruit), await model.ask("Which?", Fruit)]
 

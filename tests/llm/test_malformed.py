@@ -14,7 +14,7 @@ from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract, JsonObject
 from groundplan.llm.extraction import Extracted, NoJson, extract
 from groundplan.llm.understanding import NotUnderstood, Understood, understand
-from groundplan.llm.wire import Reply
+from groundplan.llm.wire import Completion
 from tests.llm.malformed import Output, outputs
 
 OUTPUTS = [*outputs()]
@@ -41,7 +41,7 @@ SCHEMA: dict[str, Any] = {"anyOf": [listed("nodes", "edges"), listed("steps")]}
 
 
 def understood(text: str) -> Understood[Workflow] | NotUnderstood:
-    return understand(Reply(text, "stop", Usage(), attempts=1), SCHEMA, Workflow)
+    return understand(Completion(text, "stop", Usage(), attempts=1), SCHEMA, Workflow)
 
 
 def exactly(value: object) -> str:

@@ -11,14 +11,14 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
-from groundplan.llm.reply import Told, Untold
+from groundplan.llm.reply import Reply, UnusableReply
 from tests.llm.scripted import PROBED, RIPE, Behaviour, Fruit, says, scripted, sends
 
 CHOICES = {"fruit": ["plum", "fig"]}
 
 
-def ask(*script: Behaviour) -> tuple[Told[Fruit] | Untold, list[dict[str, Any]]]:
-    async def run() -> tuple[Told[Fruit] | Untold, list[dict[str, Any]]]:
+def ask(*script: Behaviour) -> tuple[Reply[Fruit] | UnusableReply, list[dict[str, Any]]]:
+    async def run() -> tuple[Reply[Fruit] | UnusableReply, list[dict[str, Any]]]:
         async with scripted(*script) as server, Model.open(server.endpoint()) as model:
             return await model.ask("Which fruit?", Fruit, CHOICES, max_tokens=99), server.requests
 
@@ -28,7 +28,7 @@ def ask(*script: Behaviour) -> tuple[Told[Fruit] | Untold, list[dict[str, Any]]]
 @pytest.mark.requirement("R7")
 def test_a_server_that_enforces_gets_the_names_in_a_strict_schema() -> None:
     told, (_, request) = ask(says(PROBED), says(RIPE))
-    assert isinstance(told, Told)
+    assert isinstance(told, Reply)
     sent = request["response_format"]["json_schema"]
     assert sent["strict"] is True
     assert sent["schema"]["properties"]["fruit"] == {"type": "string", "enum": ["plum", "fig"]}
@@ -42,7 +42,7 @@ def test_a_server_that_enforces_gets_the_names_in_a_strict_schema() -> None:
 )
 def test_a_server_that_ignores_the_schema_is_found_out_and_its_text_is_read(probed: Behaviour) -> None:
     told, (_, request) = ask(probed, says(f"Sure! Here it is:\n```json\n{RIPE}\n```\nAnything else?"))
-    assert isinstance(told, Told)
+    assert isinstance(told, Reply)
     assert told.value.fruit == "plum"
     assert not told.repaired
     assert "response_format" not in request
@@ -52,7 +52,7 @@ def test_a_server_that_ignores_the_schema_is_found_out_and_its_text_is_read(prob
 
 def test_a_repaired_answer_is_flagged() -> None:
     told, _ = ask(says("Hello there!"), says("{'fruit': 'plum', 'ripe': True, 'size': None,}"))
-    assert isinstance(told, Told)
+    assert isinstance(told, Reply)
     assert told.repaired
 
 
@@ -60,7 +60,7 @@ def test_a_repaired_answer_is_flagged() -> None:
 @pytest.mark.parametrize("probed", [says(PROBED), says("Hello there!")])
 def test_an_invented_name_is_refused_whatever_the_server_promised(probed: Behaviour) -> None:
     untold, _ = ask(probed, says(RIPE.replace("plum", "durian")))
-    assert isinstance(untold, Untold)
+    assert isinstance(untold, UnusableReply)
     assert untold.reason == "wrong_shape"
     assert "durian" in untold.problem
 
@@ -87,7 +87,7 @@ def test_the_next_model_is_asked_only_after_a_refusal() -> None:
             asked_of_large_before = -1
             while turn:
                 told = await turn.model.ask("Which?", Fruit, CHOICES)
-                if isinstance(told, Told) and told.value.fruit == "fig":  # the gate's verdict stands here
+                if isinstance(told, Reply) and told.value.fruit == "fig":  # the gate's verdict stands here
                     break
                 asked_of_large_before = len(large.requests)
                 turn = turn.next()

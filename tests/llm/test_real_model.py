@@ -16,7 +16,7 @@ from benchmarks.vllm_conformance import check_server
 
 from groundplan.contracts.contract import Contract
 from groundplan.llm.client import Model
-from groundplan.llm.reply import Told, Untold
+from groundplan.llm.reply import Reply, UnusableReply
 from groundplan.settings import Endpoint
 from tests.llm.scripted import PROBED, says, scripted
 from tests.llm.test_schema import CLOSED
@@ -45,13 +45,13 @@ def smollm2(url: str) -> Endpoint:
 @pytest.mark.model
 @pytest.mark.requirement("R7")
 def test_twenty_questions_at_temperature_two_name_only_real_columns(smollm2_url: str) -> None:
-    async def run() -> list[Told[Asked] | Untold]:
+    async def run() -> list[Reply[Asked] | UnusableReply]:
         choices = {"metric": COLUMNS, "groups": COLUMNS}
         async with Model.open(smollm2(smollm2_url)) as model:
             assert await model.enforces_schema()
             return [await model.ask(text, Asked, choices, temperature=2.0, max_tokens=200) for text in QUESTIONS]
 
-    told = [answer for answer in asyncio.run(run()) if isinstance(answer, Told)]
+    told = [answer for answer in asyncio.run(run()) if isinstance(answer, Reply)]
     assert len(told) == len(QUESTIONS) == 20
     named = {name for answer in told for name in (answer.value.metric, *answer.value.groups)}
     assert named <= {*COLUMNS}
@@ -62,12 +62,12 @@ def test_twenty_questions_at_temperature_two_name_only_real_columns(smollm2_url:
 @pytest.mark.model
 @pytest.mark.parametrize("contract", CLOSED, ids=lambda contract: contract.__name__)
 def test_the_server_takes_the_schema_and_a_cut_answer_is_typed(contract: type[Contract], smollm2_url: str) -> None:
-    async def run() -> Told[Contract] | Untold:
+    async def run() -> Reply[Contract] | UnusableReply:
         async with Model.open(smollm2(smollm2_url)) as model:
             return await model.ask("total revenue", contract, max_tokens=2)
 
     answer = asyncio.run(run())
-    assert isinstance(answer, Untold)
+    assert isinstance(answer, UnusableReply)
     assert answer.reason == "length"
 
 

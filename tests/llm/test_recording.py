@@ -12,7 +12,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from groundplan.errors import StateInvalid
 from groundplan.llm.client import Model
 from groundplan.llm.recording import RecordingDiffers, recording, replaying
-from groundplan.llm.reply import Told, Untold
+from groundplan.llm.reply import Reply, UnusableReply
 from groundplan.settings import Endpoint
 from tests.llm.scripted import PROBED, RIPE, Fruit, says, scripted, sends
 
@@ -33,8 +33,8 @@ def recorded(tmp_path: Path) -> Path:
     return file
 
 
-def replay(file: Path, *prompts: str) -> list[Told[Fruit] | Untold]:
-    async def run() -> list[Told[Fruit] | Untold]:
+def replay(file: Path, *prompts: str) -> list[Reply[Fruit] | UnusableReply]:
+    async def run() -> list[Reply[Fruit] | UnusableReply]:
         with replaying(file) as transport:
             async with Model.open(SILENT, transport) as model:
                 return [await model.ask(prompt, Fruit) for prompt in prompts]
@@ -44,7 +44,7 @@ def replay(file: Path, *prompts: str) -> list[Told[Fruit] | Untold]:
 
 def test_the_same_questions_give_the_same_answers_without_a_server(recorded: Path) -> None:
     [told] = replay(recorded, "Which?")
-    assert isinstance(told, Told)
+    assert isinstance(told, Reply)
     assert told.value.fruit == "plum"
     assert told.attempts == 2
     assert told.usage.calls == 2
@@ -57,11 +57,11 @@ def test_a_request_that_was_not_recorded_fails_at_once(recorded: Path, prompts: 
 
 
 def test_a_reply_that_is_never_asked_for_fails(recorded: Path) -> None:
-    with pytest.raises(RecordingDiffers, match="3 recorded replies were not asked for"):
+    with pytest.raises(RecordingDiffers, match="3 recorded replies were not used"):
         replay(recorded)
 
 
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[{}]")
-    with pytest.raises(StateInvalid, match=r"x\.json is no recording"):
+    with pytest.raises(StateInvalid, match=r"x\.json is not a recording"):
         replay(tmp_path / "x.json", "Which?")

@@ -182,7 +182,7 @@ def test_a_new_step_gets_an_id_that_is_free_and_needs_a_table() -> None:
 def test_a_ready_schema_is_sent_as_it_is_and_the_answer_held_to_it(step: str, taken: bool) -> None:
     pytest.importorskip("openai", reason="needs the extra `llm`")
     from groundplan.llm.client import Model
-    from groundplan.llm.reply import Told
+    from groundplan.llm.reply import Reply
     from tests.llm.scripted import PROBED, says, scripted
 
     answer, schema = {"changes": [{"op": "remove", "step": step}]}, offer().schema
@@ -193,7 +193,7 @@ def test_a_ready_schema_is_sent_as_it_is_and_the_answer_held_to_it(step: str, ta
 
     told, request = asyncio.run(ask())
     assert request["response_format"]["json_schema"]["schema"] == schema
-    assert isinstance(told, Told) is taken
+    assert isinstance(told, Reply) is taken
 
 
 class Tree(Contract):
@@ -214,7 +214,7 @@ class Loose(Contract):
         (Plan, r"Plan\.steps\.params is open to any key"),
         (Tool, r"Tool\.params is open to any key"),
         (Loose, r"Loose\.anything is open to any key"),
-        (Tree, "holds Tree inside Tree"),
+        (Tree, "contains Tree inside Tree"),
         (Pair, r"Pair\.both uses prefixItems"),
     ],
 )

@@ -64,8 +64,8 @@ def test_a_change_of_which_nobody_knows_is_told_as_failed_not_as_not_done(tmp_pa
         text = project.run(json.dumps(proposal([mail, hanging])), approve=True).outcome.text
     assert text.split("\n") == [
         f"Done: send_email: to {ADA}, subject A, body B (id 1).",
-        "Failed: whether sly.change was done is not known: the server did not answer in time. "
-        "It is not asked again; look there before you do.",
+        "Failed: it is not known whether sly.change took effect: the server did not answer in time. "
+        "It will not be called again; check the server before you retry.",
     ]
 
 

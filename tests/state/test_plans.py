@@ -183,7 +183,7 @@ def test_the_same_plan_kept_again_stays_marked_and_another_one_does_not(store: B
 
 @pytest.mark.parametrize("change", ["mark", "forget"])
 def test_an_unknown_id_is_refused_with_the_known_ones(change: str, store: Blocking) -> None:
-    with pytest.raises(UsageError, match="no plan is kept yet"):
+    with pytest.raises(UsageError, match="no plan is stored yet"):
         getattr(store, change)("x")
     store.keep(key(), "total revenue", READING, TOTALS)
     with pytest.raises(UsageError, match=f"'x'; the ids are {store.entries()[0].id}"):
@@ -209,7 +209,7 @@ def test_what_is_no_plan_in_the_file_is_a_miss(text: str | bytes, column: str, t
 
 def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("not a database at all, only text" * 99)
-    with pytest.raises(StateInvalid, match=rf"{FILE} .*move it away"):
+    with pytest.raises(StateInvalid, match=rf"{FILE} .*move the file away"):
         Blocking(PlanStore(tmp_path)).find(key())
 
 

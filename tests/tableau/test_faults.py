@@ -55,7 +55,7 @@ def test_what_passes_is_asked_again_and_leaves_no_trace(tableau: Tableau, projec
         ("timeout", "try again later"),
         ("500000", "see the server's own log"),
         ("vanished data source", "check site and datasource"),
-        ("wrong types", "has the data source changed?"),
+        ("wrong types", "if the data source changed, ask again"),
     ],
 )
 def test_what_lasts_is_refused_in_time_and_says_what_to_do(
@@ -104,7 +104,7 @@ def test_a_token_that_expires_while_members_are_read_is_renewed_once(tableau: Ta
 def test_a_data_source_that_vanished_is_looked_for_before_the_next_query(tableau: Tableau, project: Project) -> None:
     tableau.vanish()
     assert "check site and datasource" in refused(ask(project, QUESTION)).text
-    with pytest.raises(SourceError, match="is not there, or the sign-in may not see it"):
+    with pytest.raises(SourceError, match="was not found, or the sign-in has no access"):
         ask(project, QUESTION)
     assert len(sent(tableau)) == 1
 

@@ -94,14 +94,14 @@ def test_anchors_are_shared_unless_a_file_is_read_as_written() -> None:
 @pytest.mark.parametrize("text", ["", "# nothing yet\n"])
 def test_only_a_file_read_as_written_may_be_empty(text: str) -> None:
     assert value_of(text, as_written=True) == {}
-    assert read(text) == (None, [f"a.yaml:{text.count('#') + 1}: the file holds no mapping; write keys with values"])
+    assert read(text) == (None, [f"a.yaml:{text.count('#') + 1}: the file is not a mapping; write keys with values"])
 
 
 @pytest.mark.parametrize("as_written", [False, True])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("- a\n", "1: the file holds no mapping; write keys with values"),
+        ("- a\n", "1: the file is not a mapping; write keys with values"),
         ("a: 1\nb: 2\na: 3\n", "3: the key 'a' appears twice, first on line 1; keep one"),
         ("a: 1\n? [b]\n: 2\n", "2: a key is not plain text; correct the YAML"),
         ("a: !!python/name:os.system x\n", "1: 'x' has the YAML tag 'tag:yaml.org,2002:python/name:os.system'"),

@@ -124,7 +124,7 @@ def pages_without_end(request: Request) -> Reply:
 @pytest.mark.requirement("R42", "R48")
 @pytest.mark.parametrize(
     ("behaviour", "reason", "requests"),
-    [(the_same_page, "what is behind it is missing", 2), (pages_without_end, "all the requests it may", 5)],
+    [(the_same_page, "so later rows are missing", 2), (pages_without_end, "used up its requests", 5)],
 )
 @pytest.mark.parametrize("question", [LIST, AGGREGATE])
 def test_pages_that_lead_nowhere_are_left_and_told(

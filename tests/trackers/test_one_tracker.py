@@ -60,4 +60,4 @@ def test_a_project_that_one_tracker_does_not_know_is_named(servers: Shop) -> Non
     with Project(settings) as project:
         answer = answered(ask(project, "status of web"))
     assert ("Commits", COMMITS) in [(group.title, group.count) for group in answer.facts.groups]
-    assert "'web' is not set up; there are api" in answer.text
+    assert "'web' is not configured; available: api" in answer.text

@@ -1,4 +1,4 @@
-"""What is missing from the vocabulary or from the tools: the build fails on anything said here."""
+"""Finds gaps in the vocabulary and the tools; the build fails if there are any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.contracts.reading import Analysis, ChartKind, Kind, OutputLabel
 
 
 def audit(catalog: Catalog, reference: str | None = None) -> list[str]:
-    """Every gap, one line each. `reference` is the text of the page that must name every tool."""
+    """One line for each gap. `reference` is the text of the page that must name every tool."""
     found = [*_unmapped(catalog), *_unknown(catalog), *_unserved(catalog), *_undescribed(catalog)]
     if reference is not None:
         found += [f"tool {name!r} is not in the reference page" for name in catalog.tools if name not in reference]
@@ -27,9 +27,9 @@ def labels() -> set[str]:
 def _unmapped(catalog: Catalog) -> Iterator[str]:
     mapped = catalog.vocabulary.requirements
     for label in sorted(labels() - {label for label, names in mapped.items() if names}):
-        yield f"the requirement {label!r} is served by no capability; map it in requirements.yaml"
+        yield f"no capability serves the requirement {label!r}; map it in requirements.yaml"
     for label in sorted(mapped.keys() - labels()):
-        yield f"requirements.yaml maps {label!r}, which is no label; remove it"
+        yield f"requirements.yaml maps {label!r}, which is not a label; remove it"
 
 
 def _unknown(catalog: Catalog) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _unknown(catalog: Catalog) -> Iterator[str]:
     askable = labels() | {f"output:chart:{kind}" for kind in get_args(ChartKind)}
     for name, asked_by in vocabulary.asked_by.items():
         for label in sorted(asked_by - askable):
-            yield f"the capability {name!r} is asked by {label!r}, which is no label; correct it"
+            yield f"the capability {name!r} is asked by {label!r}, which is not a label; correct it"
 
 
 def _unserved(catalog: Catalog) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Compiled catalogs kept on disk, so that unchanged tool files are not even read again."""
+"""Keeps compiled catalogs on disk, so that unchanged tool files are not read again."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from groundplan.contracts.contract import Contract
 from groundplan.text.located_yaml import File
 
 CHECKS = tuple(Path(module.__file__) for module in (loading, params, tool) if module.__file__)
-SETTLED_NS = 100_000_000  # file clocks tick in steps: a younger file may change and keep its stamp
+SETTLED_NS = 100_000_000  # file clocks are coarse: a file changed more recently may change again with the same stamp
 
 Stamp = tuple[int, int, int, int]
 
 
 class Manifest(Contract):
-    """What a set of files looked like from outside when they were read, and the hash of their contents."""
+    """The stat data of a set of files when they were read, and the hash of their contents."""
 
     read_at: int
     stamps: tuple[Stamp, ...]
@@ -38,7 +38,7 @@ class Manifest(Contract):
 
 
 def load_store(files: Sequence[Path], cache: Path | None) -> Store:
-    """From the cache when it has these very contents; else compiled anew, and kept if the folder lets us."""
+    """The cached store if the files are unchanged; otherwise compiled, and cached if the folder is writable."""
     inputs = (*(path.absolute() for path in files), CAPABILITIES, REQUIREMENTS, *CHECKS)
     if cache is None:
         return _compiled([load_file(path) for path in inputs], len(files))
@@ -56,7 +56,7 @@ def _refreshed(inputs: Sequence[Path], tool_files: int, manifest: Path, known: M
     place = _place(manifest.parent, now.hash)
     store = find_store(place)
     if store is None:
-        store = _kept(_compiled(contents, tool_files), place)
+        store = _save(_compiled(contents, tool_files), place)
     _remember(manifest, now, known)
     return store
 
@@ -66,8 +66,8 @@ def _compiled(contents: Sequence[File], tool_files: int) -> Store:
     return compile_tools(read_tools(contents[:tool_files], vocabulary), vocabulary)
 
 
-def _kept(store: Store, place: Path) -> Store:
-    """The store from its file, or as it is in memory: a folder that cannot be written only costs time."""
+def _save(store: Store, place: Path) -> Store:
+    """The store opened from its file, or the one in memory if the folder cannot be written."""
     with suppress(OSError, sqlite3.OperationalError):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         store.save(place)
@@ -102,7 +102,7 @@ def _stamp(path: Path) -> Stamp:
     try:
         found = path.stat()
     except OSError:
-        return (0, 0, 0, 0)  # reading the file says what is wrong
+        return (0, 0, 0, 0)  # reading the file later raises the error
     return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 

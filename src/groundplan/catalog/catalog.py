@@ -1,4 +1,4 @@
-"""The tools that exist, what each can do, and what serves which requirement."""
+"""The catalog: its tools, their capabilities, and which capabilities serve which requirement."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from groundplan.catalog.store import Store, compile_tools
 from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, Vocabulary, load_vocabulary
 from groundplan.contracts.tool import Tool
 
-REMEMBERED = 4096
-NEAR = 65  # of 100: below that a suggestion is noise
+CACHED_TOOLS = 4096
+NEAR = 65  # out of 100: suggestions below that are noise
 
 
 class Tools(Mapping[str, Tool]):
-    """Every tool by name, in the order of names; one is read only when it is asked for."""
+    """All tools by name, sorted; a tool is loaded only when it is looked up."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read = lru_cache(maxsize=REMEMBERED)(self._read_one)
+        self._read = lru_cache(maxsize=CACHED_TOOLS)(self._read_one)
 
     def __getitem__(self, name: str) -> Tool:
         return self._read(name)
@@ -72,12 +72,12 @@ class Catalog:
 
     @classmethod
     def load(cls, files: Sequence[Path], cache: Path | None = None) -> Catalog:
-        """From YAML tool files; raises CatalogError with every problem in them."""
+        """Load YAML tool files; raises CatalogError with every problem in them."""
         return cls(load_store(files, cache))
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalog:
-        """From tools that no file describes, such as those of an MCP server."""
+        """A catalog of tools without a file, such as those of an MCP server."""
         vocabulary = load_vocabulary(load_file(CAPABILITIES), load_file(REQUIREMENTS))
         return cls(compile_tools(tools, vocabulary))
 
@@ -90,21 +90,21 @@ class Catalog:
         return self.vocabulary.version
 
     def serving(self, label: str) -> frozenset[str]:
-        """The capabilities any of which serves a requirement with this label; none for an unknown label."""
+        """The capabilities that serve a requirement with this label; empty for an unknown label."""
         return self.vocabulary.serving.get(label, frozenset())
 
     def asked_by(self, capability: str) -> frozenset[str]:
-        """The labels of which one must have been asked for; empty when it may serve any question."""
+        """The labels that allow this capability: the question must ask for one. Empty if any question may use it."""
         return self.vocabulary.asked_by.get(self.capability(capability) or capability, frozenset())
 
     def capability(self, name: str) -> str | None:
-        """The capability that a name or an alias means."""
+        """The capability with this name or alias."""
         return self.vocabulary.names.get(name)
 
     def tools_with(self, capability: str) -> tuple[str, ...]:
-        """Names of tools, in order."""
+        """The names of the tools, sorted."""
         return self._store.tools_with(self.capability(capability) or capability)
 
     def nearest(self, name: str) -> str | None:
-        """A tool that may have been meant: for a hint to a person or a planner, never to act on."""
+        """The tool with the most similar name, for a hint; never call it instead."""
         return self._tools.nearest(name)

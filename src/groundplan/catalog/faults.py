@@ -1,4 +1,4 @@
-"""What is wrong with a value, in words that say what to do."""
+"""Validation errors as messages that say what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundplan.text.located_yaml import Place
 
 
 def faults(error: ValidationError, subject: str, known: Iterable[str]) -> Iterator[tuple[Place, str]]:
-    """Where and what, for every error; `known` are the keys that could have been meant."""
+    """The place and message of every error; `known` are the valid keys, for hints."""
     for detail in error.errors(include_url=False):
         place = detail["loc"]
         owner = ": ".join(filter(None, (subject, _dotted(place[:-1]))))
@@ -27,7 +27,7 @@ def faults(error: ValidationError, subject: str, known: Iterable[str]) -> Iterat
 
 
 def suggest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A hint towards the nearest known name."""
+    """A hint with the most similar known name."""
     near = process.extractOne(name[:128], list(known), scorer=fuzz.ratio, score_cutoff=65)
     return f"did you mean {near[0]!r}?" if near else otherwise
 

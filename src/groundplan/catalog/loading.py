@@ -1,4 +1,4 @@
-"""Tool files in, Tools out; every fault with its file and line."""
+"""Loads tools from YAML files; every fault names its file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load_file(path: Path) -> File:
 
 
 def read_tools(files: Iterable[File], vocabulary: Vocabulary) -> Iterator[Tool]:
-    """One after the other; raises CatalogError after the last, with every problem of every file."""
+    """Yield the tools; after the last, raise CatalogError with the problems of all files."""
     problems: list[str] = []
     seen: dict[str, str] = {}
     for file in files:
@@ -40,7 +40,7 @@ def read_tools(files: Iterable[File], vocabulary: Vocabulary) -> Iterator[Tool]:
 
 
 def _listed(file: File, problems: list[str]) -> Iterator[tuple[Located, str]]:
-    """The entries under `tools`, with the source above them."""
+    """The entries under `tools`, with the source named above them."""
     source: str | None = None
     empty = True
     for entry in entries(file, problems):
@@ -49,7 +49,7 @@ def _listed(file: File, problems: list[str]) -> Iterator[tuple[Located, str]]:
                 source = _source(entry, problems)
             case ("tools", int()):
                 if empty and source is None:
-                    problems.append(entry.fault("the file names no source here; put 'source' above 'tools'"))
+                    problems.append(entry.fault("no source is named above 'tools'; put 'source' there"))
                 empty = False
                 yield entry, source or "unnamed"
             case (key, *_):
@@ -63,7 +63,7 @@ def _source(entry: Located, problems: list[str]) -> str:
     try:
         return TypeAdapter(Label).validate_python(entry.value)
     except ValidationError:
-        problems.append(entry.fault(f"{entry.value!r} names no source; use lower-case letters, digits and _"))
+        problems.append(entry.fault(f"{entry.value!r} is not a source name; use lower-case letters, digits and _"))
         return "unnamed"
 
 
@@ -78,13 +78,13 @@ def _validated(entry: Located, source: str, found: list[tuple[Place, str]]) -> T
 
 
 def _faults(entry: Located, vocabulary: Vocabulary, seen: dict[str, str]) -> Iterator[tuple[Place, str]]:
-    """What the contract of a tool cannot see."""
+    """Faults that the contract of a tool does not check."""
     tool, subject = entry.value, _subject(entry)
     if not isinstance(tool, dict):
-        yield (), f"{subject} is no mapping; write keys with values"
+        yield (), f"{subject} is not a mapping; write keys with values"
         return
     if "source" in tool:
-        yield ("source",), f"{subject} names a source; leave that to the top of the file"
+        yield ("source",), f"{subject} names a source; name it only at the top of the file"
     yield from _repeated(entry, tool.get("name"), seen)
     yield from _unknown_capabilities(tool.get("capabilities"), subject, vocabulary)
     params = tool.get("params")
@@ -118,7 +118,7 @@ def _unknown_params(output: JsonValue, known: JsonValue, subject: str) -> Iterat
                 hint = suggest(str(name), properties, "name a param of the tool")
                 yield (
                     ("output", key),
-                    f"{subject}: output.{key} names the param {name!r}, which is not there; {hint}",
+                    f"{subject}: output.{key} names the param {name!r}, which does not exist; {hint}",
                 )
 
 
@@ -128,7 +128,7 @@ def _unknown_keeps(keeps: JsonValue, known: JsonValue, subject: str) -> Iterator
         named = [*_items(keep.get("params")), *_items(keep.get("when"))] if isinstance(keep, dict) else []
         for name in (name for name in named if name not in properties):
             hint = suggest(str(name), properties, "name a param of the tool")
-            yield ("keeps", index), f"{subject}: keeps by the param {name!r}, which is not there; {hint}"
+            yield ("keeps", index), f"{subject}: keeps names the param {name!r}, which does not exist; {hint}"
 
 
 def _items(value: JsonValue) -> list[JsonValue]:

@@ -1,4 +1,4 @@
-"""The JSON schema of a tool's params: a closed part of draft 2020-12 that leaves a plan no place for code."""
+"""The JSON schema of a tool's params: a closed subset of draft 2020-12 that cannot hold code."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
     return pattern
 
 
 _Spelt = TypedDict(
-    "_Spelt",  # keywords that are no names in Python, or not in our style
+    "_Spelt",  # keywords that are not valid Python names, or not snake_case
     {
         "additionalProperties": Literal[False],
         "exclusiveMaximum": float,
@@ -92,7 +92,7 @@ _Spelt = TypedDict(
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 class Schema(_Spelt, total=False):
-    """Every keyword that params may use. Others are refused, so that none can hide a free string."""
+    """Every keyword that params may use. Others are refused, so that none can allow a free string."""
 
     type: Annotated[list[TypeName], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_each_once)]
     description: str
@@ -112,14 +112,14 @@ SCHEMA: TypeAdapter[Schema] = TypeAdapter(Schema)
 
 
 def params_faults(params: JsonValue, subject: str, ports: frozenset[str]) -> Iterator[tuple[Place, str]]:
-    """Where in the params something is wrong, and what; the rules look at params of the right shape only."""
+    """The place and message of every fault; the rules run only if the params have a valid shape."""
     try:
         schema = SCHEMA.validate_python(params)
     except ValidationError as error:
         yield from faults(error, f"{subject}: params", Schema.__annotations__)
         return
     if schema.get("type") != ["object"]:
-        yield (), f"{subject}: params are no object; say 'type: object'"
+        yield (), f"{subject}: params are not an object; write 'type: object'"
     for at, inner in _walk(schema, ()):
         name = ".".join(str(part) for part in ("params", *at))
         for rule in RULES:
@@ -127,7 +127,7 @@ def params_faults(params: JsonValue, subject: str, ports: frozenset[str]) -> Ite
         if inner.get("x-input") not in (None, *ports):
             yield (
                 at,
-                f"{subject}: {name} looks at the input {inner['x-input']!r}; name one of the tool's inputs",
+                f"{subject}: {name} refers to the unknown input {inner['x-input']!r}; name one of the tool's inputs",
             )
 
 
@@ -140,7 +140,7 @@ def _walk(schema: Schema, at: Place) -> Iterator[tuple[Place, Schema]]:
 
 
 def open_value(schema: Schema) -> Iterator[str]:
-    """Every value is of a known type, and objects and arrays say what is in them."""
+    """Every value has a type, and objects and arrays describe their contents."""
     types = schema.get("type", [])
     if not types and not schema.keys() & {"enum", "const"}:
         yield "takes any value; give it a type or an enum"
@@ -151,44 +151,44 @@ def open_value(schema: Schema) -> Iterator[str]:
 
 
 def open_string(schema: Schema) -> Iterator[str]:
-    """A plan has no place for SQL, code, URLs or paths."""
+    """No string may hold SQL, code, URLs or paths."""
     if "string" in schema.get("type", []) and not CLOSING & schema.keys():
         yield "is an open string; close it with enum, pattern, format, x-column, x-names, x-new, x-value or x-text"
     pattern = schema.get("pattern")
     if pattern and any(re.search(pattern, text) for text in FREE_TEXT):
-        yield f"has the pattern {pattern!r}, which lets code, URLs or paths in; anchor and narrow it"
+        yield f"has the pattern {pattern!r}, which allows code, URLs or paths; anchor and narrow it"
 
 
 def misused_keyword(schema: Schema) -> Iterator[str]:
-    """Our own keywords mean something on strings only."""
+    """The `x-` keywords apply only to strings."""
     types = schema.get("type", [])
     for keyword in ("x-column", "x-names", "x-new"):
         if keyword in schema and types != ["string"]:
-            yield f"has {keyword!r} and is no string; say 'type: string' or remove it"
+            yield f"has {keyword!r} and is not a string; write 'type: string' or remove it"
     for keyword in ("x-value", "x-text"):
         if keyword in schema and "string" not in types:
-            yield f"has {keyword!r} and can be no string; remove it"
+            yield f"has {keyword!r} and cannot be a string; remove it"
     for keyword in ("x-keep", "x-input"):
         if keyword in schema and "x-column" not in schema:
-            yield f"has {keyword!r} without 'x-column'; add the one or remove the other"
+            yield f"has {keyword!r} without 'x-column'; add 'x-column' or remove {keyword!r}"
 
 
 def unknown_required(schema: Schema) -> Iterator[str]:
-    """What is required can be given."""
+    """Every required name is a property."""
     for name in schema.get("required", []):
         if name not in schema.get("properties", {}):
             yield f"requires {name!r}, which is not among its properties; add or remove it"
 
 
 def unfit_default(schema: Schema) -> Iterator[str]:
-    """A default is a value that a plan could have given itself."""
+    """A default is valid for its own schema."""
     if "default" in schema and not _accepts_default(json.dumps(schema)):
         yield f"has the default {schema['default']!r}, which does not fit its own schema; change one of them"
 
 
 @lru_cache(maxsize=4096)
 def _accepts_default(text: str) -> bool:
-    """By the schema's text, because many tools share the same few params."""
+    """Cached by the schema's text, because many tools share the same params."""
     schema = json.loads(text)
     return Draft202012Validator(schema).is_valid(schema["default"])
 

@@ -1,4 +1,4 @@
-"""The compiled catalog: an SQLite file that opens in the same time whatever the number of tools."""
+"""The compiled catalog: an SQLite file whose opening time does not depend on the number of tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.contracts.tool import Tool
 from groundplan.errors import CatalogError
 
 FORMAT = 1  # raise it when the layout changes
-# `fact` has row ids, so that looking for a short fact does not read the long ones beside it
+# `fact` keeps row ids: without them, reading a short fact would also read the long ones stored next to it
 LAYOUT = """
 create table tool (name text primary key, definition text not null);
 create table capability (name text, tool text, primary key (name, tool)) without rowid;
@@ -24,7 +24,7 @@ create table fact (key text primary key, value text not null);
 
 
 class Store:
-    """Questions to a compiled catalog. Threads may share it: one asks at a time."""
+    """Reads a compiled catalog. Threads may share it; a lock serialises their queries."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -32,7 +32,7 @@ class Store:
         weakref.finalize(self, connection.close)
 
     def fact(self, key: str) -> str:
-        """Something that holds of the whole catalog: `names`, `count`, `version`, `vocabulary`."""
+        """A fact about the whole catalog: `names`, `count`, `version` or `vocabulary`."""
         return str(self._rows("select value from fact where key = ?", key)[0][0])
 
     def find_definition(self, name: str) -> str | None:
@@ -47,7 +47,7 @@ class Store:
         return tuple(str(row[0]) for row in rows)
 
     def save(self, path: Path) -> None:
-        """Whole or not at all, whoever else is writing the same file."""
+        """Written atomically, even if another process writes the same file."""
         part = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
         try:
             with self._lock:
@@ -62,7 +62,7 @@ class Store:
 
 
 def compile_tools(tools: Iterable[Tool], vocabulary: Vocabulary) -> Store:
-    """In memory. Aliases among the tools' capabilities become the capabilities they mean."""
+    """Compile into a store in memory; aliases of capabilities are resolved."""
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.executescript(LAYOUT)
     for tool in tools:
@@ -80,7 +80,7 @@ def compile_tools(tools: Iterable[Tool], vocabulary: Vocabulary) -> Store:
 
 
 def find_store(path: Path) -> Store | None:
-    """What `save` left, or None when it is gone or damaged: it can be made again."""
+    """The saved store; None if it is missing or damaged and must be compiled again."""
     try:
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         store = Store(connection)
@@ -94,7 +94,7 @@ def _insert(connection: sqlite3.Connection, tool: Tool) -> None:
     try:
         connection.execute("insert into tool values (?, ?)", (tool.name, tool.model_dump_json()))
     except sqlite3.IntegrityError as error:
-        raise CatalogError(f"tool {tool.name!r} is given twice; rename one of them") from error
+        raise CatalogError(f"tool {tool.name!r} is defined twice; rename one of them") from error
     rows = [(name, tool.name) for name in tool.capabilities]
     connection.executemany("insert or ignore into capability values (?, ?)", rows)
 

@@ -1,4 +1,4 @@
-"""The words of the catalog: capabilities, their aliases, and the requirements they serve."""
+"""The vocabulary of the catalog: capabilities, their aliases, and the requirements they serve."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ REQUIREMENTS = Path(__file__).with_name("requirements.yaml")
 class Capability(Contract):
     description: Annotated[Text, Field(min_length=10)]
     aliases: tuple[Label, ...] = ()
-    asked_by: tuple[str, ...] = ()  # requirement labels; without them it may serve any question
+    asked_by: tuple[str, ...] = ()  # requirement labels; if empty, any question may use it
     reserved: bool = False
 
 
 class Vocabulary(Contract):
-    core: tuple[Label, ...]  # without these no catalog is of use
+    core: tuple[Label, ...]  # capabilities that every catalog needs
     capabilities: dict[Label, Capability]
     version: Annotated[int, Field(ge=1)]  # of the map below
     requirements: dict[str, tuple[Label, ...]]
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Every capability and alias, with the capability it means."""
+        """Every name and alias, mapped to its capability."""
         aliases = {alias: name for name, item in self.capabilities.items() for alias in item.aliases}
         return aliases | {name: name for name in self.capabilities}
 
     @cached_property
     def serving(self) -> dict[str, frozenset[str]]:
-        """The capabilities that serve each requirement label; aliases in the map are resolved."""
+        """The capabilities that serve each requirement label, with aliases resolved."""
         return {
             label: frozenset(self.names.get(name, name) for name in listed)
             for label, listed in self.requirements.items()
@@ -52,7 +52,7 @@ class Vocabulary(Contract):
 
 
 def load_vocabulary(capabilities: File, requirements: File) -> Vocabulary:
-    """Raises CatalogError with every problem of shape; `audit` says what is missing from the map."""
+    """Raises CatalogError with every invalid entry; `audit` finds what is missing from the map."""
     problems: list[str] = []
     parts = [entry for file in (capabilities, requirements) if (entry := whole(file, problems))]
     words = {key: value for part in parts if isinstance(part.value, dict) for key, value in part.value.items()}

@@ -1,1 +1,1 @@
-"""The only way to a model: what is asked, what may come back, what it cost."""
+"""Calls to language models: prompts, schemas, replies and token usage. Nothing else talks to a model."""

@@ -1,6 +1,6 @@
-"""What one question asks of models: within one deadline, counted, and never the end of the question.
+"""The model calls of one question: they share a deadline, and their token usage is added up.
 
-A model that fails leaves the question to the words and the rules: that is why a failure is data here.
+A failed call is returned as data, not raised: the rules can still answer the question without a model.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import WorldError
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import MAX_TOKENS
-from groundplan.llm.reply import Into, Told, Untold
+from groundplan.llm.reply import Into, Reply, UnusableReply
 from groundplan.llm.schema import Choices, Schema
 
 
 @dataclass(frozen=True)
 class Failed:
-    """No answer came: the server is gone, too slow or speaks another protocol."""
+    """The call got no reply: the server is down, too slow or does not speak the protocol."""
 
     model: str
     problem: str
@@ -26,7 +26,7 @@ class Failed:
 
 @dataclass
 class Calls:
-    """The models of one question, smallest first, and what they were asked so far."""
+    """The models available to one question, smallest first, and the usage and failures so far."""
 
     cascade: Cascade
     seconds: float  # for all calls of the question
@@ -36,7 +36,7 @@ class Calls:
 
     @property
     def model(self) -> str:
-        """The name of the one whose turn it is."""
+        """The name of the current model."""
         return self.cascade.model.name
 
     @property
@@ -45,7 +45,7 @@ class Calls:
         return self.seconds - (time.monotonic() - self._begun)
 
     def escalate(self) -> bool:
-        """On to the next model, where there is one."""
+        """Switch to the next larger model. Returns False if there is none."""
         following = self.cascade.next()
         if following is None:
             return False
@@ -60,17 +60,19 @@ class Calls:
         *,
         schema: Schema | None = None,
         max_tokens: int = MAX_TOKENS,
-    ) -> Told[Into] | Untold | Failed:
-        """As `Model.ask`, with what is left of the question's time."""
+    ) -> Reply[Into] | UnusableReply | Failed:
+        """Call `Model.ask` with the time left until the question's deadline."""
         model = self.cascade.model
         if self.left <= 0:
-            return self._failed(model.name, f"the {self.seconds:.3g} s that models have for a question are over")
+            return self._failed(
+                model.name, f"the time for model calls in one question, {self.seconds:.3g} s, is used up"
+            )
         try:
-            told = await model.ask(prompt, into, choices, schema=schema, seconds=self.left, max_tokens=max_tokens)
+            reply = await model.ask(prompt, into, choices, schema=schema, seconds=self.left, max_tokens=max_tokens)
         except WorldError as error:
             return self._failed(model.name, str(error))
-        self.usage = self.usage.plus(told.usage)
-        return told
+        self.usage = self.usage.plus(reply.usage)
+        return reply
 
     def _failed(self, model: str, problem: str) -> Failed:
         failure = Failed(model, problem)

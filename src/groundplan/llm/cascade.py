@@ -1,4 +1,4 @@
-"""Models in order, the smallest first; the caller moves on when the gate has refused."""
+"""Models ordered from smallest to largest; the caller moves to the next one when the gate refuses a plan."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Cascade:
 
     @property
     def model(self) -> Model:
-        """The one whose turn it is."""
+        """The current model."""
         return self.models[0]
 
     def next(self) -> Cascade | None:
-        """What is left after a refusal; None when the largest model was refused too."""
+        """The cascade without its first model; None if that was the last."""
         return Cascade(self.models[1:]) if len(self.models) > 1 else None

@@ -1,4 +1,4 @@
-"""Ask a model for a contract: the schema enumerates the real names, and what comes back is validated again."""
+"""Ask a model to fill in a contract. The schema lists the allowed names, and the reply is validated against it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.contract import Contract
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Into, Told, Untold
+from groundplan.llm.reply import Into, Reply, UnusableReply
 from groundplan.llm.schema import Choices, Schema, strict_schema
 from groundplan.llm.understanding import Understood, understand
 from groundplan.llm.wire import RequestRefused, Wire
@@ -30,13 +30,13 @@ PROBE_TOKENS = 64
 
 
 class Probe(Contract):
-    """Nobody says this word: a server that gives it back obeys the schema."""
+    """A model would not choose this word by itself: a server that returns it enforces the schema."""
 
     word: Literal["kvarnsten"]
 
 
 class Model:
-    """One model; what its server can do is found out once, by the first question."""
+    """One model. The first call probes once whether its server enforces schemas."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -46,7 +46,7 @@ class Model:
     @classmethod
     @asynccontextmanager
     async def open(cls, endpoint: Endpoint, transport: httpx2.AsyncBaseTransport | None = None) -> AsyncIterator[Model]:
-        """`transport` records or replays; without it the network is used."""
+        """Connect to the endpoint; a test passes a `transport` that records or replays."""
         wire = Wire(endpoint, transport)
         try:
             if not endpoint.model:
@@ -61,7 +61,7 @@ class Model:
 
     @property
     def endpoint(self) -> Endpoint:
-        """As it was found: with the server's own model where none was named."""
+        """The endpoint in use; if the settings name no model, it holds the one that the server listed."""
         return self._wire.endpoint
 
     async def ask(
@@ -74,25 +74,25 @@ class Model:
         seconds: float = SECONDS,
         max_tokens: int = MAX_TOKENS,
         temperature: float = 0.0,
-    ) -> Told[Into] | Untold:
-        """The contract filled in, with only the names of `choices`; or why the answer cannot be used.
+    ) -> Reply[Into] | UnusableReply:
+        """The filled-in contract, using only names from `choices`, or the reason why the reply cannot be used.
 
-        `schema` is sent as it is, in place of the contract's own: where one choice decides what the next may be.
+        `schema` replaces the contract's own schema; use it when one choice limits the next.
         """
         schema = schema or strict_schema(into, choices)
         begun = time.monotonic()
         enforces, spent = await self._probe(seconds)
         body = _body(prompt, schema, into.__name__, enforces)
         left = seconds - (time.monotonic() - begun)
-        reply = await self._wire.complete({**body, "max_tokens": max_tokens, "temperature": temperature}, left)
-        understood = understand(reply, schema, into)
-        usage, ms = spent.plus(reply.usage), (time.monotonic() - begun) * 1000
+        completion = await self._wire.complete({**body, "max_tokens": max_tokens, "temperature": temperature}, left)
+        understood = understand(completion, schema, into)
+        usage, ms, attempts = spent.plus(completion.usage), (time.monotonic() - begun) * 1000, completion.attempts
         if isinstance(understood, Understood):
-            return Told(understood.value, understood.repaired, usage, self.name, ms, reply.attempts)
-        return Untold(understood.reason, understood.problem, reply.text, usage, self.name, ms, reply.attempts)
+            return Reply(understood.value, understood.repaired, usage, self.name, ms, attempts)
+        return UnusableReply(understood.reason, understood.problem, completion.text, usage, self.name, ms, attempts)
 
     async def enforces_schema(self, seconds: float = SECONDS) -> bool:
-        """Whether the server holds the model to a JSON schema, found out by trying."""
+        """Whether the server makes the model follow a JSON schema; finds out with a trial request."""
         enforces, _ = await self._probe(seconds)
         return enforces
 
@@ -103,19 +103,22 @@ class Model:
             schema = strict_schema(Probe)
             body = _body(load_prompt("probe").text, schema, "Probe", enforces=True)
             try:
-                reply = await self._wire.complete({**body, "max_tokens": PROBE_TOKENS, "temperature": 0.0}, seconds)
+                probed = await self._wire.complete({**body, "max_tokens": PROBE_TOKENS, "temperature": 0.0}, seconds)
             except RequestRefused:
                 self._enforces = False
                 return False, Usage()
-            self._enforces = isinstance(understand(reply, schema, Probe), Understood)
-            return self._enforces, reply.usage
+            self._enforces = isinstance(understand(probed, schema, Probe), Understood)
+            return self._enforces, probed.usage
 
 
 def _body(prompt: str, schema: Schema, name: str, enforces: bool) -> dict[str, JsonValue]:
-    """The schema goes to the grammar, or where there is none into the text, behind the part that stays the same."""
+    """The request body. A server that does not enforce schemas gets the schema as text after the prompt.
+
+    The prompt comes first so that servers can cache this constant prefix.
+    """
     if not enforces:
-        asked = load_prompt("as_json").fill(schema=json.dumps(schema, ensure_ascii=False))
-        return {"messages": [{"role": "user", "content": f"{prompt}\n\n{asked}"}]}
+        format_request = load_prompt("as_json").fill(schema=json.dumps(schema, ensure_ascii=False))
+        return {"messages": [{"role": "user", "content": f"{prompt}\n\n{format_request}"}]}
     return {
         "messages": [{"role": "user", "content": prompt}],
         "response_format": {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}},

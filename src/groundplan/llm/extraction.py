@@ -1,8 +1,8 @@
-"""A model's text to the one JSON object in it, for servers that do not enforce a schema.
+"""Extracts the one JSON object from a model's text, for servers that do not enforce a schema.
 
-Strict first. What has more than one reading is refused: two objects, a key twice, an end that never came. A repair
-may change punctuation and nothing else, and says that it did: other quotes, Python's words, keys without quotes, a
-comma too many at an end, a comma lost before a key.
+The text is parsed strictly first. Ambiguous text is refused: two objects, a duplicate key, a missing end. A repair
+changes only punctuation, and the result is marked as repaired: other quotes, Python literals, unquoted keys, a
+trailing comma, a missing comma before a key.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ class NoJson:
 
 
 class _Unusable(ValueError):
-    """Read, but not to be trusted: no repair is tried."""
+    """The text parses but is ambiguous: no repair is tried."""
 
 
 def extract(text: str) -> Extracted | NoJson:
-    """The object in this text, where there is exactly one."""
+    """The JSON object in this text, if there is exactly one."""
     if len(text) > MAX_CHARACTERS:
         return NoJson(f"the answer has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read")
-    said = _THOUGHT.sub("", text, count=1).strip()
+    answer = _THOUGHT.sub("", text, count=1).strip()
     try:
-        found = [_read(region) for region in _regions(said)]
+        found = [_read(region) for region in _regions(answer)]
     except ValueError as error:
         return NoJson(str(error))
     if not found:
-        return NoJson("the answer holds no JSON object")
-    if len({json.dumps(item.value, sort_keys=True) for item in found}) > 1:  # Python takes 1 and true for the same
-        return NoJson(f"the answer holds {len(found)} different JSON objects; one was asked for")
+        return NoJson("the answer contains no JSON object")
+    if len({json.dumps(item.value, sort_keys=True) for item in found}) > 1:  # as text: in Python 1 == True
+        return NoJson(f"the answer contains {len(found)} different JSON objects; give one")
     return Extracted(found[0].value, repaired=any(item.repaired for item in found))
 
 
 def _regions(text: str) -> Iterator[str]:
-    """The outermost objects: of the whole text, else of its code blocks and what is behind them, else of the text.
+    """The outermost objects: the whole text, else those in code blocks and after them, else those anywhere.
 
-    What stands before a block leads to it; what is behind may be the answer to which the block was an example, unless
-    it quotes the block.
+    Text before a block introduces it. Text after the last block may hold the answer itself, with the block as an
+    example, so objects there count too unless they repeat the block.
     """
     if text.startswith("{") and _end(text, 0) == len(text):
         yield text
@@ -80,7 +80,7 @@ def _regions(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Where those that may hold JSON begin and end."""
+    """The start and end of each code block that may hold JSON."""
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opened is None:
@@ -95,26 +95,26 @@ def _bracketed(text: str) -> Iterator[str]:
     start = 0
     while opening := _OPENING.search(text, start):
         begin = opening.start()
-        _refuse_rest(text[start:begin])
+        _refuse_stray_json(text[start:begin])
         end = _end(text, begin)
         region = text[begin : end or len(text)]
         looks_like_json = "{" in region and ('"' in region or ":" in region)
         if end is None and looks_like_json:
-            raise _Unusable("the JSON in the answer does not end")
+            raise _Unusable("the JSON in the answer is cut off")
         if looks_like_json:
             yield region
         start = end or begin + 1
-    _refuse_rest(text[start:])
+    _refuse_stray_json(text[start:])
 
 
-def _refuse_rest(between: str) -> None:
-    """What stands around an object is prose, and no part of an object whose brackets are lost or in the wrong place."""
+def _refuse_stray_json(between: str) -> None:
+    """Refuse text around an object that looks like a piece of JSON: the object's brackets are lost or misplaced."""
     if "}" in between or "]" in between or _NEXT_KEY.search(between):
-        raise _Unusable("the JSON in the answer has no beginning, or ends too early")
+        raise _Unusable("the JSON in the answer has no opening bracket, or closes too early")
 
 
 def _end(text: str, begin: int) -> int | None:
-    """Just behind the bracket that closes the one at `begin`."""
+    """The position after the bracket that closes the one at `begin`; None if no bracket does."""
     expected: list[str] = []
     for found in _BRACKET.finditer(text, begin):
         bracket = found[0]
@@ -137,21 +137,21 @@ def _read(region: str) -> Extracted:
             raise
         value, repaired = _repair(region, str(error)), True
     if not isinstance(value, dict):
-        raise _Unusable("the JSON in the answer is a list; one object was asked for")
+        raise _Unusable("the JSON in the answer is a list; give one object")
     return Extracted(value, repaired)
 
 
 def _repair(region: str, fault: str) -> JsonValue:
     try:
-        return parse_strictly(" ".join(_mended(_TOKEN.findall(region))))
+        return parse_strictly(" ".join(_repaired_tokens(_TOKEN.findall(region))))
     except JsonRefused as error:
         if error.fault != "syntax":
             raise
         raise _Unusable(f"the answer is not JSON: {fault}") from None
 
 
-def _mended(tokens: list[tuple[str, str]]) -> Iterator[str]:
-    """The same tokens as JSON spells them; what has no single reading is left, for the strict parser to refuse."""
+def _repaired_tokens(tokens: list[tuple[str, str]]) -> Iterator[str]:
+    """The same tokens in JSON spelling; ambiguous ones stay as they are, so the strict parser refuses them."""
     nothing = [("", "")]
     for (_, before), (space, part), (_, behind) in zip(nothing + tokens, tokens, tokens[1:] + nothing, strict=False):
         begins = before in ("{", ",")

@@ -14,25 +14,25 @@ from groundplan.errors import CatalogError, UsageError
 FOLDER = Path(__file__).parent.parent / "prompts"
 
 _FILE = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Prompt(Contract):
-    """`into` is the name of a contract; absent where the text is only a part of another prompt."""
+    """`into` names the contract of the reply; it is absent if the text is only part of another prompt."""
 
     into: str | None = None
     uses: tuple[str, ...] = ()
     text: str
 
     def fill(self, **values: str) -> str:
-        """In one pass: what stands in a value is text, never a place."""
+        """Fill the placeholders in one pass: a placeholder inside a value stays plain text."""
         if {*values} != {*self.uses}:
             raise UsageError(f"the prompt uses {', '.join(self.uses) or 'nothing'}; it was given {', '.join(values)}")
-        return _PLACE.sub(lambda place: values[place[1]], self.text)
+        return _PLACEHOLDER.sub(lambda found: values[found[1]], self.text)
 
 
 def load_prompt(name: str, folder: Path = FOLDER) -> Prompt:
-    """Of the file `name.md`; a header that does not fit its body is refused."""
+    """Load the file `name.md`; raises CatalogError if its header and text name different placeholders."""
     file = folder / f"{name}.md"
     parts = _FILE.fullmatch(file.read_text(encoding="utf-8"))
     if not parts:
@@ -40,9 +40,9 @@ def load_prompt(name: str, folder: Path = FOLDER) -> Prompt:
     try:
         prompt = Prompt.model_validate({**(yaml.safe_load(parts[1]) or {}), "text": parts[2].strip()})
     except (ValidationError, yaml.YAMLError, TypeError) as error:
-        raise CatalogError(f"{file}:2: the header holds `into` and `uses`: {error}") from error
-    in_text = {*_PLACE.findall(prompt.text)}
+        raise CatalogError(f"{file}:2: the header must have only `into` and `uses`: {error}") from error
+    in_text = {*_PLACEHOLDER.findall(prompt.text)}
     if in_text != {*prompt.uses}:
         odd = ", ".join(sorted(in_text ^ {*prompt.uses}))
-        raise CatalogError(f"{file}:2: header and text differ in {odd}; name each place of the text under `uses`")
+        raise CatalogError(f"{file}:2: header and text differ in {odd}; list every placeholder under `uses`")
     return prompt

@@ -1,4 +1,4 @@
-"""Exchanges with a model kept in a file, and played back exactly: an unknown request or an unused reply fails."""
+"""Records exchanges with a model in a file and replays them; an unknown request or an unused reply is an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT_HEADERS = ("content-type", "retry-after")
 
 
 class Exchange(Contract):
-    """One request and its response. No header of a request is kept, so no key is."""
+    """One request and its response. Request headers are not kept, so no API key is."""
 
     method: str
     path: str
@@ -29,7 +29,7 @@ class Exchange(Contract):
 
 
 class RecordingDiffers(StateInvalid):
-    """What was asked is not what was recorded."""
+    """The requests differ from the recorded ones."""
 
 
 _FILE = TypeAdapter(list[Exchange])
@@ -43,7 +43,7 @@ class Recorder(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         body = await request.aread()
         response = await self._inner.handle_async_request(request)
-        said = hide((await response.aread()).decode("utf-8", "replace"), _key(request))
+        text = hide((await response.aread()).decode("utf-8", "replace"), _key(request))
         headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
         self.exchanges.append(
             Exchange(
@@ -52,10 +52,10 @@ class Recorder(httpx2.AsyncBaseTransport):
                 request=json.loads(body),
                 status=response.status_code,
                 headers=headers,
-                response=said,
+                response=text,
             )
         )
-        return httpx2.Response(response.status_code, headers=headers, content=said.encode())
+        return httpx2.Response(response.status_code, headers=headers, content=text.encode())
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -67,7 +67,7 @@ class Player(httpx2.AsyncBaseTransport):
         self._file = file
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The first unused exchange of exactly this request: tries that repeat are played in their order."""
+        """Replay the first unused exchange with exactly this request, so retries replay in their order."""
         body = json.loads(await request.aread())
         for exchange in self.unused:
             if (exchange.method, exchange.path, exchange.request) == (request.method, request.url.path, body):
@@ -80,7 +80,7 @@ class Player(httpx2.AsyncBaseTransport):
 
 @contextmanager
 def recording(file: Path, inner: httpx2.AsyncBaseTransport | None = None) -> Iterator[Recorder]:
-    """Writes the file when all went well."""
+    """Record into the file; it is written only if the block succeeds."""
     recorder = Recorder(inner or httpx2.AsyncHTTPTransport())
     yield recorder
     file.write_bytes(_FILE.dump_json(recorder.exchanges, indent=1) + b"\n")
@@ -88,15 +88,17 @@ def recording(file: Path, inner: httpx2.AsyncBaseTransport | None = None) -> Ite
 
 @contextmanager
 def replaying(file: Path) -> Iterator[Player]:
-    """Fails at the end when a recorded reply was never asked for."""
+    """Replay the file; raises RecordingDiffers at the end if a recorded reply was not used."""
     try:
         player = Player(file, _FILE.validate_json(file.read_bytes()))
     except (OSError, ValidationError) as error:
-        raise StateInvalid(f"{file} is no recording; record it again: {error}") from error
+        raise StateInvalid(f"{file} is not a recording; record it again: {error}") from error
     yield player
     if player.unused:
         first = json.dumps(player.unused[0].request, ensure_ascii=False)[:200]
-        raise RecordingDiffers(f"{file}: {len(player.unused)} recorded replies were not asked for, first to {first}")
+        raise RecordingDiffers(
+            f"{file}: {len(player.unused)} recorded replies were not used; the first answers {first}"
+        )
 
 
 def _key(request: httpx2.Request) -> str | None:

@@ -1,4 +1,4 @@
-"""What comes of asking a model: a contract, or the reason why there is none."""
+"""A model's reply: the filled-in contract, or the reason why it cannot be used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Into = TypeVar("Into", bound=Contract)
 
 
 @dataclass(frozen=True)
-class Told(Generic[Into]):
-    """An answer that fits its contract and names only what it was given to choose from."""
+class Reply(Generic[Into]):
+    """A reply that fits its contract and uses only the names it could choose from."""
 
     value: Into
-    repaired: bool  # its punctuation was mended before it could be parsed
+    repaired: bool  # its punctuation was corrected before parsing
     usage: Usage
     model: str
     ms: float
@@ -25,12 +25,12 @@ class Told(Generic[Into]):
 
 
 @dataclass(frozen=True)
-class Untold:
-    """An answer that cannot be used; `problem` is written so that it can go back to a model."""
+class UnusableReply:
+    """A reply that cannot be used; `problem` is worded so that it can be sent back to the model."""
 
     reason: Literal["length", "refused", "not_json", "wrong_shape"]
     problem: str
-    text: str  # what the model said
+    text: str  # as the model sent it
     usage: Usage
     model: str
     ms: float
@@ -38,4 +38,4 @@ class Untold:
 
 
 class ModelError(WorldError):
-    """A model server refused a request, or answered in another protocol than chat completions."""
+    """A model server refused a request, or did not answer with a chat completion."""

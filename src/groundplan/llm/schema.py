@@ -1,7 +1,7 @@
 """A contract as the JSON schema that a server is asked to enforce.
 
-Only keywords that xgrammar, llama.cpp and hosted servers all take are sent. What the rest would say (patterns, long
-texts, multiples) is checked when the answer is validated, which happens whatever the server promised.
+Only keywords that xgrammar, llama.cpp and hosted servers all support are sent. The other constraints (patterns, text
+lengths, multiples) are checked when the reply is validated, which happens even if the server enforces the schema.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groundplan.errors import UsageError
 
 Schema = dict[str, JsonValue]
 Choices = Mapping[str, Sequence[str]]
-"""By the path of a text field, the names it may hold; a list adds nothing to a path: `filters.column`."""
+"""The allowed names of each text field, by the field's path; lists add nothing to a path: `filters.column`."""
 
 KEPT = ("type", "enum", "minItems", "maxItems")
 INTEGER_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -24,11 +24,11 @@ UNSENT = {
     *("title", "description", "default", "examples", "discriminator", "$defs"),
     *("pattern", "format", "minLength", "maxLength", "multipleOf", "uniqueItems", *INTEGER_BOUNDS),
 }
-LONGEST = 256  # characters: a longer bound makes a grammar slow, or is refused
+LONGEST = 256  # characters: with a larger `maxLength` grammars are slow or refused
 
 
 def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schema:
-    """Closed, without references, every field required, and the chosen fields filled with the live names."""
+    """A closed schema without references, every field required; fields in `choices` list the allowed names."""
     whole = into.model_json_schema()
     writer = _Writer(into.__name__, whole.get("$defs", {}), choices or {})
     schema = writer.write(whole, "", ())
@@ -40,17 +40,17 @@ def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schem
 
 
 def closed(fields: Schema) -> Schema:
-    """An object of exactly these fields."""
+    """The schema of an object with exactly these fields."""
     return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
 def or_null(schema: Schema) -> Schema:
-    """What may be left out: hosted servers want every field said, so leaving out is saying null."""
+    """The schema of an optional field: hosted servers require every field, so null stands for a missing one."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 class _Writer:
-    """One pass over a pydantic schema; remembers which paths hold text and which were filled."""
+    """Converts a pydantic schema in one pass; records which paths are text and which got their choices."""
 
     def __init__(self, contract: str, definitions: Mapping[str, Schema], choices: Choices) -> None:
         self.contract = contract
@@ -78,19 +78,17 @@ class _Writer:
                 return _only(node, (*KEPT, *INTEGER_BOUNDS))
             case {"type": "string" | "number" | "boolean" | "null"} | {"enum": _}:
                 return _only(node, KEPT)
-        raise UsageError(f"{self._at(path)} has no type that a grammar can hold; give the field a closed type")
+        raise UsageError(f"{self._at(path)} has no type that a grammar can express; give the field a closed type")
 
     def _inline(self, name: str, path: str, inside: tuple[str, ...]) -> Schema:
         if name in inside:
-            raise UsageError(
-                f"{self._at(path)} holds {name} inside {name}; a model is asked only for bounded contracts"
-            )
+            raise UsageError(f"{self._at(path)} contains {name} inside {name}; use a contract that is not recursive")
         return self.write(dict(self.definitions[name]), path, (*inside, name))
 
     def _object(self, node: Schema, path: str, inside: tuple[str, ...]) -> Schema:
         properties = node.get("properties")
         if node.get("additionalProperties") is not False or not isinstance(properties, dict):
-            raise UsageError(f"{self._at(path)} is open to any key; a model is asked only for closed contracts")
+            raise UsageError(f"{self._at(path)} is open to any key; use a contract with fixed keys")
         fields: Schema = {
             name: self.write(dict(field), f"{path}.{name}".lstrip("."), inside)
             for name, field in properties.items()
@@ -112,7 +110,7 @@ class _Writer:
     def _refuse_unknown(self, node: Schema, path: str) -> None:
         unknown = sorted({*node} - READ - UNSENT)
         if unknown:
-            raise UsageError(f"{self._at(path)} uses {', '.join(unknown)}, which not every server's grammar takes")
+            raise UsageError(f"{self._at(path)} uses {', '.join(unknown)}, which not every server's grammar supports")
 
     def _at(self, path: str) -> str:
         return f"{self.contract}.{path}" if path else self.contract

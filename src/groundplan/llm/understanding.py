@@ -1,4 +1,4 @@
-"""A model's reply to a contract. Nothing is taken on trust: ended, parsed, of the sent schema, of the contract."""
+"""Turns a completion into a contract: parses it and validates it against the schema and the contract."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from groundplan.llm.extraction import NoJson, extract
 from groundplan.llm.reply import Into
 from groundplan.llm.schema import Schema
-from groundplan.llm.wire import Reply
+from groundplan.llm.wire import Completion
 
-MOST_FAULTS = 20  # that are compared to name one: a long wrong answer has thousands
+MOST_FAULTS = 20  # compared to choose the one to report: a long wrong answer has thousands
 REFUSALS = {"refusal", "content_filter"}
 
 
@@ -32,13 +32,13 @@ class NotUnderstood:
     problem: str
 
 
-def understand(reply: Reply, schema: Schema, into: type[Into]) -> Understood[Into] | NotUnderstood:
-    """The schema is checked too, because only it knows which names were there to choose from."""
-    if reply.finish_reason == "length":
-        return NotUnderstood("length", "the answer was cut off at its longest; say less, or allow more tokens")
-    if reply.finish_reason in REFUSALS:
+def understand(completion: Completion, schema: Schema, into: type[Into]) -> Understood[Into] | NotUnderstood:
+    """The filled-in contract. The schema is checked too, because only it lists the allowed names."""
+    if completion.finish_reason == "length":
+        return NotUnderstood("length", "the answer was cut off at the token limit; shorten it, or allow more tokens")
+    if completion.finish_reason in REFUSALS:
         return NotUnderstood("refused", "the model declined to answer")
-    found = extract(reply.text)
+    found = extract(completion.text)
     if isinstance(found, NoJson):
         return NotUnderstood("not_json", found.problem)
     fault = best_match(islice(Draft202012Validator(schema).iter_errors(found.value), MOST_FAULTS))

@@ -1,4 +1,4 @@
-"""Chat completions over HTTP: at most three tries within a deadline, and only strict models of what comes back."""
+"""Chat completions over HTTP: up to three attempts within a deadline; every response is validated."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ try:
 except ImportError as error:
     raise UsageError("asking a model needs the extra `llm`: pip install 'groundplan[llm]'") from error
 
-TRIES = 3
-SHOWN = 300  # characters of a server's own words
+ATTEMPTS = 3
+SHOWN = 300  # characters of a server's error text
 
 
 class _Message(BaseModel):
@@ -45,15 +45,15 @@ class _Tokens(BaseModel):
     completion_tokens: int = 0
 
 
-class _Completion(BaseModel):
+class _ChatCompletion(BaseModel):
     object: Literal["chat.completion"]
     choices: list[_Choice] = Field(min_length=1)
     usage: _Tokens | None = None
 
 
 @dataclass(frozen=True)
-class Reply:
-    """The first choice of a completion, and what it took."""
+class Completion:
+    """The first choice of a chat completion, with its token usage and the number of attempts."""
 
     text: str
     finish_reason: str
@@ -62,16 +62,16 @@ class Reply:
 
 
 class RequestRefused(ModelError):
-    """The server will not take the request as it is: HTTP 400, 422 or 501."""
+    """The server does not accept this kind of request: HTTP 400, 422 or 501."""
 
 
 class Wire:
-    """One endpoint; closes its connections when it is left."""
+    """The HTTP connection to one endpoint."""
 
     def __init__(self, endpoint: Endpoint, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self.endpoint = endpoint
         self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file, "api_key", "key")
-        # Its debug log prints the headers of a response as they come, and a server may send a key back.
+        # httpcore2 logs response headers at debug level, and a server may send the key back in one.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         http = httpx2.AsyncClient(transport=transport, follow_redirects=False, timeout=None)
         self._client = openai.AsyncOpenAI(
@@ -82,7 +82,7 @@ class Wire:
         await self._client.close()
 
     async def find_model(self, seconds: float) -> None:
-        """The one that the server lists first; a server that lists none is asked without a name."""
+        """Use the model that the server lists first; if it lists none, requests name no model."""
         with suppress(openai.OpenAIError, TimeoutError):
             async with asyncio.timeout(seconds):
                 listed = await self._client.models.list()
@@ -90,34 +90,34 @@ class Wire:
                 found = str(listed.data[0].id)
                 self.endpoint = self.endpoint.model_copy(update={"model": found, "name": PurePath(found).stem})
 
-    async def complete(self, body: Mapping[str, JsonValue], seconds: float) -> Reply:
-        """What the model says; DeadlineExceeded, TransientError or ModelError where it says nothing."""
+    async def complete(self, body: Mapping[str, JsonValue], seconds: float) -> Completion:
+        """Send the request; raises DeadlineExceeded, TransientError or ModelError if no completion arrives."""
         try:
             async with asyncio.timeout(seconds):
-                return await self._with_tries(body, time.monotonic() + seconds)
+                return await self._with_retries(body, time.monotonic() + seconds)
         except TimeoutError:
             raise DeadlineExceeded(
                 f"model {self.endpoint.name!r} did not answer within {seconds:.3g} s; "
                 "give it more time, ask for less, or use a smaller model"
             ) from None
 
-    async def _with_tries(self, body: Mapping[str, JsonValue], deadline: float) -> Reply:
+    async def _with_retries(self, body: Mapping[str, JsonValue], deadline: float) -> Completion:
         def wait(error: Exception) -> bool | float:
-            """As long as the server asks for, unless that is past the deadline."""
+            """The Retry-After of the server; False, for no retry, if that is past the deadline."""
             if not isinstance(error, TransientError):
                 return False
-            asked = error.retry_after
-            return True if asked is None else asked if time.monotonic() + asked < deadline else False
+            after = error.retry_after
+            return True if after is None else after if time.monotonic() + after < deadline else False
 
         async for attempt in stamina.retry_context(
-            on=wait, attempts=TRIES, timeout=deadline - time.monotonic(), wait_initial=0.1, wait_jitter=0.1
+            on=wait, attempts=ATTEMPTS, timeout=deadline - time.monotonic(), wait_initial=0.1, wait_jitter=0.1
         ):
             with attempt:
                 return self._read(await self._send(body), attempt.num)
         raise AssertionError("stamina re-raises the last error")
 
     async def _send(self, body: Mapping[str, JsonValue]) -> str:
-        """The failure is raised outside the handler: the SDK's own error holds the request and its headers."""
+        """Raises outside the `except` block: the SDK's error, which holds the request headers, must not be chained."""
         failure: GroundplanError
         try:
             response = await self._client.post(
@@ -128,13 +128,13 @@ class Wire:
             failure = self._refused(error.response)
         except openai.APIConnectionError as error:
             cause = error.__cause__
-            failure = cause if isinstance(cause, GroundplanError) else self._lost(type(cause).__name__)
+            failure = cause if isinstance(cause, GroundplanError) else self._unreachable(type(cause).__name__)
         raise failure
 
-    def _read(self, text: str, attempts: int) -> Reply:
+    def _read(self, text: str, attempts: int) -> Completion:
         problem = ""
         try:
-            completion = _Completion.model_validate_json(text)
+            completion = _ChatCompletion.model_validate_json(text)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
@@ -143,7 +143,7 @@ class Wire:
                 f"{self._who()} did not send a chat completion ({problem}); is the url right, with its /v1?"
             )
         choice, tokens = completion.choices[0], completion.usage or _Tokens()
-        return Reply(
+        return Completion(
             text=choice.message.content or "",
             finish_reason="refusal" if choice.message.refusal else choice.finish_reason or "stop",
             usage=Usage(
@@ -157,17 +157,17 @@ class Wire:
 
     def _refused(self, response: httpx2.Response) -> GroundplanError:
         status = response.status_code
-        said = hide(response.text, self._secret)[:SHOWN]
+        text = hide(response.text, self._secret)[:SHOWN]
         if status in (408, 429) or (status >= 500 and status != 501):
-            busy = TransientError(f"{self._who()} answered HTTP {status}: {said}")
+            busy = TransientError(f"{self._who()} answered HTTP {status}: {text}")
             busy.retry_after = _seconds(response.headers.get("retry-after"))
             return busy
         if status in (401, 403):
             return ModelError(f"{self._who()} refused the key (HTTP {status}); set api_key_env or api_key_file")
         kind = RequestRefused if status in (400, 422, 501) else ModelError
-        return kind(f"{self._who()} refused the request (HTTP {status}): {said}")
+        return kind(f"{self._who()} refused the request (HTTP {status}): {text}")
 
-    def _lost(self, fault: str) -> TransientError:
+    def _unreachable(self, fault: str) -> TransientError:
         return TransientError(f"{self._who()} cannot be reached ({fault}); is the server running?")
 
     def _who(self) -> str:
@@ -175,5 +175,5 @@ class Wire:
 
 
 def _seconds(header: str | None) -> float | None:
-    """A Retry-After in seconds; as a date it is left to the usual waiting."""
+    """A Retry-After given in seconds; None for a date, so the usual backoff applies."""
     return float(header) if header and header.strip().isdigit() else None

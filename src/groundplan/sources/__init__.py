@@ -1,1 +1,1 @@
-"""Where facts come from: one folder per source, all behind the same plug-in interface."""
+"""Sources of facts: one folder for each, all behind the same plug-in interface."""

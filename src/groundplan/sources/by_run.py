@@ -1,4 +1,4 @@
-"""What runs keep for their later steps: the rows they have read, the tables they were handed."""
+"""A cache with a section for each run: rows and tables that later steps of the run use again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 RUNS = 256
-ITEMS = 100  # of one run
-BYTES = 128 * 1024 * 1024  # of all runs
-SECONDS = 3_600  # the longest that a run may take: after that it asks for nothing more
+ITEMS = 100  # per run
+BYTES = 128 * 1024 * 1024  # for all runs together
+SECONDS = 3_600  # the longest a run may take; after that its items are not needed
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -29,22 +29,22 @@ class _Run(Generic[Key, Value]):
 
 
 class ByRun(Generic[Key, Value]):
-    """No run finds what another has kept. The run that was used longest ago is forgotten first, as a whole."""
+    """Runs do not share items. When space runs out, the least recently used run is dropped as a whole."""
 
     def __init__(self) -> None:
         self._runs: OrderedDict[str, _Run[Key, Value]] = OrderedDict()
         self._guard = threading.Lock()
 
     def keep(self, run: str, key: Key, value: Value, size: int) -> list[Value]:
-        """Returns what was forgotten to make room for it."""
+        """Store the value and return the values dropped to make room."""
         with self._guard:
             this = self._use(run)
             before = this.items.pop(key, None)
             this.items[key] = value, size
-            forgotten = [before[0]] if before else []
+            dropped = [before[0]] if before else []
             while len(this.items) > ITEMS:
-                forgotten.append(this.items.popitem(last=False)[1][0])
-            return [*forgotten, *self._forget()]
+                dropped.append(this.items.popitem(last=False)[1][0])
+            return [*dropped, *self._drop_runs()]
 
     def find(self, run: str, key: Key) -> Value | None:
         with self._guard:
@@ -60,9 +60,9 @@ class ByRun(Generic[Key, Value]):
         self._runs.move_to_end(run)
         return this
 
-    def _forget(self) -> list[Value]:
-        """All runs but the latest, where they are too old, too many or too large."""
-        forgotten: list[Value] = []
+    def _drop_runs(self) -> list[Value]:
+        """Drop the oldest runs while there are too many, too large or too old ones; never the current run."""
+        dropped: list[Value] = []
         size = sum(run.size for run in self._runs.values())
         too_old = time.monotonic() - SECONDS
         for name, run in [*self._runs.items()][:-1]:
@@ -70,5 +70,5 @@ class ByRun(Generic[Key, Value]):
                 break
             size -= run.size
             del self._runs[name]
-            forgotten += [value for value, _ in run.items.values()]
-        return forgotten
+            dropped += [value for value, _ in run.items.values()]
+        return dropped

@@ -1,4 +1,4 @@
-"""What a source is: the same for the built-in ones and for anyone's plug-in (entry point `groundplan.sources`)."""
+"""The interface of sources, built-in and plug-in alike (entry point `groundplan.sources`)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Call:
     step: str
     tool: Tool
     params: Mapping[str, JsonValue]
-    inputs: Mapping[str, object]  # port name to a handle: a `Result.handle`, or what `restore` gave
+    inputs: Mapping[str, object]  # a handle for each port: a `Result.handle`, or one from `restore`
     limits: Limits
-    seconds: float  # how long the step may take; past that the source cancels its own work
-    output: Path | None = None  # where files may be written, if anywhere
+    seconds: float  # the time limit of the step; after that the source cancels its own work
+    output: Path | None = None  # the folder where files may be written; None forbids it
 
     @property
     def idempotency_key(self) -> str:
@@ -36,14 +36,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Result:
-    """What a step leaves: plain facts for the state, and a live handle for the steps that need it."""
+    """The result of a step: plain facts for the state, and a live handle for later steps."""
 
     facts: StepFacts
     handle: object = None
 
 
 class Source(Protocol):
-    """A place facts come from. Methods raise from `groundplan.errors`, `TransientError` when worth a retry.
+    """A source of facts. Methods raise errors from `groundplan.errors`; a `TransientError` is retried.
 
     A source offers more by implementing the capabilities below. Its class is registered under the entry point
     `groundplan.sources` and follows `SourceType`.
@@ -67,15 +67,15 @@ class TableSource(Source, Protocol):
     """A source whose steps pass tables on by reference."""
 
     def table(self, name: str) -> object:
-        """A handle on one of its own tables."""
+        """A handle to one of its own tables."""
         ...
 
     def restore(self, ref: TableRef, run: str) -> object:
-        """A handle on a table that an earlier process of this run left by reference."""
+        """A handle to a table that an earlier process of this run referenced."""
         ...
 
     async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
-        """At most this many rows of a referenced table, as this run computed them."""
+        """Up to this many rows of a referenced table, as this run computed them."""
         ...
 
     async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -85,10 +85,10 @@ class TableSource(Source, Protocol):
 
 @runtime_checkable
 class EntitySource(Source, Protocol):
-    """A source with named things that questions ask about."""
+    """A source of named entities that questions ask about."""
 
     def entities(self) -> Iterable[tuple[str, str, str, tuple[str, ...]]]:
-        """Id, type, name and aliases of each thing. Readers find names by them; planners never see them."""
+        """Id, type, name and aliases of each entity. Readers find names with them; planners never see them."""
         ...
 
 
@@ -100,9 +100,9 @@ class ToolLister(Source, Protocol):
 
 
 class SourceType(Protocol):
-    """What the entry point `groundplan.sources` names: the class of a source.
+    """The class of a source, registered under the entry point `groundplan.sources`.
 
-    Settings name it (`[sources.NAME]`), and so does a file: a folder that holds NAME.yaml is opened by the source NAME.
+    Settings select it (`[sources.NAME]`), and so does a file: a folder with NAME.yaml is opened by the source NAME.
     """
 
     @staticmethod
@@ -112,5 +112,5 @@ class SourceType(Protocol):
 
     @classmethod
     def open(cls, where: Any, name: str) -> Source:
-        """Open it from its settings: a table `[sources.NAME]`, or data that was given directly."""
+        """Open it from its settings, a table `[sources.NAME]`, or from data that was passed directly."""
         ...

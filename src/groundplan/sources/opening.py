@@ -1,4 +1,4 @@
-"""Sources by entry point: which are installed, and which of them opens what."""
+"""Finds the installed sources by entry point, and the one that opens given data."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import Any
 from groundplan.errors import UsageError
 from groundplan.sources.interface import Source
 
-TABLES = "tables"  # opens what no other source claims, and works on the rows that servers send
-MODEL = "model"  # opened for a run, with the models of the project; never by settings
+TABLES = "tables"  # opens data that no other source claims, and processes rows that servers send
+MODEL = "model"  # opened for each run with the project's models, never from settings
 
 Opener = Callable[[], Source]
 
 
 @cache
 def installed() -> Mapping[str, EntryPoint]:
-    """The entry points by name; the built-in sources are registered like anyone else's."""
+    """The entry points by name; built-in sources are registered like plug-ins."""
     return {point.name: point for point in sorted(entry_points(group="groundplan.sources"), key=lambda p: p.name)}
 
 
 def load_type(kind: str) -> Any:
-    """The class of a source, a `SourceType`. Imported only when it is needed: some are heavy."""
+    """The class of a source, a `SourceType`. Imported on demand, because some imports are slow."""
     return installed()[kind].load()
 
 
 def openers(where: Any) -> list[Opener]:
-    """What opens the data given, or each server of `[sources.NAME]` and a scratch database for their rows."""
+    """The opener of the given data; for settings, one for each `[sources.NAME]` and for a scratch database."""
     if _is_settings(where):
         return [*(_server(name, dict(where[name])) for name in sorted(where)), lambda: load_type(TABLES).scratch()]
     kind = next((kind for kind in installed() if kind != MODEL and _described_by(kind, where)), TABLES)
@@ -52,12 +52,12 @@ def _server(name: str, settings: dict[str, Any]) -> Opener:
     if name == MODEL or kind == MODEL:
         raise UsageError(f"[sources.{name}]: {MODEL!r} is reserved for language models; use another name")
     if not isinstance(kind, str) or kind not in installed():
-        raise UsageError(f"[sources.{name}]: there is no such source; installed are {', '.join(installed())}")
+        raise UsageError(f"[sources.{name}]: there is no such source; installed: {', '.join(installed())}")
     return partial(_open, kind, settings, name)
 
 
 def _described_by(kind: str, where: Any) -> bool:
-    """A folder that holds KIND.yaml, or that file itself, belongs to the source of that name."""
+    """Whether this is a folder with KIND.yaml, or that file itself."""
     if not isinstance(where, str | PathLike) or "://" in str(where):
         return False
     path, file = Path(where).expanduser(), f"{kind}.yaml"

@@ -1,1 +1,1 @@
-"""What outlives a process: plans and effects, beside the checkpoints of threads and runs, in one SQLite file."""
+"""State kept between processes in one SQLite file: plans, effects, and the checkpoints of threads and runs."""

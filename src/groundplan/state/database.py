@@ -1,4 +1,4 @@
-"""One SQLite file that processes share. Each use is one transaction in a thread of its own."""
+"""One SQLite file shared between processes. Each use is one transaction, run in a worker thread."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import TypeVar
 from groundplan.errors import StateInvalid
 
 FILE = "state.sqlite"
-SECONDS = 10.0  # to wait for another process that writes
+SECONDS = 10.0  # to wait while another process writes
 
 T = TypeVar("T")
 
 
 class Database:
-    """`layout` creates the tables that a store needs, if they are not there yet."""
+    """`layout` is the SQL that creates a store's tables if they do not exist."""
 
     def __init__(self, folder: Path, layout: str) -> None:
         self.file = folder / FILE
         self._layout = layout
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` returns; its changes are committed together or not at all."""
+        """Run `work` in one transaction and return its result."""
         return await asyncio.to_thread(self._run, work)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -37,6 +37,6 @@ class Database:
                 return work(connection)
         except (sqlite3.DatabaseError, OSError) as error:
             raise StateInvalid(
-                f"{self.file} cannot be read or written ({error}); move it away to begin anew, and look first at what "
-                "unfinished runs have done"
+                f"{self.file} cannot be read or written ({error}); check what unfinished runs have already done, then "
+                "move the file away to start with an empty one"
             ) from error

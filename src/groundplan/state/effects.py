@@ -1,7 +1,7 @@
-"""Which effects were begun and which were done, so that each happens once even if processes are killed.
+"""Records which effects were started and which finished, so that each happens once even if processes are killed.
 
-Before a step with an effect is called, that is recorded; its outcome is recorded after it. A process that resumes the
-run sees which of the two is missing.
+A step with an effect is recorded before its call, and its outcome after it. A process that resumes the run sees
+which of the two records is missing.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ create table if not exists effects (
 
 
 class Effects:
-    """Every record is on disk before the call that it is about."""
+    """A record is on disk before the call it describes is made."""
 
     def __init__(self, folder: Path, tenant: str = "") -> None:
         self._database, self._tenant = Database(folder, LAYOUT), tenant
 
     async def begin(self, key: str) -> StepOutcome | Literal["new", "begun"]:
-        """`new`: recorded now. `begun`: another process started it and did not record the outcome. Or the outcome."""
+        """Record the start. Returns `new`, the recorded outcome, or `begun` if another process recorded none."""
 
         def record(entries: sqlite3.Connection) -> tuple[bool, str | None]:
             where = (self._tenant, key)
@@ -53,4 +53,4 @@ class Effects:
             return StepOutcome.model_validate_json(text)
         except ValidationError as error:
             file = self._database.file
-            raise StateInvalid(f"{file} holds an effect that cannot be read; check what was done first") from error
+            raise StateInvalid(f"{file} has an unreadable effect record; check by hand what was done") from error

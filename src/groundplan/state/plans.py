@@ -1,6 +1,6 @@
-"""Checked plans, kept so that an equivalent question costs no model call; those marked good serve as examples.
+"""Stores checked plans, so that an equivalent question needs no model call; plans marked good serve as examples.
 
-A stored plan is data like any other: whoever finds one takes it through the gate again.
+A stored plan is not trusted: the caller passes it through the gate again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ create table if not exists plans (
     fingerprint text not null, marked integer not null default 0, primary key (tenant, key)
 );
 """
-# a plan that replaces a marked one has not been marked itself
+# the mark stays only if the plan is unchanged
 KEEP = """
 insert into plans (tenant, key, id, question, reading, plan, fingerprint) values (?, ?, ?, ?, ?, ?, ?)
 on conflict (tenant, key) do update set question = excluded.question, reading = excluded.reading,
@@ -35,7 +35,7 @@ on conflict (tenant, key) do update set question = excluded.question, reading = 
 
 
 class Entry(Contract):
-    """A kept plan, as people see it."""
+    """A stored plan, as it is listed for people."""
 
     id: str
     question: str
@@ -44,14 +44,14 @@ class Entry(Contract):
 
 
 def signature(reading: Reading) -> str:
-    """The same for two readings exactly when they ask for the same, in whatever words, language and order."""
+    """Equal for two readings exactly if they ask for the same thing; wording, language and order do not matter."""
     requirements = sorted((r.id, r.implied, r.value.model_dump_json()) for r in reading.requirements)
     intents = [intent.name for intent in reading.intents]
     return _digest(json.dumps([requirements, intents, reading.tables]))
 
 
 def key_of(reading: Reading, schema: SourceSchema, catalog_version: str) -> str:
-    """What is asked, of which tables, with which tools: when any of them changes, the plan is made anew."""
+    """The key covers requirements, schema and catalog: if any of them changes, a new plan is made."""
     return f"{signature(reading)}-{schema.hash}-{catalog_version}"
 
 
@@ -60,19 +60,19 @@ class PlanStore:
         self._database, self._tenant = Database(folder, LAYOUT), tenant
 
     async def find(self, key: str) -> Plan | None:
-        """The plan kept under this key; None also if what is stored is not a plan."""
+        """The plan stored under this key; None if there is none or it cannot be read."""
         rows = await self._select("select plan from plans where tenant = ? and key = ?", key)
         return _plan(rows[0][0]) if rows else None
 
     async def keep(self, key: str, question: str, reading: Reading, plan: Plan) -> None:
-        """Store a plan that passed the gate; it replaces an earlier one."""
+        """Store a plan that passed the gate; it replaces an earlier one with the same key."""
         written = plan.model_dump_json(include={*Plan.model_fields})
         id_ = _digest(key)[:10]
         row = (self._tenant, key, id_, question, reading.model_dump_json(), written, plan.fingerprint)
         await self._database.run(lambda plans: plans.execute(KEEP, row))
 
     async def entries(self) -> tuple[Entry, ...]:
-        """Every kept plan, the oldest first."""
+        """Every stored plan, oldest first."""
         rows = await self._select("select id, question, plan, marked from plans where tenant = ? order by rowid")
         found = [(id_, question, _plan(text), marked) for id_, question, text, marked in rows]
         return tuple(
@@ -87,14 +87,14 @@ class PlanStore:
         )
 
     async def mark(self, id_: str) -> None:
-        """The plan was right: a model may be shown it as an example."""
+        """Mark a plan as good: it may then be shown to a model as an example."""
         await self._change("update plans set marked = 1 where tenant = ? and id = ?", id_)
 
     async def forget(self, id_: str) -> None:
         await self._change("delete from plans where tenant = ? and id = ?", id_)
 
     async def example(self, reading: Reading) -> Plan | None:
-        """The marked plan whose question asks for most of the same kinds of things and for the fewest others."""
+        """The marked plan whose requirements share most labels with these, and have the fewest others."""
         wanted = {r.label for r in reading.requirements}
         rows = await self._select("select reading, plan from plans where tenant = ? and marked = 1 order by id")
         best, chosen = (0, 0), None
@@ -112,8 +112,8 @@ class PlanStore:
         def change(plans: sqlite3.Connection) -> None:
             if plans.execute(statement, (self._tenant, id_)).rowcount == 0:
                 kept = plans.execute("select id from plans where tenant = ? order by rowid", (self._tenant,))
-                known = ", ".join(row[0] for row in kept) or "none: no plan is kept yet"
-                raise UsageError(f"no kept plan has the id {id_!r}; the ids are {known}")
+                known = ", ".join(row[0] for row in kept) or "none: no plan is stored yet"
+                raise UsageError(f"no stored plan has the id {id_!r}; the ids are {known}")
 
         await self._database.run(change)
 

@@ -1,1 +1,1 @@
-"""What happened: the audit trail."""
+"""The audit trail of agents."""

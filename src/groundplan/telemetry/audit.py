@@ -1,4 +1,4 @@
-"""What an agent promises and whether it kept it: declared on a plain function, checked each time it runs."""
+"""Agent contracts: a function declares what it needs and gives, and each run is checked and recorded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from groundplan.errors import GroundplanError
 P = ParamSpec("P")
 R = TypeVar("R")
 Place = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)*$")]
-"""A dotted path: a precondition begins with the name of a parameter, a postcondition with that of the result."""
+"""A dotted path. A precondition begins with the name of a parameter, a postcondition with the name of the result."""
 
 
 class Capabilities(Contract):
-    parallel: bool  # may run beside the other agents of the same question
-    retry: bool  # running it once more does no harm
+    parallel: bool  # may run concurrently with other agents of the same question
+    retry: bool  # safe to run again
     needs_model: bool
     deterministic: bool
     expected_ms: Annotated[float, Field(gt=0)]
@@ -32,14 +32,14 @@ class Capabilities(Contract):
 class AgentContract(Contract):
     id: Name
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
-    needs: tuple[Place, ...]  # what must be there and hold something
-    gives: tuple[Place, ...]  # what is there afterwards; a list may be empty
+    needs: tuple[Place, ...]  # preconditions: each must exist and not be empty
+    gives: tuple[Place, ...]  # postconditions: each must exist; a list may be empty
     after: tuple[Name, ...] = ()  # the agents that give what this one needs
     capabilities: Capabilities
 
 
 class Execution(Contract):
-    """One entry of an audit trail. Equal inputs have equal fingerprints, and so have equal outputs."""
+    """One entry of an audit trail. `input` and `output` are fingerprints: equal values have equal ones."""
 
     agent: Name
     version: str
@@ -51,31 +51,31 @@ class Execution(Contract):
 
 
 class AgentBroke(GroundplanError):
-    """An agent was run without what it needs, or did not do what it declares."""
+    """An agent's precondition or postcondition did not hold."""
 
 
 @dataclass(frozen=True)
 class Agent(Generic[P, R]):
-    """A function with its contract; called like the function."""
+    """A function with its contract; it can be called like the function."""
 
     contract: AgentContract
     function: Callable[P, R]
     signature: inspect.Signature
-    inputs: tuple[str, ...]  # the parameters that the contract speaks of
+    inputs: tuple[str, ...]  # the parameters that the contract names
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.execute([], *args, **kwargs)
 
     def execute(self, trail: list[Execution], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Its result; the trail gets one entry more, also when it fails."""
+        """Run the function and add one entry to the trail, even if it fails."""
         began, given = time.perf_counter(), self.signature.bind(*args, **kwargs).arguments
         before, output = self._fingerprint(given), None
-        problem = self._lacking(given)
+        problem = self._broken_precondition(given)
         try:
             if not problem:
-                problem = "it raised an error"  # what stands there if it does
+                problem = "it raised an error"  # recorded if the next line raises
                 result = self.function(*args, **kwargs)
-                problem, output = self._unkept(result, before, given), _fingerprint(result)
+                problem, output = self._broken_postcondition(result, before, given), _fingerprint(result)
         finally:
             ms = (time.perf_counter() - began) * 1000
             trail.append(self._execution(ms, before, output, problem))
@@ -83,24 +83,24 @@ class Agent(Generic[P, R]):
             raise AgentBroke(f"{self.contract.id}: {problem}")
         return result
 
-    def _lacking(self, given: Mapping[str, object]) -> str:
+    def _broken_precondition(self, given: Mapping[str, object]) -> str:
         for place in self.contract.needs:
             name, _, path = place.partition(".")
             if not _at(given.get(name), path):
                 first = f"; run {' and '.join(self.contract.after)} first" if self.contract.after else ""
-                return f"no {place.rpartition('.')[2]} found in context: {place!r} holds nothing{first}"
+                return f"no {place.rpartition('.')[2]} found in context: {place!r} is empty{first}"
         return ""
 
-    def _unkept(self, result: object, before: str, given: Mapping[str, object]) -> str:
+    def _broken_postcondition(self, result: object, before: str, given: Mapping[str, object]) -> str:
         absent = [place for place in self.contract.gives if _at(result, place.partition(".")[2]) is None]
         if absent:
-            return f"it declares {absent[0]!r} and did not give it; correct the function or its declaration"
+            return f"it declares {absent[0]!r} but did not return it; correct the function or its declaration"
         if self._fingerprint(given) != before:
-            return "it changed its input; make it return a new value instead"
+            return "it modified its input; return a new value instead"
         return ""
 
     def _fingerprint(self, given: Mapping[str, object]) -> str:
-        """Of what it needs; settings and registries that it is handed besides are no input."""
+        """The fingerprint of the inputs that the contract names; settings and registries do not count."""
         return _fingerprint(*(given.get(name) for name in self.inputs))
 
     def _execution(self, ms: float, before: str, output: str | None, problem: str) -> Execution:
@@ -130,7 +130,7 @@ def agent(contract: AgentContract) -> Callable[[Callable[P, R]], Agent[P, R]]:
 
 
 def _at(value: object, path: str) -> object:
-    """What lies at the path below the value; None where there is no such place."""
+    """The value at this path; None if the path does not exist."""
     try:
         return attrgetter(path)(value) if path else value
     except AttributeError:
@@ -138,5 +138,5 @@ def _at(value: object, path: str) -> object:
 
 
 def _fingerprint(*values: object) -> str:
-    told = [value.model_dump_json() if isinstance(value, BaseModel) else repr(value) for value in values]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+    texts = [value.model_dump_json() if isinstance(value, BaseModel) else repr(value) for value in values]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

@@ -1,1 +1,1 @@
-"""Words, stems, names, periods and lexicons: what every reader of text shares."""
+"""Words, stems, names, periods and lexicons, shared by everything that reads text."""

@@ -1,4 +1,4 @@
-"""Names of a knowledge base found in a question: whole words, in any form, never by likeness."""
+"""Finds names of a knowledge base in a question: whole words in any inflection, no fuzzy matching."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from groundplan.text.words import Word, normalise, texts_of
 Row = tuple[str, str, str, Sequence[str]]
 """An id, a type, a name and its aliases, as a knowledge source lists them."""
 
-SPELLED, WORDED, CASED, FORMED = 1.0, 0.95, 0.85, 0.75  # letter by letter; but for signs; for capitals; for endings
-ALIKE = 70  # out of 100: below that a suggestion surprises more than it helps
-LONGEST = 128  # letters of an id or an alias, as the contract has it
-UNCHANGED = 2  # letters that no ending touches
-SIGNS = " ,.;:?)'’\"»"  # what a sentence puts behind a name
+# the confidence of an exact match, and of one that differs in punctuation, in case, or in inflection
+SPELLED, WORDED, CASED, FORMED = 1.0, 0.95, 0.85, 0.75
+ALIKE = 70  # out of 100: suggestions below that are not helpful
+LONGEST = 128  # letters of an id or an alias, the limit in the contract
+UNCHANGED = 2  # first letters, which no inflection changes
+SIGNS = " ,.;:?)'’\"»"  # punctuation that may follow a name
 ENDINGS = "аеийоуыьэюя"
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """One way to write the name of a row."""
+    """A name or alias of a row."""
 
     text: str
     words: tuple[str, ...]
@@ -47,26 +48,29 @@ class Mention:
 
 @dataclass(frozen=True)
 class Registry:
-    """Every name and alias, by the first letters of its first two words; by their keys once a question comes near."""
+    """All names and aliases, indexed by the first letters of their first two words.
+
+    `by_keys` is a finer index, built for a group of letters when a question first needs it.
+    """
 
     rows: tuple[Row, ...]
     by_letters: dict[tuple[str, ...], list[Spelling]]
     by_keys: dict[tuple[str, ...], dict[tuple[str, ...], list[Spelling]]] = field(default_factory=dict)
 
     def find(self, text: str, words: Sequence[Word]) -> tuple[Mention, ...]:
-        """The longest names, and shorter ones inside them that are spelled better; all entities that share them."""
+        """The longest names, and shorter ones inside them that match more exactly; every entity with that name."""
         found = [mention for place in range(len(words)) for mention in self._at(text, words, place)]
         kept = (mention for mention in found if not any(_hides(other, mention) for other in found))
         return tuple(sorted(kept, key=lambda mention: (mention.first, -mention.last, mention.entity.id)))
 
     def suggest(self, phrase: str, limit: int = 3) -> tuple[str, ...]:
-        """Names that look like the phrase, for a person to choose from; they bind nothing."""
+        """Names similar to the phrase, to offer to a person; they are not matches."""
         names = [text for _, _, name, aliases in self.rows for text in (name, *aliases)]
         near = process.extract(phrase, names, scorer=fuzz.ratio, processor=str.lower, limit=limit, score_cutoff=ALIKE)
         return tuple(dict.fromkeys(name for name, _, _ in near))
 
     def of_type(self, kind: str, most: int) -> list[str]:
-        """Some of the names of a type, in the order of the source."""
+        """The first names of a type, in the order of the source."""
         return list(islice((name for _, row_kind, name, _ in self.rows if row_kind == kind), most))
 
     def _at(self, text: str, words: Sequence[Word], place: int) -> Iterator[Mention]:
@@ -101,7 +105,7 @@ class Registry:
 
 
 def build_registry(rows: Iterable[Row]) -> Registry:
-    """Built once for a source; a question then costs the same however many names there are."""
+    """Built once for a source; the cost of a question then does not depend on the number of names."""
     kept = tuple(row for row in rows if len(row[0]) <= LONGEST)
     by_letters: dict[tuple[str, ...], list[Spelling]] = {}
     for place, (_, _, name, aliases) in enumerate(kept):
@@ -113,7 +117,7 @@ def build_registry(rows: Iterable[Row]) -> Registry:
 
 
 def _spelled(text: str, row: int) -> Spelling:
-    """As a question is normalised, so is a name; plain ones, the many, need no work."""
+    """Normalise a name like a question; ASCII names, the majority, do not need it."""
     plain = text if text.isascii() else normalise(text)
     return Spelling(plain, texts_of(plain), row)
 
@@ -127,7 +131,7 @@ def _same(name: Sequence[str], said: Sequence[str]) -> bool:
 
 
 def _is_form(own: str, said: str) -> bool:
-    """One word in two forms. Where only the stem says so and the lemmas differ, one must grow out of the other."""
+    """Whether these are inflections of one word. If only the stems agree, one must begin with the other's root."""
     shared = keys_of(own) & keys_of(said)
     if not shared or shared != {stem(own)} or min(len(keys_of(own)), len(keys_of(said))) < 2:
         return bool(shared)
@@ -142,13 +146,13 @@ def _confidence(spelling: Spelling, text: str, said: Sequence[Word]) -> float:
     words = tuple(word.text for word in said)
     if spelling.words == words:
         start = said[0].start - spelling.text.find(words[0])
-        ends = text[start + len(spelling.text) :][:1] in SIGNS  # another sign may belong to another name
+        ends = text[start + len(spelling.text) :][:1] in SIGNS  # any other sign may belong to a longer name
         return SPELLED if start >= 0 and ends and text.startswith(spelling.text, start) else WORDED
     return CASED if [*map(lower, spelling.words)] == [*map(lower, words)] else FORMED
 
 
 def _hides(other: Mention, mention: Mention) -> bool:
-    """Whether `mention` lies inside a longer name that is spelled as well, or begins with it and bends the rest."""
+    """Whether `mention` lies inside a longer mention that matches as exactly, or that starts with it."""
     inside = other.first <= mention.first and mention.last <= other.last
     longer = other.last - other.first > mention.last - mention.first
     begins = mention.first == other.first and mention.confidence >= WORDED

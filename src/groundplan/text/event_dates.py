@@ -1,4 +1,4 @@
-"""Which date column the words of a question speak of: `shipped in May` is about the ship date."""
+"""Finds the date column that the words of a question refer to: `shipped in May` refers to the ship date."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _SORTS = frozenset(map(stem, f"{_ENGLISH_SORTS} {_RUSSIAN_SORTS}".split()))
 
 
 def telling_stems(column: Column) -> frozenset[str]:
-    """The words of a column's name that distinguish it from others of its sort: `order` in `order_date`."""
+    """The words of a column's name that distinguish it from similar columns: `order` in `order_date`."""
     return frozenset(stem(word) for word in split_name(column.name)) - _SORTS
 
 
 def dating_words(words: Sequence[Word], table: Table) -> list[tuple[int, Column]]:
-    """Places of words that name a date column: `shipped in May` and `ship month` both mean the ship date."""
+    """The positions of words that name a date column: `shipped in May` and `ship month` both mean the ship date."""
     units = {place for place, word in enumerate(words[1:]) if word.lower.removesuffix("s") in TIME_UNITS}
     telling = [(i, word) for i, word in enumerate(words) if i in units or word.lower.endswith("ed")]
     dates = [column for column in table.columns if column.kind == "time" or column.role == "temporal"]
@@ -29,10 +29,10 @@ def dating_words(words: Sequence[Word], table: Table) -> list[tuple[int, Column]
 
 
 def dated_by(words: Sequence[Word], table: Table) -> list[Column]:
-    """The date columns that the question's verbs name; column names decide where no verbs are listed."""
+    """The date columns that the question's verbs name; if the table lists no verbs, column names are used."""
     if any(column.verbs for column in table.columns):
-        own = split_name(table.name)  # merge requests are not all merged
-        said = {word.stem for word in words if word.lower not in own}
-        return [c for c in table.columns if c.verbs and said & {stem(verb) for verb in c.verbs}]
-    told = [column for _, column in dating_words(words, table)]
-    return [column for column in table.columns if column in told]
+        own = split_name(table.name)  # `merge` in "merge requests" does not mean that they were merged
+        stems = {word.stem for word in words if word.lower not in own}
+        return [c for c in table.columns if c.verbs and stems & {stem(verb) for verb in c.verbs}]
+    named = [column for _, column in dating_words(words, table)]
+    return [column for column in table.columns if column in named]

@@ -1,4 +1,4 @@
-"""The words and phrases with a meaning of their own, found in a question."""
+"""Words and phrases with a fixed meaning, and where they occur in a question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""YAML read with the line of every value; what is wrong with a file is collected, not raised.
+"""YAML read with the line of every value; faults are collected, not raised.
 
-Only values that JSON has are read. A file may be read entry by entry, so that one with 100,000 entries is never held
-whole.
+Only JSON values are read. A file can be read entry by entry, so one with 100,000 entries is never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DEEPEST = 32
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was when it was read: what is hashed is what is parsed."""
+    """A file and its contents, read once: the bytes that are hashed are the bytes that are parsed."""
 
     path: Path
     content: bytes
@@ -54,7 +53,7 @@ class Located:
     place: Place = ()
 
     def where(self, at: Place = ()) -> str:
-        """The file and line of a place inside the value, or of the nearest place around it that the file has."""
+        """The file and line of a place inside the value, or of the nearest enclosing place that has a line."""
         while at and at not in self.lines:
             at = at[:-1]
         return f"{self.path}:{self.lines.get(at, 1)}"
@@ -64,24 +63,25 @@ class Located:
 
 
 def entries(file: File, problems: list[str]) -> Iterator[Located]:
-    """The values of the outermost mapping; the items of a list one by one."""
-    with _noting(file, problems):
+    """The values of the outermost mapping; lists are given item by item."""
+    with _collecting(file, problems):
         yield from _Composer(file, problems).entries()
 
 
 def whole(file: File, problems: list[str], *, as_written: bool = False) -> Located | None:
-    """The outermost mapping as one value; None when the file cannot be read to its end.
+    """The outermost mapping as one value; None if the file cannot be read completely.
 
-    `as_written` is for files that people keep as text: keys, dates and other values that JSON lacks stay as they are
-    written, aliases are refused, and an empty file is an empty mapping.
+    With `as_written`, keys, dates and other values that JSON lacks stay text, aliases are refused, and an empty file
+    is an empty mapping.
     """
-    with _noting(file, problems):
+    with _collecting(file, problems):
         return _Composer(file, problems, as_written).whole()
     return None
 
 
 @contextmanager
-def _noting(file: File, problems: list[str]) -> Iterator[None]:
+def _collecting(file: File, problems: list[str]) -> Iterator[None]:
+    """Adds a YAML error raised in the block to the problems."""
     try:
         yield
     except yaml.MarkedYAMLError as error:
@@ -92,7 +92,7 @@ def _noting(file: File, problems: list[str]) -> Iterator[None]:
 
 
 class _Composer:
-    """Builds plain JSON values from YAML events and keeps lines; several times faster than PyYAML's nodes."""
+    """Builds JSON values from YAML events and records their lines; several times faster than PyYAML's nodes."""
 
     def __init__(self, file: File, problems: list[str], as_written: bool = False) -> None:
         self._file = file
@@ -127,13 +127,13 @@ class _Composer:
         return found
 
     def _opened(self) -> Event | None:
-        """The start of the outermost mapping; the end of the file where it may be empty."""
+        """The start event of the outermost mapping, or the end event of an empty file if that is allowed."""
         self._next()  # the stream begins
         start = self._next()
         outer = self._next() if isinstance(start, DocumentStartEvent) else start
         if isinstance(outer, MappingStartEvent) or (self._as_written and isinstance(outer, StreamEndEvent)):
             return outer
-        self._note(outer, "the file holds no mapping; write keys with values")
+        self._note(outer, "the file is not a mapping; write keys with values")
         return None
 
     def _closed(self) -> None:
@@ -188,7 +188,7 @@ class _Composer:
             raise _unreadable(event, "a key is not plain text")
         key = event.value if self._as_written else self._scalar(event)
         if not isinstance(key, str):
-            self._note(event, f"the key {event.value!r} does not read as text; put it in quotes")
+            self._note(event, f"the key {event.value!r} is not text; put it in quotes")
             key = str(event.value)
         if key in seen:
             self._note(event, f"the key {key!r} appears twice, first on line {seen[key]}; keep one")
@@ -225,7 +225,7 @@ class _Composer:
 
 @lru_cache(maxsize=4096)
 def _plain_scalar(text: str) -> str | int | float | bool | None:
-    """What YAML 1.1 makes of unquoted text, as far as JSON has it."""
+    """The JSON value of unquoted text by the rules of YAML 1.1; raises ValueError for values that JSON lacks."""
     tag = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]
     node = yaml.ScalarNode(tag, text)
     match tag.rpartition(":")[2]:
@@ -245,7 +245,7 @@ def _plain_scalar(text: str) -> str | int | float | bool | None:
 
 def _finite(number: float) -> float:
     if not isfinite(number):
-        raise ValueError("is no JSON number; write a finite one")
+        raise ValueError("is not a JSON number; write a finite one")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Identifiers taken apart into words: names of columns, tables, tools and fields."""
+"""Splits identifiers into words: names of columns, tables, tools and fields."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The words in lower case, without digits: in the names and descriptions of tools digits are values or versions."""
+    """The words in lower case, without digits: in names and descriptions of tools, digits are values or versions."""
     return tuple(lower(word) for word in _LETTERS.findall(spaced(name)))

@@ -15,10 +15,10 @@ THRESHOLD = 0.8
 
 
 def similar(question: str, turns: Sequence[Turn], nearness: Nearness | None) -> Turn | None:
-    """The turn with the most similar question, the latest of equals; None if none reaches the threshold.
+    """The turn with the most similar question, the latest if several tie; None if none reaches the threshold.
 
-    Without embeddings, similarity is the share of content stems that both questions have (Dice). It only finds
-    candidates for reuse: the caller compares the requirements, and the gate checks the plan again.
+    Without embeddings, similarity is the Dice coefficient of content stems. The result is only a candidate for reuse:
+    the caller compares the requirements, and the gate checks the plan again.
     """
     if not turns:
         return None

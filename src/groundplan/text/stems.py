@@ -1,4 +1,4 @@
-"""What the forms of a word have in common: a stem and, for Russian words, the dictionary form."""
+"""Stems and, for Russian words, lemmas: what the inflections of a word have in common."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def is_russian(word: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """English or Russian by its letters. A Russian word keeps its ending where three letters or fewer would be left."""
+    """The English or Russian stem, by script. Russian endings are cut repeatedly while over three letters remain."""
     plain = _POSSESSIVE.sub("", lower(word))
     if not is_russian(plain):
-        return str(snowballstemmer.stemmer("english").stemWord(plain))  # one each: a stemmer is not safe to share
+        return str(snowballstemmer.stemmer("english").stemWord(plain))  # a new one: stemmers are not thread-safe
     cut = snowballstemmer.stemmer("russian").stemWord
     shorter = str(cut(plain))
     while len(shorter) > TOO_SHORT and shorter != plain:  # cut once, канал and каналам have different stems
@@ -49,9 +49,9 @@ def lemma(word: str) -> str | None:
 
 @lru_cache(maxsize=100_000)
 def keys_of(word: str) -> frozenset[str]:
-    """The stem and the lemma. Two words are the same when they share a key.
+    """The stem and the lemma. Two words match if they share a key.
 
-    Neither is enough: stems separate some forms of a noun, and the dictionary does not know names.
+    Both are needed: some forms of a noun have different stems, and the dictionary lacks names.
     """
     return frozenset(filter(None, (stem(word), lemma(word))))
 

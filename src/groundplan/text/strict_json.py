@@ -1,4 +1,4 @@
-"""JSON from others, read strictly: each key once, finite numbers, integers of a modest length, no deep nesting."""
+"""Strict parsing of untrusted JSON: unique keys, finite numbers, integers of limited length, limited nesting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JsonRefused(ValueError):
 
 
 def parse_strictly(text: str | bytes, max_bytes: int | None = None) -> JsonValue:
-    """The value, or JsonRefused. Size and depth are checked before anything is parsed."""
+    """Parse the text or raise JsonRefused. Size and depth are checked before parsing."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if max_bytes is not None and len(raw) > max_bytes:
         raise JsonRefused("size", f"the text has {len(raw):,} bytes; at most {max_bytes:,} are read")
@@ -42,7 +42,7 @@ def parse_strictly(text: str | bytes, max_bytes: int | None = None) -> JsonValue
             object_pairs_hook=_unique,
             parse_constant=_not_finite,
             parse_float=_finite,
-            parse_int=_modest,
+            parse_int=_limited_int,
         )
     except json.JSONDecodeError as error:
         raise JsonRefused("syntax", str(error), error.lineno) from error
@@ -77,7 +77,7 @@ def _finite(digits: str) -> float:
     return value if math.isfinite(value) else _not_finite(digits)
 
 
-def _modest(digits: str) -> int:
+def _limited_int(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise JsonRefused(
             "number", f"{digits[:MOST_DIGITS]}… has {len(digits):,} digits; at most {MOST_DIGITS} are read"

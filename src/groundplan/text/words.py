@@ -1,4 +1,4 @@
-"""A question as words with their stems and places."""
+"""Splits a question into words with their stems and positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*|[<>=]=?|[#%]"
 
 @dataclass(frozen=True)
 class Word:
-    """`stem` is what words are compared by; `start` and `end` are places in the normalised question."""
+    """Words are compared by `stem`; `start` and `end` are positions in the normalised question."""
 
     text: str
     lower: str
@@ -26,7 +26,7 @@ class Word:
 
     @property
     def plain(self) -> str:
-        """Without what an apostrophe adds: who's, it's."""
+        """The word without a contraction: `who` for who's."""
         return self.lower.partition("'")[0]
 
     @property
@@ -42,7 +42,7 @@ def normalise(question: str) -> str:
 
 
 def language_of(text: str) -> Language:
-    """By script: Cyrillic letters make a question Russian, Latin ones English."""
+    """Decided by script: mostly Cyrillic letters mean Russian, mostly Latin ones English."""
     cyrillic = len(re.findall(r"[а-яё]", text.lower()))
     latin = len(re.findall(r"[a-z]", text.lower()))
     if not cyrillic and not latin:
@@ -58,5 +58,5 @@ def words_of(text: str) -> tuple[Word, ...]:
 
 
 def texts_of(text: str) -> tuple[str, ...]:
-    """The words alone, for long lists of names that are seldom compared."""
+    """The words without stems, for long lists of names that are rarely compared."""
     return tuple(_WORD.findall(text))

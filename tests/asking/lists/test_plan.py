@@ -380,7 +380,7 @@ def test_a_new_intent_over_two_new_trackers_is_data(tmp_path: Path) -> None:
         ("  unknown:", "  other:", "the intent 'unknown' is missing"),
         ("otherwise: {dates:", "otherwise: {authors:", "fills 'authors', which is not among its filters"),
         ("threshold: 0.3", "threshold: 3", "less than or equal to 1"),
-        ("threshold: 0.3", "threshold: [", "these are no rules for retrieval"),
+        ("threshold: 0.3", "threshold: [", "the retrieval rules are invalid"),
     ],
 )
 def test_a_fault_in_the_rules_is_named_with_its_file(before: str, after: str, problem: str, tmp_path: Path) -> None:

@@ -136,5 +136,5 @@ def test_unknown_names_are_refused() -> None:
     catalog = Catalog.of(SHIPPING)
     with pytest.raises(UsageError, match="'fly', which the catalog does not list"):
         narrow(ASKED, catalog, searching(catalog), ["fly"])
-    with pytest.raises(UsageError, match="'metric:x' is said to be missing"):
+    with pytest.raises(UsageError, match="'metric:x' is passed as missing"):
         narrow(ASKED, catalog, searching(catalog), missing=["metric:x"])

@@ -37,9 +37,9 @@ def test_files_come_in_the_order_they_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "instead", "says"),
     [
-        ("title: A workshop", "titel: A workshop", "1: titel is no key that is known here; correct or remove it"),
+        ("title: A workshop", "titel: A workshop", "1: titel is not a known key; correct or remove it"),
         ("  technology:", "  person: {}", "5: the key 'person' appears twice, first on line 3; keep one"),
-        ("  technology:", "  technology: {size: 3}", "5: size is no key that is known here; correct or remove it"),
+        ("  technology:", "  technology: {size: 3}", "5: size is not a known key; correct or remove it"),
         (
             "  worked_on: {from: person, to: project}",
             "  worked_on: {from: robot, to: project}",
@@ -64,17 +64,17 @@ def test_files_come_in_the_order_they_are_listed(tmp_path: Path) -> None:
         (
             "documents: [documents/*.md]",
             "documents: [pages/*.md]",
-            "16: 'pages/*.md' names no file; correct or remove it",
+            "16: 'pages/*.md' matches no file; correct or remove it",
         ),
         (
             "documents: [documents/*.md]",
             "documents: [../*.md]",
-            "16: '../*.md' leaves the folder; name files below it",
+            "16: '../*.md' is outside the folder; name files in it",
         ),
         (
             "documents: [documents/*.md]",
             "documents: [/etc/passwd]",
-            "16: '/etc/passwd' leaves the folder; name files below it",
+            "16: '/etc/passwd' is outside the folder; name files in it",
         ),
         (
             "  worked_on: {from: person, to: project}",
@@ -98,7 +98,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     folder = write(tmp_path / "base")
     (folder / "documents" / "secret.md").symlink_to(tmp_path / "secret.md")
-    with pytest.raises(SourceError, match=r"knowledge.yaml:16: 'secret.md' points out of the folder"):
+    with pytest.raises(SourceError, match=r"knowledge.yaml:16: 'secret.md' links to a file outside the folder"):
         load_description(folder)
 
 

@@ -15,7 +15,7 @@ from groundplan.contracts.knowledge import KnowledgeSchema, NodeType, Relation
 from groundplan.errors import SourceError
 from groundplan.sources.knowledge.description import load_description
 from groundplan.sources.knowledge.graph import Graph
-from groundplan.sources.knowledge.loading import Loaded
+from groundplan.sources.knowledge.loading import GraphBuilder
 from groundplan.sources.knowledge.source import Knowledge
 
 BENCHMARKS = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or Path(__file__).parents[4] / "shared/benchmarks")
@@ -30,9 +30,9 @@ TRIPLES = [("Alien: Covenant", "directed_by", "Ridley Scott"), ("Alien", "direct
 
 def load(path: Path, content: bytes | str) -> Graph:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    loaded = Loaded(SCHEMA)
-    loaded.add_file(path)
-    return loaded.finish()
+    builder = GraphBuilder(SCHEMA)
+    builder.add_file(path)
+    return builder.finish()
 
 
 @pytest.mark.requirement("R47")
@@ -69,23 +69,27 @@ def test_a_quote_in_a_tsv_is_a_letter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.tsv", "Alien\tdirected_by\n", "a.tsv:1: wants subject, relation and object"),
+        ("a.tsv", "Alien\tdirected_by\n", "a.tsv:1: write subject, relation and object"),
         ("a.tsv", "A\tdirected_by\tB\nA\tsung_by\tB\n", "a.tsv:2: there is no relation 'sung_by'"),
-        ("a.tsv", "A\tdirected_by\tfilm:b\n", "a.tsv:1: 'film:b' is no node of the type 'person'"),
+        ("a.tsv", "A\tdirected_by\tfilm:b\n", "a.tsv:1: 'film:b' is not a node of type 'person'"),
         ("a.tsv.gz", b"no gzip", "a.tsv.gz:1: cannot be read"),
         ("a.tsv", b"\xff\xfe\t", "a.tsv:1: cannot be read"),
         ("a.yaml", "edges: [[a, directed_by]]\n", "a.yaml:1: edges.0.2 is missing; add it"),
-        ("a.yaml", "nodes:\n  - {id: x, type: song, name: X}\n", "a.yaml:2: 'x' is a 'song', which is not among"),
-        ("a.yaml", "nodes:\n" + "  - {id: x, type: film, name: X}\n" * 2, "a.yaml:3: there is a node 'x' already"),
-        ("a.yaml", "nodes:\n  - {id: x, type: film, name: X, alias: Y}\n", "a.yaml:2: nodes.0.alias is no key"),
+        ("a.yaml", "nodes:\n  - {id: x, type: song, name: X}\n", "a.yaml:2: 'x' has the unknown type 'song'"),
+        ("a.yaml", "nodes:\n" + "  - {id: x, type: film, name: X}\n" * 2, "a.yaml:3: the node 'x' already exists"),
+        (
+            "a.yaml",
+            "nodes:\n  - {id: x, type: film, name: X, alias: Y}\n",
+            "a.yaml:2: nodes.0.alias is not",
+        ),
         ("a.json", '{"nodes": [],\n "nodes": []}', "a.json:1: the key 'nodes' appears twice"),
         ("a.json", '{"nodes":\n', "a.json:2: "),
-        ("a.json", "[]", "a.json:1: the file holds no mapping"),
+        ("a.json", "[]", "a.json:1: the file is not a mapping"),
         ("a.json", '{"nodes": [NaN]}', "a.json:1: NaN is not a finite number; correct the JSON"),
         ("a.yaml", "nodes: &a []\nedges: *a\n", "a.yaml:2: *a is an alias; write the value out"),
         ("a.md", "---\nid: x\nid: y\n---\n", "a.md:3: the key 'id' appears twice, first on line 2; keep one"),
         ("a.md", "---\ntype: film\nname: Alien\n---\nText.\n", "a.md:2: id is missing; add it"),
-        ("a.xml", "<a/>", "a.xml:1: is no graph file"),
+        ("a.xml", "<a/>", "a.xml:1: is not a graph file"),
     ],
 )
 def test_a_fault_is_said_with_its_file_and_line(name: str, content: bytes | str, says: str, tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_a_small_base_fits_into_one_file(tmp_path: Path) -> None:
 def test_a_hundred_thousand_edges_load_in_seconds() -> None:
     description = Path(__file__).parents[3] / "src/groundplan/evaluation/suites/metaqa.yaml"
     began = time.perf_counter()
-    loaded = Loaded(load_description(description).schema)
-    loaded.add_file(FILMS)
-    assert loaded.finish().edge_count == 130_172
+    builder = GraphBuilder(load_description(description).schema)
+    builder.add_file(FILMS)
+    assert builder.finish().edge_count == 130_172
     assert time.perf_counter() - began < 10  # 0.8 s on an idle machine

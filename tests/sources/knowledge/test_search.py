@@ -43,7 +43,7 @@ def test_a_section_is_a_piece_of_its_own_under_its_heading(documents: list[Docum
     first, second = pieces_of(documents[0])
     assert first.text == "Мост через реку строили два года."
     assert second.text.startswith("Почему он каменный\n\nДерево гниёт")
-    assert second.searched.startswith("Как строили мост\n")
+    assert second.search_text.startswith("Как строили мост\n")
 
 
 @pytest.mark.requirement("R47")

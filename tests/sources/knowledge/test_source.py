@@ -76,7 +76,7 @@ def test_an_intent_lists_all_that_its_path_leads_to_by_name(knowledge: Knowledge
 def test_a_list_that_is_cut_says_how_many_there_are(knowledge: Knowledge) -> None:
     found = facts(knowledge, query(intent="stack", entity="project:atlas", limit=2))
     assert titles(found) == ["Python", "Rust"]
-    assert found.state == Truncated(reason="2 of 3 are given")
+    assert found.state == Truncated(reason="2 of 3 are shown")
 
 
 def test_a_path_goes_backwards_and_does_not_come_back_to_where_it_began(knowledge: Knowledge) -> None:

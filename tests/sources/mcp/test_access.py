@@ -39,7 +39,7 @@ def test_no_shell_sees_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "problem"),
     [
-        ("Shop!", {"mcp": "x"}, "a name is of lower-case letters"),
+        ("Shop!", {"mcp": "x"}, "write a name of lower-case letters"),
         ("shop", {}, "mcp: Field required"),
         ("shop", {"mcp": "  "}, "write a command"),
         ("shop", {"mcp": "x", "token": "s3cret"}, "token: Extra inputs"),
@@ -47,7 +47,7 @@ def test_no_shell_sees_the_command(tmp_path: Path) -> None:
         ("shop", {"mcp": "x", "bytes": 10}, "bytes: Input should be greater"),
         ("shop", {"mcp": "x", "token_env": "T"}, "a command gets its token by `env`"),
         ("shop", {"mcp": "https://example.org/mcp", "env": ["T"]}, "`env` is for a command"),
-        ("shop", {"mcp": "https://s3cret@example.org/mcp"}, "holds no user and no password"),
+        ("shop", {"mcp": "https://s3cret@example.org/mcp"}, "with no user and no password"),
         ("shop", {"mcp": "python 'open"}, "No closing quotation"),
     ],
 )

@@ -25,7 +25,7 @@ from groundplan.errors import UsageError
 from groundplan.running.run import run
 from groundplan.running.step import with_tables
 from groundplan.sources.mcp.source import Mcp
-from groundplan.sources.mcp.tools import Told, catalog_name, offer
+from groundplan.sources.mcp.tools import ToolDefinition, catalog_entry, catalog_name
 
 READS = {"shop.find_customer", "shop.list_customers", "shop.get_orders", "shop.list_free_slots"}
 WRITES = {"shop.send_email", "shop.book_slot"}
@@ -96,8 +96,8 @@ def test_what_does_not_only_read_counts_as_a_change(shop: Mcp) -> None:
 )
 def test_only_a_plain_word_makes_a_tool_a_reading_one(hints: Any, reads: bool) -> None:
     definition = {"name": "look", "inputSchema": {"type": "object"}, "annotations": hints}
-    told = Told({key: value for key, value in definition.items() if value is not None})
-    assert offer(told, "shop").tool.effect == ("read" if reads else "write")
+    told = ToolDefinition({key: value for key, value in definition.items() if value is not None})
+    assert catalog_entry(told, "shop").tool.effect == ("read" if reads else "write")
 
 
 @pytest.mark.requirement("R36")
@@ -135,7 +135,7 @@ def test_a_source_without_tables_says_so(shop: Mcp) -> None:
 def test_a_tool_of_another_source_is_not_called(shop: Mcp) -> None:
     call = ready(shop, "shop.find_customer", {})
     stranger = call.tool.model_copy(update={"name": "bank.pay"})
-    with pytest.raises(UsageError, match="no tool of shop"):
+    with pytest.raises(UsageError, match="shop has no accepted tool"):
         asyncio.run(shop.call(type(call)("a_run", "a_step", stranger, {}, {}, call.limits, 5)))
 
 

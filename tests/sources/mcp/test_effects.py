@@ -12,9 +12,9 @@ from tests.sources.mcp.calling import facts, hostile_command, opened, outcome, r
 
 from groundplan.errors import DeadlineExceeded, ToolError, UsageError
 from groundplan.running.step import execute
-from groundplan.sources.mcp.connection import Asking
+from groundplan.sources.mcp.connection import ToolCall
 from groundplan.sources.mcp.source import Mcp, OutcomeUnknown
-from groundplan.sources.mcp.tools import Told
+from groundplan.sources.mcp.tools import ToolDefinition
 
 MAIL = {"to": "ada@example.org", "subject": "Hello", "body": "Ready."}
 
@@ -45,7 +45,7 @@ def test_the_same_step_of_the_same_run_has_its_effect_once(tmp_path: Path) -> No
 def test_a_change_without_a_readable_answer_is_unknown_and_never_sent_again(behaviour: str, tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     with opened(hostile_command(behaviour, journal), seconds=5) as source:
-        with pytest.raises(OutcomeUnknown, match=r"whether shop\.change was done is not known"):
+        with pytest.raises(OutcomeUnknown, match=r"it is not known whether shop\.change took effect"):
             asyncio.run(source.call(ready(source, "shop.change", {"word": "x"}, 1.5)))
         told = outcome(source, "shop.change", 1.5, word="x")
         assert told.issue is not None
@@ -95,11 +95,11 @@ def test_a_change_that_waits_behind_another_call_was_not_sent_and_is_simply_late
 
 
 def test_a_call_that_was_given_up_is_not_sent_any_more() -> None:
-    asking = Asking("shop.change", Told({"name": "change"}), {}, "a_run/a_step")
+    asking = ToolCall("shop.change", ToolDefinition({"name": "change"}), {}, "a_run/a_step")
     assert not asking.give_up()
     with pytest.raises(asyncio.CancelledError):
         asking.begin()
-    sent = Asking("shop.change", Told({"name": "change"}), {}, "a_run/a_step")
+    sent = ToolCall("shop.change", ToolDefinition({"name": "change"}), {}, "a_run/a_step")
     sent.begin()
     assert sent.give_up()
 

@@ -40,10 +40,10 @@ def test_a_call_ends_typed_and_in_time(behaviour: str, tool: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("behaviour", "problem"),
     [
-        ("sends the same page again", "sends pages of tools without end"),
-        ("sends empty pages without end", "sends pages of tools without end"),
+        ("sends the same page again", "lists tools on too many pages"),
+        ("sends empty pages without end", "lists tools on too many pages"),
         ("lists no tools but words", "sent no list of tools"),
-        ("sends a list of 10 MB", "sent more than it may"),
+        ("sends a list of 10 MB", "sent too much"),
         ("never greets", "did not answer in time"),
         ("exits at once", "stopped"),
     ],
@@ -59,7 +59,7 @@ def test_a_server_that_cannot_be_opened_says_why(behaviour: str, problem: str, t
 
 
 def test_a_command_that_is_not_there_is_named() -> None:
-    with pytest.raises(SourceError, match="'no-such-program' is no MCP server that runs"):
+    with pytest.raises(SourceError, match="'no-such-program' does not run as an MCP server"):
         Mcp.open({"mcp": "no-such-program --token secret"}, "shop")
 
 
@@ -67,7 +67,7 @@ def test_of_5000_tools_the_first_2000_are_taken_and_that_is_said(tmp_path: Path)
     begun = time.monotonic()
     with opened(hostile_command("has 5,000 tools", tmp_path / "journal")) as source:
         assert len(source.catalog_tools()) == 2_000
-        assert source.notes == ["only the first 2,000 tools are taken"]
+        assert source.notes == ["only the first 2,000 tools are used"]
     assert time.monotonic() - begun < 10
 
 

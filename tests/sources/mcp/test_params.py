@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from groundplan.catalog.params import params_faults
-from groundplan.sources.mcp.params import MOST_LETTERS, Unholdable, narrowed
+from groundplan.sources.mcp.params import MOST_LETTERS, UnsupportedSchema, narrowed
 
 TEXT = {"type": "string", "x-value": True, "maxLength": MOST_LETTERS}
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -77,7 +77,7 @@ def test_what_cannot_be_held_goes_if_it_may_and_else_the_tool_does(schema: Any) 
         "tree": {"type": "object", "properties": {"leaf": {"$ref": "#/$defs/tree"}}, "required": ["leaf"]},
     }
     assert one(schema, **{"$defs": circles}) is None
-    with pytest.raises(Unholdable):
+    with pytest.raises(UnsupportedSchema):
         one(schema, **{"$defs": circles}, required=["it"])
 
 
@@ -101,7 +101,7 @@ def test_a_schema_that_grows_without_end_is_left_out() -> None:
     defs = {f"s{n}": {"type": "array", "items": {"$ref": f"#/$defs/s{n + 1}"}} for n in range(50)}
     assert one({"$ref": "#/$defs/s0"}, **{"$defs": defs}) is None
     wide = {f"p{n}": {"type": "string"} for n in range(600)}
-    with pytest.raises(Unholdable, match="too large"):
+    with pytest.raises(UnsupportedSchema, match="too large"):
         narrowed({"type": "object", "properties": wide, "required": [*wide]})
 
 
@@ -151,7 +151,7 @@ ANY_SCHEMA = st.recursive(
 def test_whatever_a_server_lists_what_passes_is_closed(properties: dict[str, Any], shared: Any) -> None:
     try:
         made = narrowed({"type": "object", "properties": properties, "$defs": {"a": shared}})
-    except Unholdable:
+    except UnsupportedSchema:
         return
     assert list(params_faults(made, "tool 'x'", frozenset())) == []
     Draft202012Validator.check_schema(made)

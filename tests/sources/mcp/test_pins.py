@@ -13,7 +13,7 @@ from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, StateInvalid, ToolError, UsageError
 from groundplan.sources.mcp.pins import Change, Pins
 from groundplan.sources.mcp.source import Mcp
-from groundplan.sources.mcp.tools import Told
+from groundplan.sources.mcp.tools import ToolDefinition
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_a_changed_description_is_withheld_until_it_is_accepted(tmp_path: Path) 
         assert (change.tool, change.kind, change.parts) == ("shop.look", "changed", ("description",))
         assert f'+  "description": "{CANARY}"' in change.diff
         assert '-  "description": "Looks a thing up."' in change.diff
-        with pytest.raises(UsageError, match="no tool of shop that was accepted"):
+        with pytest.raises(UsageError, match="shop has no accepted tool"):
             source.returns("shop.look")
         source.accept(["shop.look"])
         assert names(source) == ["shop.look", "shop.change"]
@@ -67,7 +67,7 @@ def test_before_a_change_is_made_the_tool_is_looked_at_again(tmp_path: Path) -> 
     journal = tmp_path / "journal"
     with opened(hostile_command("changes after the first list", journal)) as source:
         call = ready(source, "shop.change", {"word": "x"})
-        with pytest.raises(ToolError, match=r"shop\.change is no longer what it was when it was accepted"):
+        with pytest.raises(ToolError, match=r"shop\.change has changed since it was accepted"):
             facts(source, "shop.change", word="x")
         assert "call change" not in journal.read_text()
         assert {(change.tool, change.kind) for change in source.changes()} == {
@@ -79,7 +79,7 @@ def test_before_a_change_is_made_the_tool_is_looked_at_again(tmp_path: Path) -> 
 
 def test_only_what_changed_can_be_accepted_and_all_or_nothing(tmp_path: Path) -> None:
     with opened(seen_then("adds a tool later", tmp_path / "journal")) as source:
-        with pytest.raises(UsageError, match=r"'shop\.look' has not changed; there are shop\.steal"):
+        with pytest.raises(UsageError, match=r"'shop\.look' has not changed; changed: shop\.steal"):
             source.accept(["shop.steal", "shop.look"])
         assert names(source) == ["shop.look", "shop.change"]
 
@@ -108,21 +108,21 @@ def test_endless_numbers_in_a_definition_do_not_spoil_the_file(tmp_path: Path) -
     for _ in range(2):
         with opened(command) as source:
             assert source.changes() == []
-            assert source.notes == ["'look' has a definition that cannot be kept"]
+            assert source.notes == ["'look' has an invalid definition"]
 
 
 def test_hidden_characters_are_seen_in_a_diff() -> None:
     pins = Pins("shop", "somewhere")
-    pins.first_sight({"look": Told({"name": "look", "description": "Looks up."})})
-    [change] = pins.changes({"look": Told({"name": "look", "description": "Looks\u200b up.\x1b"})})
+    pins.trust_first({"look": ToolDefinition({"name": "look", "description": "Looks up."})})
+    [change] = pins.changes({"look": ToolDefinition({"name": "look", "description": "Looks\u200b up.\x1b"})})
     assert "Looks\\u200b up.\\u001b" in change.diff
     assert isinstance(change, Change)
 
 
 def test_servers_of_one_name_in_two_folders_do_not_share_what_was_seen() -> None:
-    Pins("shop", "one").first_sight({"look": Told({"name": "look"})})
-    assert not Pins("shop", "two").holds(Told({"name": "look"}))
-    assert Pins("shop", "one").holds(Told({"name": "look"}))
+    Pins("shop", "one").trust_first({"look": ToolDefinition({"name": "look"})})
+    assert not Pins("shop", "two").holds(ToolDefinition({"name": "look"}))
+    assert Pins("shop", "one").holds(ToolDefinition({"name": "look"}))
 
 
 def names(source: Mcp) -> list[str]:

@@ -110,7 +110,7 @@ def test_a_token_that_expires_in_mid_run_is_renewed_once(tableau: Tableau, tmp_p
 @pytest.mark.requirement("R46")
 def test_a_token_that_keeps_expiring_is_renewed_no_second_time(tableau: Tableau, tmp_path: Path) -> None:
     tableau.fault("expired token")
-    with pytest.raises(SourceError, match="no longer takes the sign-in"):
+    with pytest.raises(SourceError, match="no longer accepts the sign-in"):
         ask(opened(tableau, tmp_path), BY_REGION)
     assert (tableau.count("signin"), tableau.count("query-datasource")) == (2, 2)
 
@@ -130,7 +130,7 @@ def test_a_data_source_that_vanished_is_said_and_looked_for_again(tableau: Table
         await source.describe()
         tableau.vanish()
         for _ in range(2):
-            with pytest.raises(SourceError, match="is not there, or the sign-in may not see it; check site"):
+            with pytest.raises(SourceError, match="was not found, or the sign-in has no access; check site"):
                 await source.call(ready(BY_REGION))
 
     during(source, asked)
@@ -173,7 +173,7 @@ def test_an_hour_later_there_is_room_again(tableau: Tableau, tmp_path: Path, mon
 
 @pytest.mark.requirement("R42")
 def test_a_step_sends_no_more_requests_than_it_may(tableau: Tableau, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="all the requests it may"):
+    with pytest.raises(SourceError, match="used up its requests"):
         ask(opened(tableau, tmp_path, requests=3), BY_REGION)
     assert tableau.count("query-datasource") == 0
 
@@ -185,7 +185,7 @@ def test_a_step_sends_no_more_requests_than_it_may(tableau: Tableau, tmp_path: P
         ("400802", "api_version"),
         ("400803", "does not allow this query"),
         ("400804", "ask for fewer rows"),
-        ("403157", "switched off"),
+        ("403157", "disabled"),
         ("403800", "API Access"),
         ("404934", "does not know a field"),
         ("404935", "same caption"),
@@ -206,5 +206,5 @@ def test_an_error_code_is_told_in_our_own_words(tableau: Tableau, tmp_path: Path
 
 def test_a_value_of_the_wrong_type_names_its_column_and_not_itself(tableau: Tableau, tmp_path: Path) -> None:
     tableau.fault("wrong types")
-    with pytest.raises(SourceError, match="a value in 'Region' that is no text"):
+    with pytest.raises(SourceError, match="a value in 'Region' that is not a text value"):
         ask(opened(tableau, tmp_path), BY_REGION)

@@ -13,7 +13,7 @@ from tests.sources.tableau.double.tableau import Tableau
 
 from groundplan.errors import SourceError, ToolError, UsageError
 from groundplan.sources.tableau import datasource, members
-from groundplan.sources.tableau.models import Described
+from groundplan.sources.tableau.models import FieldMetadata
 from groundplan.sources.tableau.source import Tableau as Source
 
 
@@ -60,7 +60,7 @@ def test_hidden_fields_stay_out_though_a_server_sends_them() -> None:
         {"fieldCaption": "Shape", "dataType": "SPATIAL"},
         {"fieldCaption": "New", "dataType": "A_TYPE_OF_2030"},
     ]
-    columns = datasource._columns([Described.model_validate(field) for field in fields])
+    columns = datasource._columns([FieldMetadata.model_validate(field) for field in fields])
     assert [(column.name, column.kind) for column in columns] == [
         ("Sales", "number"),
         ("Shape", "other"),
@@ -89,7 +89,8 @@ def test_a_data_source_is_found_by_name_on_any_page(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("Superstore", "no data source that the sign-in sees"), ("Returns", "several data sources have")]
+    ("name", "said"),
+    [("Superstore", "no data source visible to this sign-in"), ("Returns", "several data sources have")],
 )
 def test_a_name_of_none_or_of_several_is_refused(tableau: Tableau, tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):

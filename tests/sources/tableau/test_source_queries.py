@@ -144,10 +144,10 @@ def test_the_bytes_on_the_wire_are_the_plan(tableau: Tableau, source: Source) ->
         ({}, "fields"),
         (None, "query"),
         ({"fields": [{"fieldCaption": "Sales", "sortPriority": "1"}]}, "valid integer"),
-        ({"fields": [{"fieldCaption": "x", "calculation": "MAX([Row ID])"}]}, "holds a formula"),
+        ({"fields": [{"fieldCaption": "x", "calculation": "MAX([Row ID])"}]}, "contains a formula"),
         (
             {**BY_REGION, "filters": [{"filterType": "SET", "field": {"calculation": "[Row ID]"}, "values": [1]}]},
-            "holds a formula",
+            "contains a formula",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_step_asks_only_the_data_source_that_is_set_up(tableau: Tableau, sourc
 def test_more_rows_than_allowed_are_cut_and_said(source: Source) -> None:
     facts = ask(source, {"fields": [{"fieldCaption": "City"}]}, limits=Limits(rows=10)).facts
     assert facts.rows == 10
-    assert facts.state == Truncated(reason="only 10 rows were asked for, and there are more")
+    assert facts.state == Truncated(reason="the limit is 10 rows, and there are more")
 
 
 def test_exactly_as_many_rows_as_allowed_are_whole(source: Source) -> None:

@@ -11,7 +11,7 @@ import pytest
 from groundplan.contracts.query import Query
 from groundplan.contracts.schema import Column, Table
 from groundplan.errors import SourceError
-from groundplan.sources.tableau.rows import promised, to_table
+from groundplan.sources.tableau.rows import expected_columns, to_table
 
 UTC, BERLIN = ZoneInfo("UTC"), ZoneInfo("Europe/Berlin")
 TYPES = {"n": "INTEGER", "x": "REAL", "s": "STRING", "b": "BOOLEAN", "d": "DATE", "t": "DATETIME", "o": "SPATIAL"}
@@ -23,7 +23,9 @@ TABLE = Table(
 
 def read(caption: str, *values: Any, zone: ZoneInfo = UTC) -> list[Any]:
     query = Query.model_validate({"fields": [{"fieldCaption": caption}]})
-    return list(to_table([{caption: value} for value in values], promised(query, TABLE), zone)[caption].to_pylist())
+    return list(
+        to_table([{caption: value} for value in values], expected_columns(query, TABLE), zone)[caption].to_pylist()
+    )
 
 
 @pytest.mark.requirement("R46")
@@ -70,7 +72,7 @@ def test_a_value_becomes_its_fields_type(caption: str, sent: Any, read_as: Any) 
     ],
 )
 def test_a_value_of_another_type_is_refused_and_not_repeated(caption: str, sent: Any) -> None:
-    with pytest.raises(SourceError, match=f"a value in '{caption}' that is no") as caught:
+    with pytest.raises(SourceError, match=f"a value in '{caption}' that is not a") as caught:
         read(caption, sent)
     assert str(sent) not in str(caught.value).replace(f"'{caption}'", "")
 
@@ -88,17 +90,17 @@ def test_a_moment_with_an_offset_is_shown_by_the_clock_of_the_zone() -> None:
 def test_other_columns_than_asked_for_are_refused(row: dict[str, Any]) -> None:
     query = Query.model_validate({"fields": [{"fieldCaption": "s"}, {"fieldCaption": "x", "function": "SUM"}]})
     with pytest.raises(SourceError, match="other columns than the query asked for"):
-        to_table([row], promised(query, TABLE), UTC)
+        to_table([row], expected_columns(query, TABLE), UTC)
 
 
 def test_rows_that_differ_in_their_columns_are_refused() -> None:
     query = Query.model_validate({"fields": [{"fieldCaption": "s"}]})
     with pytest.raises(SourceError, match="other columns"):
-        to_table([{"s": "a"}, {"t": "b"}], promised(query, TABLE), UTC)
+        to_table([{"s": "a"}, {"t": "b"}], expected_columns(query, TABLE), UTC)
 
 
 def test_a_bin_is_the_one_column_left_over_whatever_it_is_called() -> None:
     fields = [{"fieldCaption": "s"}, {"fieldCaption": "x", "binSize": 10}]
     query = Query.model_validate({"fields": fields})
-    made = to_table([{"x (bin)": 20, "s": "a"}], promised(query, TABLE), UTC)
+    made = to_table([{"x (bin)": 20, "s": "a"}], expected_columns(query, TABLE), UTC)
     assert made.to_pylist() == [{"s": "a", "x": 20.0}]

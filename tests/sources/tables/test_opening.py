@@ -201,14 +201,14 @@ def test_a_header_longer_than_a_name_may_be_is_cut(tmp_path: Path) -> None:
     [
         (lambda folder: folder / "missing.csv", UsageError, "there is no such file or folder"),
         (lambda folder: _file(folder / "picture.png", b"x"), UsageError, "give one of .csv, .tsv"),
-        (lambda folder: folder, UsageError, "holds none of the files that can be opened"),
+        (lambda folder: folder, UsageError, "contains none of the files that can be opened"),
         (lambda folder: _file(folder / "empty.csv", b""), SourceError, "is empty"),
         (lambda folder: _file(folder / "bad.parquet", b"nonsense"), SourceError, "cannot be read"),
-        (lambda folder: _file(folder / "bad.xlsx", b"nonsense"), SourceError, "is no Excel workbook"),
+        (lambda folder: _file(folder / "bad.xlsx", b"nonsense"), SourceError, "is not a readable Excel workbook"),
         (lambda folder: _file(folder / "bad.duckdb", b"nonsense" * 2000), SourceError, "cannot be opened read-only"),
         (lambda folder: "postgres://nobody:word@127.0.0.1:1/none", SourceError, "postgres://127.0.0.1:1/none: cannot"),
         (lambda folder: object(), UsageError, "is not an SQL backend"),
-        (lambda folder: {"a": 5}, UsageError, "give frames by name"),
+        (lambda folder: {"a": 5}, UsageError, "give at least one frame by name"),
     ],
 )
 def test_what_cannot_be_opened_says_why(tmp_path: Path, make: Any, error: type[Exception], message: str) -> None:
@@ -223,7 +223,7 @@ def _file(path: Path, content: bytes) -> Path:
 
 
 def test_a_table_that_is_not_there_is_named_with_those_that_are(duckdb_source: Tables) -> None:
-    with pytest.raises(UsageError, match="there is no table 'orders'; there are customers, sales"):
+    with pytest.raises(UsageError, match="there is no table 'orders'; the tables are customers, sales"):
         duckdb_source.table("orders")
 
 

@@ -319,12 +319,12 @@ def test_columns_are_named_by_alias_function_or_caption(duckdb_source: Tables) -
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        ({"fieldCaption": "x", "calculation": "SUM([revenue])"}, "no formulas"),
+        ({"fieldCaption": "x", "calculation": "SUM([revenue])"}, "formulas are not supported"),
         ({"fieldCaption": "region", "function": "TRUNC_MONTH"}, "needs a time column"),
-        ({"fieldCaption": "region", "function": "SUM"}, "means nothing"),
+        ({"fieldCaption": "region", "function": "SUM"}, "cannot be computed"),
         ({"fieldCaption": "region", "binSize": 5}, "needs a number column"),
         ({"fieldCaption": "revenue", "function": "COLLECT"}, "needs an aggregate"),
-        ({"fieldCaption": "turnover"}, "there is no column"),
+        ({"fieldCaption": "turnover"}, "has no column"),
     ],
 )
 def test_what_a_table_cannot_do_is_refused_in_words(field: dict[str, Any], said: str, duckdb_source: Tables) -> None:

@@ -143,7 +143,7 @@ def test_a_tampered_reference_is_refused(source: Tables) -> None:
     facts = call(source, "aggregate", BY_REGION).facts
     assert facts.table is not None
     forged = facts.table.model_copy(update={"query": "SELECT * FROM secrets"})
-    with pytest.raises(QueryRefused, match="'secrets', which is no table of this source"):
+    with pytest.raises(QueryRefused, match="'secrets', which is not a table of this source"):
         source.restore(forged)
     with pytest.raises(QueryRefused):
         asyncio.run(source.fetch(forged, "a reader", 10, 10))

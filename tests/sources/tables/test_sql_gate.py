@@ -50,9 +50,9 @@ def test_what_the_tools_make_is_approved(dialect: str, sql: str) -> None:
 
 
 def test_the_message_names_what_was_found() -> None:
-    with pytest.raises(QueryRefused, match="'secrets', which is no table of this source"):
+    with pytest.raises(QueryRefused, match="'secrets', which is not a table of this source"):
         approve("SELECT * FROM secrets", "duckdb", TABLES)
-    with pytest.raises(QueryRefused, match="has 'pg_sleep', which no table tool makes"):
+    with pytest.raises(QueryRefused, match="uses 'pg_sleep', which is not allowed"):
         approve("SELECT pg_sleep(5)", "postgres", TABLES)
     with pytest.raises(QueryRefused, match="not exactly one SELECT"):
         approve("SELECT 1; SELECT 2", "duckdb", TABLES)

@@ -92,7 +92,7 @@ def test_a_hostile_value_is_only_a_value(source: Tables, value: str) -> None:
         (where("day", "=", "03.04.2025"), "write YYYY-MM-DD"),
         (where("units", "between", 1), "takes 2 values and got 1"),
         (where("units", "contains", "1"), "needs a text column"),
-        (where("nothing", "=", 1), "there is no column 'nothing' here; the table has id, day"),
+        (where("nothing", "=", 1), "the table has no column 'nothing'; its columns are id, day"),
     ],
 )
 def test_a_value_that_does_not_fit_the_column_is_refused(
@@ -223,7 +223,7 @@ def test_every_aggregate_function_agrees_with_plain_python(source: Tables) -> No
 
 
 def test_a_function_without_meaning_for_the_column_is_refused(duckdb_source: Tables) -> None:
-    with pytest.raises(ToolError, match="'sum' means nothing on column 'region'"):
+    with pytest.raises(ToolError, match="'sum' cannot be computed on column 'region'"):
         made(duckdb_source, "aggregate", {"metrics": [{"function": "sum", "column": "region", "as": "x"}]})
     with pytest.raises(ToolError, match="two columns of the result are named 'region'"):
         made(duckdb_source, "aggregate", {"group_by": ["region"], "metrics": [{"function": "count", "as": "region"}]})

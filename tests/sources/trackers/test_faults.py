@@ -90,8 +90,8 @@ def test_what_does_not_pass_on_page_two_leaves_page_one_marked(tool: str, fault:
     ("fault", "said"),
     [
         ("401", "refused the token"),
-        ("403", "the right to read"),
-        ("404", "may not see it"),
+        ("403", "read access"),
+        ("404", "has no access"),
         ("429", "is busy (HTTP 429)"),
         ("500", "failed (HTTP 500)"),
         ("bad JSON", "json_invalid"),

@@ -129,7 +129,7 @@ def test_more_than_the_limit_leaves_the_newest_and_says_so(tmp_path: Path) -> No
         result = call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/web"], limit=40)
     newest = sorted(gitlab_double().commits["shop/web"], key=_at, reverse=True)[:40]
     assert set(column(result, "id")) == {commit["short_id"] for commit in newest}
-    assert result.facts.state == Truncated(reason="only 40 were asked for, and there are more")
+    assert result.facts.state == Truncated(reason="the limit is 40, and there are more")
     assert len(served.requests) == 1
 
 
@@ -149,10 +149,10 @@ def test_a_limit_at_the_end_of_a_page_says_that_there_is_more(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("page", "following", "said"),
     [
-        pytest.param("1", "3", "repeats the pages before it", id="the same rows under the next number"),
-        pytest.param("2", "2", "names '2' as the page behind 2", id="a page that follows itself"),
-        pytest.param("2", "5", "names '5' as the page behind 2", id="pages left out"),
-        pytest.param("9", "3", "names '3' as the page behind 2", id="empty pages without an end"),
+        pytest.param("1", "3", "repeats earlier pages", id="the same rows under the next number"),
+        pytest.param("2", "2", "names '2' as the page after 2", id="a page that follows itself"),
+        pytest.param("2", "5", "names '5' as the page after 2", id="pages left out"),
+        pytest.param("9", "3", "names '3' as the page after 2", id="empty pages without an end"),
     ],
 )
 def test_pages_that_lead_nowhere_are_left_and_told(tmp_path: Path, page: str, following: str, said: str) -> None:
@@ -193,7 +193,7 @@ def test_a_project_that_fails_is_named_beside_the_others(tmp_path: Path) -> None
 
 
 def test_a_project_that_is_not_set_up_is_never_asked_for(tmp_path: Path) -> None:
-    with serving(gitlab_double()) as served, pytest.raises(ToolError, match=r"'shop/secret' is not set up"):
+    with serving(gitlab_double()) as served, pytest.raises(ToolError, match=r"'shop/secret' is not configured"):
         call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/secret"])
     assert served.requests == []
 
@@ -223,7 +223,7 @@ def test_a_row_that_goes_while_pages_are_read_marks_the_result(tmp_path: Path) -
     with serving(double, before=withdraw) as served:
         result = call(gitlab(served, tmp_path), "gitlab_merge_requests", projects=["shop/web"])
     assert isinstance(result.facts.state, Truncated)
-    assert "moved" in result.facts.state.reason
+    assert "changed while it was read" in result.facts.state.reason
 
 
 @pytest.mark.requirement("R48")

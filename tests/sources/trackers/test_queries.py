@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.sources.trackers.youtrack_query import Term, parse
 
-from groundplan.sources.youtrack.query import IssuesAsked, compose
+from groundplan.sources.youtrack.query import IssueParams, compose
 
 PIECES = ["{", "}", '"', "\\", " or ", "project: SECRET", "..", "#Unresolved", "-", ",", ":", "*", "sort by: x", "Анна"]
 hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), min_size=1, max_size=6).map("".join)
@@ -20,7 +20,7 @@ hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), min_
 @example(assignee="anna, project: SECRET", state="x or project: SECRET")
 def test_a_value_is_refused_or_stays_a_value(assignee: str, state: str) -> None:
     try:
-        asked = IssuesAsked(assignee=assignee, states=(state,), status="open")
+        asked = IssueParams(assignee=assignee, states=(state,), status="open")
     except ValidationError:
         return
     assert parse(compose(asked, ["WEB"])).alternatives == (
@@ -36,7 +36,7 @@ def test_a_value_is_refused_or_stays_a_value(assignee: str, state: str) -> None:
 
 @pytest.mark.parametrize("value", ["C. [bot]", "anna, project: SECRET", "a or b", "-me", "#x", "1 .. 2", "Анна Берг"])
 def test_values_without_braces_and_quotes_are_taken(value: str) -> None:
-    assert f"Assignee: {{{value}}}" in compose(IssuesAsked(assignee=value), ["WEB"])
+    assert f"Assignee: {{{value}}}" in compose(IssueParams(assignee=value), ["WEB"])
 
 
 def test_the_parser_of_the_tests_would_see_a_value_break_out() -> None:

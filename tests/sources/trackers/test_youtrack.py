@@ -136,7 +136,7 @@ def test_an_issue_that_leaves_the_list_while_pages_are_read_marks_the_result(tmp
     with serving(double, before=delete) as served:
         result = call(youtrack(served, tmp_path), "youtrack_issues", projects=["WEB"])
     assert isinstance(result.facts.state, Truncated)
-    assert "moved" in result.facts.state.reason
+    assert "changed while it was read" in result.facts.state.reason
 
 
 @pytest.mark.parametrize("field", ["assignee", "reporter", "states"])
@@ -165,7 +165,7 @@ def test_an_issue_of_another_project_goes_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_project_that_is_not_set_up_is_never_asked_for(tmp_path: Path) -> None:
-    with serving(youtrack_double()) as served, pytest.raises(ToolError, match="'SECRET' is not set up"):
+    with serving(youtrack_double()) as served, pytest.raises(ToolError, match="'SECRET' is not configured"):
         call(youtrack(served, tmp_path), "youtrack_issues", projects=["SECRET"])
     assert served.requests == []
 

@@ -16,7 +16,7 @@ from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Untold
+from groundplan.llm.reply import UnusableReply
 
 SECONDS = 30.0  # a text is there already: nobody waits longer for its order
 MAX_TOKENS = 40  # four numbers and the brackets around them
@@ -79,7 +79,7 @@ async def _ask(prompt: str, offer: Offer, calls: Calls) -> Text | str | None:
     match told:
         case Failed():
             return None
-        case Untold(problem=problem):
+        case UnusableReply(problem=problem):
             return problem
         case _:
             return choose(offer, [int(number) for number in told.value.sentences])

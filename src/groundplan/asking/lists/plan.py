@@ -1,4 +1,4 @@
-"""Retrieval planned by rules: intents become plans and queries for sources, with no model and always the same."""
+"""Plans retrieval by rules: intents become plans and queries for sources, deterministically and without a model."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 
 FILE = Path(__file__).with_name("retrieval.yaml")
 UNKNOWN = "unknown"
-LISTED = 10  # of each list: a person reads the latest, and the count says how many there are
+LIST_LENGTH = 10  # items shown of each list: the latest; the count covers the rest
 BY_RULES = Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=80)
 
 
 class TableRule(Contract):
-    """Which columns the filters of a plan are about. `statuses` gives the table's own word for each that it knows."""
+    """The columns that a plan's filters apply to. `statuses` maps each status to the table's own word for it."""
 
     projects: Name
     dates: Name
@@ -45,14 +45,14 @@ class TableRule(Contract):
 
 
 class PlanRule(Contract):
-    """One plan of an intent; `otherwise` fills a filter of which the question says nothing."""
+    """One plan of an intent; `otherwise` is the default of a filter that the question does not mention."""
 
     hypothesis: Text
     description: Text
     sources: Annotated[tuple[Name, ...], Field(min_length=1)]
     table: Name | None = None
-    by: Name | None = None  # the date it is about, where that is not the table's usual one
-    instead: Name | None = None  # the table that tells about the same, where this one cannot be had
+    by: Name | None = None  # the date column to filter, if not the table's usual one
+    instead: Name | None = None  # the table to read if this one is unavailable
     filters: tuple[FilterName, ...] = ()
     otherwise: Filters = Field(default_factory=no_filters)
     priority: int
@@ -60,8 +60,8 @@ class PlanRule(Contract):
 
 class IntentRule(Contract):
     plans: Annotated[tuple[PlanRule, ...], Field(min_length=1)]
-    lists: bool = False  # its lists are the answer, not what is counted or drawn of them
-    conclusion: Text = ""  # what is found out from all of its plans together
+    lists: bool = False  # the answer is the lists themselves, not a count or a chart of them
+    conclusion: Text = ""  # the hypothesis that needs the results of all its plans
 
 
 class RetrievalRules(Contract):
@@ -78,12 +78,12 @@ class RetrievalRules(Contract):
         return self
 
     def of(self, intent: str) -> IntentRule:
-        """Of an intent without an entry, that of `unknown`."""
+        """The rule of an intent, or the rule of `unknown` if it has none."""
         return self.intents.get(intent) or self.intents[UNKNOWN]
 
     def _faults(self) -> Iterator[str]:
         if UNKNOWN not in self.intents:
-            yield f"the intent {UNKNOWN!r} is missing; add one for what no other covers"
+            yield f"the intent {UNKNOWN!r} is missing; add it for questions that no other intent covers"
         for name, intent in self.intents.items():
             for rule in intent.plans:
                 for source in sorted({*rule.sources} - {*self.sources}):
@@ -96,11 +96,11 @@ class RetrievalRules(Contract):
 
 @cache
 def load_rules(file: Path = FILE) -> RetrievalRules:
-    """Read once for each file."""
+    """Each file is read once."""
     try:
         return RetrievalRules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     except (yaml.YAMLError, ValidationError) as error:
-        raise CatalogError(f"{file}: these are no rules for retrieval: {error}; correct the file") from error
+        raise CatalogError(f"{file}: the retrieval rules are invalid: {error}; correct the file") from error
 
 
 @agent(
@@ -114,7 +114,7 @@ def load_rules(file: Path = FILE) -> RetrievalRules:
     )
 )
 def structure_reasoning(reasoning: Reasoning, rules: RetrievalRules) -> Reasoning:
-    """The same with one hypothesis for each thing to fetch, and one for what all things of an intent tell together."""
+    """Add one hypothesis for each plan of an intent, and one for the intent's conclusion."""
     found: list[Hypothesis] = []
     for intent in reasoning.intents:
         rule, first = rules.of(intent.type), len(found)
@@ -136,19 +136,19 @@ def structure_reasoning(reasoning: Reasoning, rules: RetrievalRules) -> Reasonin
     )
 )
 def plan_retrieval(reasoning: Reasoning, rules: RetrievalRules) -> Retrieval:
-    """What each sure intent fetches, the highest priority first and else in the order of the intents; nothing twice."""
-    chosen = [rule for intent in _sure(reasoning, rules) for rule in rules.of(intent.type).plans]
-    ordered = sorted(_once(chosen), key=lambda rule: -rule.priority)
+    """The plans of every confident intent, without duplicates, by priority and then in the order of the intents."""
+    chosen = [rule for intent in _confident(reasoning, rules) for rule in rules.of(intent.type).plans]
+    ordered = sorted(_deduplicate(chosen), key=lambda rule: -rule.priority)
     plans = tuple(_plan(f"plan{place}", rule, reasoning.entities, rules) for place, rule in enumerate(ordered))
     return Retrieval(plans=plans, queries=tuple(query for plan in plans for query in _queries(plan)))
 
 
-def _sure(reasoning: Reasoning, rules: RetrievalRules) -> list[TrackerIntent]:
+def _confident(reasoning: Reasoning, rules: RetrievalRules) -> list[TrackerIntent]:
     return [intent for intent in reasoning.intents if intent.confidence >= rules.threshold]
 
 
-def _once(chosen: list[PlanRule]) -> list[PlanRule]:
-    """The first of those that fetch the same, whichever intent they serve."""
+def _deduplicate(chosen: list[PlanRule]) -> list[PlanRule]:
+    """Keep the first of the rules that fetch the same data, even if they serve different intents."""
     first: dict[object, PlanRule] = {}
     for rule in chosen:
         fetched = (rule.description, rule.sources, rule.filters, tuple(rule.otherwise.items()), rule.priority, rule.by)
@@ -172,38 +172,38 @@ def _plan(id_: str, rule: PlanRule, entities: Filters, rules: RetrievalRules) ->
 def _conditions(
     filters: Mapping[str, tuple[str, ...]], rule: PlanRule, tables: Mapping[str, TableRule]
 ) -> Iterator[RetrievalCondition]:
-    """Of the plan's own table, and of the one that stands in for it."""
+    """The conditions on the plan's table, and on the table to read instead of it."""
     for name, by in ((rule.table, rule.by), (rule.instead, None)):
         if name:
-            yield from _kept(filters, name, tables[name], by)
+            yield from _table_conditions(filters, name, tables[name], by)
 
 
-def _kept(
+def _table_conditions(
     filters: Mapping[str, tuple[str, ...]], name: str, table: TableRule, by: str | None
 ) -> Iterator[RetrievalCondition]:
     columns = {"projects": table.projects, "dates": by or table.dates, "statuses": table.status}
     for kind, values in filters.items():
         column = columns.get(kind)
-        if kind == "statuses":  # of a status without a word of its own nothing is left
+        if kind == "statuses":  # drop the statuses that the table has no word for
             values = tuple(dict.fromkeys(own for value in values if (own := table.statuses.get(value))))
         if column:
             yield RetrievalCondition(filter=kind, table=name, column=column, values=values)
 
 
 def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
-    said = _said(plan)
+    text = _query_text(plan)
     for source in plan.sources:
         id_ = f"{plan.id}_query" if len(plan.sources) == 1 else f"{plan.id}_query_{source}"
-        yield RetrievalQuery(id=id_, query_string=said, source=source, filters=plan.filters)
+        yield RetrievalQuery(id=id_, query_string=text, source=source, filters=plan.filters)
 
 
-def _said(plan: RetrievalPlan) -> str:
+def _query_text(plan: RetrievalPlan) -> str:
     """The description, then each filter as `name:value,value`."""
     return " ".join([plan.description, *(f"{name}:{','.join(values)}" for name, values in plan.filters.items())])
 
 
 def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan:
-    """One step for each list that is asked for, side by side; where one fails, the list to read instead of it."""
+    """One independent step for each requested list; the fallback steps read the lists to use instead."""
     lists = {r.value.intent: r.id for r in reading.requirements if isinstance(r.value, IntentAsked)}
     about = {r.value.table for r in reading.requirements if isinstance(r.value, Filter)}
     every = (rule for intent in rules.intents.values() for rule in intent.plans if rule.table in lists)
@@ -216,7 +216,7 @@ def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan
         strategy="rules",
         steps=(*steps, *others),
         fallback=Fallback(when=("FAILED",), steps=tuple(step.id for step in others)) if others else None,
-        limits=Limits(items=LISTED),
+        limits=Limits(items=LIST_LENGTH),
         render="GROUPED_BULLETS",
         confidence=min((i.confidence for i in reading.intents if i.confidence >= rules.threshold), default=1.0),
         provenance=Provenance(template="retrieval", attempts=1),

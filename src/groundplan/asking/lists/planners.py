@@ -10,7 +10,7 @@ from groundplan.contracts.plan import Plan
 
 
 class Planner:
-    """Each list becomes one step that reads it, filtered on its own server."""
+    """Plans one step for each list; the list's own server applies the filters."""
 
     name, route, order, attempts, needs_model = "rules", "lists", 10, 1, False
 

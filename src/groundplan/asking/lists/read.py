@@ -1,4 +1,4 @@
-"""Questions to trackers without a model: intents by their words, projects by name, dates, statuses and providers."""
+"""Reads questions about trackers without a model: finds intents, project names, dates, statuses and providers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ NAME = re.compile(r"[^\s,;?!\"'«»()]+")
 
 @dataclass(frozen=True)
 class TrackerWords:
-    """What `trackers.yaml` says. Intents are found family by family, so that one word may speak of two."""
+    """The contents of `trackers.yaml`. Each intent is searched for separately, so one word may count for two."""
 
-    intents: Mapping[str, Phrases]  # a phrase's label is how sure it makes the intent
+    intents: Mapping[str, Phrases]  # a phrase's label is the confidence it gives the intent
     yields_to: Mapping[str, frozenset[str]]
     unknown: float
     yields_from: float
@@ -46,7 +46,7 @@ class TrackerWords:
 
 @cache
 def load_tracker_words(file: Path = FILE) -> TrackerWords:
-    """Read once for each file."""
+    """Each file is read once."""
     raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     return TrackerWords(
         intents={name: _phrases(intent["words"]) for name, intent in raw["intents"].items()},
@@ -64,7 +64,7 @@ def load_tracker_words(file: Path = FILE) -> TrackerWords:
 
 
 def read_projects(schemas: Iterable[SourceSchema]) -> Registry | None:
-    """The projects of trackers by name, with all that they are called; None where no table tells of projects."""
+    """A registry of project names and their aliases; None if no table has a project column."""
     called: dict[str, dict[str, None]] = {}
     for column in (found for schema in schemas for table in schema.tables if (found := table.find(PROJECT))):
         for project in column.called:
@@ -84,7 +84,7 @@ def read_projects(schemas: Iterable[SourceSchema]) -> Registry | None:
 def detect_intents(
     question: str, projects: Registry, known: TrackerWords, *, today: date, timezone: str = "UTC"
 ) -> Reasoning:
-    """Intents, the surest first, and what the question names; `projects` holds the names that are set up."""
+    """The intents, most confident first, and the names in the question; `projects` holds the configured projects."""
     text = normalise(question)
     words = words_of(text)
     scan = _Scan(text, words, known, _names(projects.find(text, words), words, known))
@@ -101,7 +101,7 @@ def detect_intents(
 
 @dataclass(frozen=True)
 class _Scan:
-    """One question, with the projects it names."""
+    """One question and the projects it names."""
 
     text: str
     words: tuple[Word, ...]
@@ -109,13 +109,13 @@ class _Scan:
     names: tuple[Mention, ...]
 
     def intents(self) -> Iterator[TrackerIntent]:
-        heard = {name: (_together(cues), cues[0]) for name, cues in self._heard()}
-        strong = {name for name, (confidence, _) in heard.items() if confidence >= self.known.yields_from}
+        cued = {name: (_combined_confidence(cues), cues[0]) for name, cues in self._cues_by_intent()}
+        strong = {name for name, (confidence, _) in cued.items() if confidence >= self.known.yields_from}
         found = [(TrackerIntent(type=UNKNOWN, confidence=self.known.unknown), 0)]
-        for name, (confidence, cue) in heard.items():
-            stays = self.known.yielding if self.known.yields_to[name] & strong else 1
-            said = self._spoken(cue.first, cue.last)
-            found.append((TrackerIntent(type=name, confidence=round(confidence * stays, 2), said=said), cue.first))
+        for name, (confidence, cue) in cued.items():
+            factor = self.known.yielding if self.known.yields_to[name] & strong else 1
+            said = self._text_of(cue.first, cue.last)
+            found.append((TrackerIntent(type=name, confidence=round(confidence * factor, 2), said=said), cue.first))
         if any(intent.confidence >= self.known.unknown for intent, _ in found[1:]):
             del found[0]
         for intent, _ in sorted(found, key=lambda item: (-item[0].confidence, item[1], item[0].type)):
@@ -126,63 +126,63 @@ class _Scan:
         yield "dates", _each_once(self.text[found.start : found.end] for found in dates)
         yield (
             "statuses",
-            _each_once(label for cue in self._said(self.known.statuses) for label in cue.label.split(", ")),
+            _each_once(label for cue in self._cues(self.known.statuses) for label in cue.label.split(", ")),
         )
-        yield "providers", _each_once(cue.label for cue in self._said(self.known.providers))
+        yield "providers", _each_once(cue.label for cue in self._cues(self.known.providers))
 
     def said(self, dates: Sequence[Found]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The words behind `entities`."""
-        yield "projects", _each_once(self._spoken(mention.first, mention.last) for mention in self.names)
+        """The question's words for each of `entities`."""
+        yield "projects", _each_once(self._text_of(mention.first, mention.last) for mention in self.names)
         yield "dates", _each_once(self.text[found.start : found.end] for found in dates)
-        yield "statuses", _each_once(self._spoken(cue.first, cue.last) for cue in self._said(self.known.statuses))
+        yield "statuses", _each_once(self._text_of(cue.first, cue.last) for cue in self._cues(self.known.statuses))
 
     def unexplained(self, dates: Sequence[Found]) -> tuple[str, ...]:
-        """Words that are neither a name, a date or a phrase of trackers nor said only to ask."""
+        """Words that are not part of a name, a date or a tracker phrase, and not filler."""
         known = load_lexicon().fillers | self.known.between | self.known.nameless
         places = [
             place
             for place, word in enumerate(self.words)
-            if word.stem not in known and not self._is_named(place) and not self._means(place)
+            if word.stem not in known and not self._is_named(place) and not self._is_tracker_word(place)
         ]
         naming = {i for cue in self.known.naming.find(self.words) for i in range(cue.first, cue.last)}
         return _each_once(self.words[i].text for i in places if i not in naming and not self._is_dated(i, dates))
 
     def unresolved(self, dates: Sequence[Found]) -> tuple[str, ...]:
-        """Dates with two meanings, statuses to leave out, and what stands where a project's name would."""
+        """Ambiguous dates, negated statuses, and unknown words in the place of a project name."""
         doubtful = [self.text[found.start : found.end] for found in dates if not found.period]
-        denied = [self._quoted(cue) for cue in self.known.statuses.find(self.words) if self._denied(cue)]
-        strange = [self._as_written(place) for place in self._places_of_names() if self._is_strange(place, dates)]
-        return _each_once([*doubtful, *denied, *strange])
+        negated = [self._with_negation(cue) for cue in self.known.statuses.find(self.words) if self._is_negated(cue)]
+        unknown = [self._as_written(place) for place in self._name_places() if self._is_unknown(place, dates)]
+        return _each_once([*doubtful, *negated, *unknown])
 
     def is_in_a_name(self, found: Found) -> bool:
         spans = [(self.words[name.first].start, self.words[name.last - 1].end) for name in self.names]
         return any(start < found.end and found.start < end for start, end in spans)
 
-    def _heard(self) -> Iterator[tuple[str, tuple[Cue, ...]]]:
+    def _cues_by_intent(self) -> Iterator[tuple[str, tuple[Cue, ...]]]:
         for name, phrases in self.known.intents.items():
-            cues = self._said(phrases)
+            cues = self._cues(phrases)
             if cues:
                 yield name, cues
 
-    def _said(self, phrases: Phrases) -> tuple[Cue, ...]:
-        """Outside of names, and not denied."""
-        return tuple(cue for cue in phrases.find(self.words) if not self._is_named(cue.first) and not self._denied(cue))
+    def _cues(self, phrases: Phrases) -> tuple[Cue, ...]:
+        """The phrases found outside of names and not negated."""
+        found = phrases.find(self.words)
+        return tuple(cue for cue in found if not self._is_named(cue.first) and not self._is_negated(cue))
 
-    def _denied(self, cue: Cue) -> bool:
+    def _is_negated(self, cue: Cue) -> bool:
         return cue.first > 0 and self.words[cue.first - 1].lower in self.known.negations
 
-    def _spoken(self, first: int, last: int) -> str:
+    def _text_of(self, first: int, last: int) -> str:
         return self.text[self.words[first].start : self.words[last - 1].end]
 
-    def _quoted(self, cue: Cue) -> str:
-        """With the word that denies it."""
-        return self._spoken(cue.first - 1, cue.last)
+    def _with_negation(self, cue: Cue) -> str:
+        return self._text_of(cue.first - 1, cue.last)
 
     def _is_named(self, place: int) -> bool:
         return any(name.first <= place < name.last for name in self.names)
 
-    def _places_of_names(self) -> Iterator[int]:
-        """Behind a phrase that announces one, or with a capital before it: project Zeta, the Zeta project."""
+    def _name_places(self) -> Iterator[int]:
+        """Where a project name is expected: after a naming phrase (project Zeta) or, capitalised, before it."""
         for cue in self.known.naming.find(self.words):
             before, after = cue.first - 1, self._after(cue)
             if before > 0 and self.words[before].text[0].isupper():
@@ -196,17 +196,17 @@ class _Scan:
             place += 1
         return place
 
-    def _is_strange(self, place: int, dates: Sequence[Found]) -> bool:
+    def _is_unknown(self, place: int, dates: Sequence[Found]) -> bool:
         word = self.words[place]
-        known = self._is_named(place) or word.stem in self.known.nameless or self._means(place)
+        known = self._is_named(place) or word.stem in self.known.nameless or self._is_tracker_word(place)
         return not (known or self._is_dated(place, dates))
 
     def _is_dated(self, place: int, dates: Sequence[Found]) -> bool:
         word = self.words[place]
         return any(found.start < word.end and word.start < found.end for found in dates)
 
-    def _means(self, place: int) -> bool:
-        """Whether a phrase of the trackers' own words covers the place."""
+    def _is_tracker_word(self, place: int) -> bool:
+        """Whether the word is part of a phrase for an intent, a status or a provider."""
         known = (*self.known.intents.values(), self.known.statuses, self.known.providers)
         return any(cue.first <= place < cue.last for phrases in known for cue in phrases.find(self.words))
 
@@ -216,7 +216,7 @@ class _Scan:
 
 
 def _names(mentions: Iterable[Mention], words: Sequence[Word], known: TrackerWords) -> tuple[Mention, ...]:
-    """Projects, without everyday words that a name is only near to: "issues" is not the project Issues."""
+    """The projects named, without everyday words that only resemble a name: "issues" is not the project Issues."""
     cues = {cue.first for phrases in known.intents.values() for cue in phrases.find(words)}
     return tuple(
         mention
@@ -226,8 +226,8 @@ def _names(mentions: Iterable[Mention], words: Sequence[Word], known: TrackerWor
     )
 
 
-def _together(cues: Sequence[Cue]) -> float:
-    """Each other word that speaks for an intent takes away some of the doubt that is left."""
+def _combined_confidence(cues: Sequence[Cue]) -> float:
+    """Noisy-or: every further cue for an intent reduces the remaining doubt."""
     return 1 - prod(1 - float(label) for label in {cue.label for cue in cues})
 
 

@@ -1,4 +1,4 @@
-"""What a question asks of trackers, as requirements: the lists that it wants, and the rows that each of them keeps."""
+"""A question about trackers as requirements: the lists it asks for, and the filters on each of them."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ def read_retrieval(
     today: date,
     timezone: str = "UTC",
 ) -> Reading | Clarification:
-    """A requirement for each list and each filter; what nobody named, such as `last week`, is implied by the rest."""
+    """A requirement for each list and each filter; a default filter that the question does not mention is implied."""
     text = normalise(question)
     words = words_of(text)
-    there = {table.name for table in schema.tables}
-    lists = [plan for plan in retrieval.plans if plan.table in there]
+    available = {table.name for table in schema.tables}
+    lists = [plan for plan in retrieval.plans if plan.table in available]
     tables = dict.fromkeys(plan.table for plan in lists if plan.table)
     verbs = _verbs(tables, words, schema) if reasoning.periods else frozenset()
     unclear = (*reasoning.unresolved, *(word for word in reasoning.unexplained if stem(word) not in verbs))
     if unclear:
-        return _asked_back(unclear[0], reasoning)
-    absent = [plan.table for plan in retrieval.plans if plan.table and plan.table not in there]
-    if absent and not (lists and _serve_one_end(reasoning)):
-        return _not_there(absent[0], there)
-    conditions = [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in there - {*tables}]
-    kept = [_about(condition, words, schema) for condition in conditions]
-    vague = [condition.filter for condition in kept if _value(condition, today, timezone) is None]
+        return _ask_meaning(unclear[0], reasoning)
+    absent = [plan.table for plan in retrieval.plans if plan.table and plan.table not in available]
+    if absent and not (lists and _only_conclusions(reasoning)):
+        return _unavailable(absent[0], available)
+    others = available - {*tables}
+    conditions = [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in others]
+    dated = [_with_date_column(condition, words, schema) for condition in conditions]
+    vague = [condition.filter for condition in dated if _value(condition, today, timezone) is None]
     if vague:
-        return _asked_for_one(vague[0], reasoning)
-    filters = {need.id: need for need in _filters(text, kept, reasoning, today, timezone)}
+        return _ask_which(vague[0], reasoning)
+    filters = {need.id: need for need in _filters(text, dated, reasoning, today, timezone)}
     said = next((intent.said for intent in reasoning.intents if intent.said), "") or text
     return Reading(
         question=text,
@@ -72,26 +73,27 @@ def _filters(
             yield Requirement(id=id_, value=value, evidence=evidence, implied=not said)
 
 
-def _about(condition: RetrievalCondition, words: Sequence[Word], schema: SourceSchema) -> RetrievalCondition:
-    """`closed last month` is about when it was closed; of two such verbs none can be chosen."""
-    told = _told(condition.table, words, schema) if condition.filter == "dates" else []
-    if len(told) > 1:
+def _with_date_column(condition: RetrievalCondition, words: Sequence[Word], schema: SourceSchema) -> RetrievalCondition:
+    """Filter the date that the verb names: `closed last month` filters the closing date. Two verbs are ambiguous."""
+    columns = _date_columns(condition.table, words, schema) if condition.filter == "dates" else []
+    if len(columns) > 1:
         return condition.model_copy(update={"values": ()})
-    return condition.model_copy(update={"column": told[0].name}) if told else condition
+    return condition.model_copy(update={"column": columns[0].name}) if columns else condition
 
 
-def _told(name: str, words: Sequence[Word], schema: SourceSchema) -> list[Column]:
-    """The dates that the question's verbs speak of."""
+def _date_columns(name: str, words: Sequence[Word], schema: SourceSchema) -> list[Column]:
+    """The date columns that the question's verbs name."""
     table = schema.find(name)
     return dated_by(words, table) if table else []
 
 
 def _verbs(tables: Iterable[str], words: Sequence[Word], schema: SourceSchema) -> frozenset[str]:
-    return frozenset(stem(verb) for name in tables for column in _told(name, words, schema) for verb in column.verbs)
+    columns = [column for name in tables for column in _date_columns(name, words, schema)]
+    return frozenset(stem(verb) for column in columns for verb in column.verbs)
 
 
 def _value(condition: RetrievalCondition, today: date, timezone: str) -> Filter | None:
-    """None for dates that are no single period, and for statuses that the table does not know."""
+    """None if the dates are not a single period, or the table does not have the statuses."""
     if condition.filter != "dates" and not condition.values:
         return None
     if condition.filter != "dates":
@@ -109,32 +111,32 @@ def _evidence(said: str, text: str) -> Evidence:
     return Evidence(text=said[:500], start=start) if start >= 0 else Evidence(text=text[:500], start=0)
 
 
-def _serve_one_end(reasoning: Reasoning) -> bool:
-    """Whether no list is asked for itself: then a status is what can be had of it."""
+def _only_conclusions(reasoning: Reasoning) -> bool:
+    """Whether every list only supports a conclusion: then the available lists are enough."""
     needed = {id_ for hypothesis in reasoning.hypotheses for id_ in hypothesis.depends_on}
     return all(hypothesis.depends_on or hypothesis.id in needed for hypothesis in reasoning.hypotheses)
 
 
-def _not_there(table: str, there: Iterable[str]) -> Clarification:
-    said, others = table.replace("_", " "), ", ".join(sorted(there)).replace("_", " ")
-    return Clarification(text=f"No source of {said} is set up here; there are {others}.", missing=said)
+def _unavailable(table: str, available: Iterable[str]) -> Clarification:
+    name, others = table.replace("_", " "), ", ".join(sorted(available)).replace("_", " ")
+    return Clarification(text=f"No source of {name} is configured; available: {others}.", missing=name)
 
 
-def _asked_for_one(vague: str, reasoning: Reasoning) -> Clarification:
+def _ask_which(vague: str, reasoning: Reasoning) -> Clarification:
     if vague == "statuses":
         statuses = ", ".join(reasoning.said.get("statuses", ()))
-        text = f"No status is called {statuses!r} everywhere. Open ones, or closed ones?"
+        text = f"Not every list has the status {statuses!r}. Do you mean open or closed?"
         return Clarification(text=text, missing="the status")
     if len(reasoning.said.get("dates", ())) > 1:
-        return Clarification(text="Several periods cannot be kept together. Which one?", missing="the period")
-    return Clarification(text="Is the period about when they were made, changed or closed?", missing="the date")
+        return Clarification(text="The question names several periods. Which one do you mean?", missing="the period")
+    return Clarification(text="Does the period refer to when they were created, changed or closed?", missing="the date")
 
 
-def _asked_back(unclear: str, reasoning: Reasoning) -> Clarification:
+def _ask_meaning(unclear: str, reasoning: Reasoning) -> Clarification:
     projects = ", ".join(reasoning.entities.get("projects", ()))
-    about = f" about {projects}" if projects else ""
+    about = f" in the question about {projects}" if projects else ""
     return Clarification(
-        text=f"What is meant by {unclear!r}{about}? Ask for commits, merge requests, issues or the status of a project "
-        "that is set up.",
+        text=f"What do you mean by {unclear!r}{about}? You can ask for commits, merge requests, issues or the status "
+        "of a configured project.",
         missing=unclear,
     )

@@ -1,4 +1,4 @@
-"""Questions about the lists of trackers: how well they fit, and how they are read."""
+"""The route for questions about the lists of trackers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.retrieval import Reasoning, Retrieval
 from groundplan.telemetry.audit import Execution
 
-SPARE = 0.45  # of a question about a number made of a list: taken where tables do not understand it
+SPARE = 0.45  # the score of a question that counts a list: taken only if the tables route scores lower
 
 
 class Lists:
     name = "lists"
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
-        found = _planned(question, context, [])
+        found = _plan(question, context, [])
         if found is None:
             return 0.0
         return 1.0 if load_rules().of(found[0].intents[0].type).lists else SPARE
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
-        found = _planned(question, context, context.trail)
+        found = _plan(question, context, context.trail)
         assert found is not None
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
         return read_retrieval(question.text, *found, context.tables, **clock)
@@ -37,13 +37,13 @@ class Lists:
         return None
 
 
-def _planned(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
-    """Intents, reasoning and retrieval, each by its agent. None if no tracker's list is asked for."""
+def _plan(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
+    """Run the three agents: intents, reasoning, retrieval. None if the question asks for no tracker list."""
     projects, rules = read_projects(context.schemas.values()), load_rules()
     if projects is None:
         return None
     clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
-    heard = detect_intents.execute(trail, question.text, projects, load_tracker_words(), **clock)
-    reasoning = structure_reasoning.execute(trail, heard, rules)
+    detected = detect_intents.execute(trail, question.text, projects, load_tracker_words(), **clock)
+    reasoning = structure_reasoning.execute(trail, detected, rules)
     plans = plan_retrieval.execute(trail, reasoning, rules)
     return (reasoning, plans) if any(plan.table for plan in plans.plans) else None

@@ -33,7 +33,7 @@ from groundplan.contracts.knowledge import Conversation, KnowledgeSchema, Lookup
 from groundplan.contracts.reading import Entity, Intent, IntentAsked, Reading, Requirement
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Told
+from groundplan.llm.reply import Reply
 from groundplan.text.entities import Registry
 from groundplan.text.words import language_of, normalise, words_of
 
@@ -177,7 +177,7 @@ async def _hear(calls: Calls, offer: Offer) -> Reading | Clarification | str:
         if isinstance(told, Failed):
             problem = told.problem
             break
-        decided = decide(offer, told.value) if isinstance(told, Told) else Unfit(told.problem)
+        decided = decide(offer, told.value) if isinstance(told, Reply) else Unfit(told.problem)
         if decided is None:
             return f"{calls.model} hears nothing that an intent answers; the question is read without it"
         if not isinstance(decided, Unfit):

@@ -15,7 +15,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.llm.calls import Calls
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Told, Untold
+from groundplan.llm.reply import Reply, UnusableReply
 from groundplan.text.similar import Nearness
 
 MAX_TOKENS = 320
@@ -72,9 +72,9 @@ async def _hear(calls: Calls, scan: Scan) -> Heard | str:
     """What the model heard. A name that is not there blocks, and it is asked again with the reason; then no more."""
     prompt, choices = prompt_for(scan), choices_for(scan)
     told = await calls.ask(prompt, Heard, choices, max_tokens=MAX_TOKENS)
-    if isinstance(told, Untold):
+    if isinstance(told, UnusableReply):
         again = f"{prompt}\nYour last answer could not be used: {told.problem[:300]}"
         told = await calls.ask(again, Heard, choices, max_tokens=MAX_TOKENS)
-    if isinstance(told, Told):
+    if isinstance(told, Reply):
         return told.value
     return f"{calls.model} gave no reading: {told.problem[:300]}; the question was read without it"

@@ -32,7 +32,7 @@ from groundplan.contracts.references import read_reference
 from groundplan.contracts.said import is_said
 from groundplan.contracts.tool import Tool
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Told
+from groundplan.llm.reply import Reply
 from groundplan.llm.schema import Schema, closed, or_null
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ByModel:
         )
         if prompt not in self.calls_made:
             told = await self.calls.ask(prompt, Call, schema=_schema(tools, asked), max_tokens=MAX_TOKENS)
-            self.calls_made[prompt] = told.value if isinstance(told, Told) else None
+            self.calls_made[prompt] = told.value if isinstance(told, Reply) else None
         call = self.calls_made[prompt]
         if call is None:
             return words

@@ -1,1 +1,1 @@
-"""Which tools may serve a reading: lexical and vector search, their fusion, and the shortlist."""
+"""Finds the tools that may serve a reading: lexical and vector search, their fusion, and the shortlist."""

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from groundplan.catalog.search.words import words
 
-SATURATION = 2.0  # k1: how much a repeated word still adds
-LENGTH_PENALTY = 0.9  # b: how much a long document pays for its length
-NO_WORD = ""  # stands in a document without words, which the library cannot index
+SATURATION = 2.0  # k1: the weight of repeated words
+LENGTH_PENALTY = 0.9  # b: how much the score of long documents is reduced
+NO_WORD = ""  # placeholder for a document without words, which the library cannot index
 
 Scores = NDArray[np.float32]
 
 
 class Lexical:
-    """One score for each document, in the order they were given."""
+    """Scores every document, in the order they were given."""
 
     def __init__(self, index: bm25s.BM25) -> None:
         self._index = index
@@ -40,7 +40,7 @@ class Lexical:
         self._index.save(folder, show_progress=False)
 
     def scores(self, text: str) -> Scores:
-        """A word that the text repeats counts once: emphasis in a request says little about tools."""
+        """The scores of all documents. Repeated words of the text count once."""
         known = self._index.get_tokens_ids(list(dict.fromkeys(words(text))))
         if not known:
             return np.zeros(self._count, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A request that asks several things, cut into the single things."""
+"""Splits a request for several things into clauses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ JOINT = re.compile(rf",?\s+(?:{CONJUNCTIONS})\s+|,\s+", re.IGNORECASE)
 
 
 def clauses(text: str) -> tuple[str, ...]:
-    """The sentences; a single one is cut at its commas and conjunctions."""
+    """The sentences; a single sentence is split at commas and conjunctions."""
     sentences = _stripped(SENTENCE_END.split(text))
     return sentences if len(sentences) > 1 else _stripped(JOINT.split(text))
 

@@ -1,4 +1,4 @@
-"""A tool as text: what is searched."""
+"""The searchable text of tools."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from groundplan.catalog.search.words import words
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 
-NAME_WEIGHT = 2  # a word of the name counts as often as this many in the description
-TEXT_LIMIT = 600  # characters: what a tool is for stands at the beginning, and embedding more takes longer
+NAME_WEIGHT = 2  # a word of the name counts as much as two in the description
+TEXT_LIMIT = 600  # characters: descriptions begin with the purpose, and embedding more takes longer
 
 
 @dataclass(frozen=True)
 class Document:
-    id: str  # what a search gives back: for a catalog's tool its name
+    id: str  # returned by a search; for a tool of the catalog, its name
     name: str
     description: str
     labels: tuple[str, ...] = ()  # capabilities, and the kind of output
@@ -30,12 +30,12 @@ class Document:
 
     @property
     def text(self) -> str:
-        """For an embedding model; params, most of them everyday words, only blur its sense."""
+        """For an embedding model; without params, because their common words blur the meaning."""
         return f"{' '.join(name_words(self.name))}: {self.description}"[:TEXT_LIMIT]
 
 
 def documents(catalog: Catalog) -> list[Document]:
-    """One of each tool, in the order of names."""
+    """One document for each tool, sorted by name."""
     return [_document(tool) for tool in catalog.tools.values()]
 
 

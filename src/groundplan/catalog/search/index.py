@@ -1,4 +1,4 @@
-"""The searchable form of a catalog, kept on disk and made again only when the catalog or the model changes."""
+"""The search index of a catalog, cached on disk and rebuilt only when the catalog or the model changes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from groundplan.catalog.search.bm25 import Lexical
 from groundplan.catalog.search.documents import Document, documents
 from groundplan.catalog.search.vectors import Embedder, Matrix, Vectors
 
-FORMAT = 2  # raise it when documents, words or files are made differently
-KEPT = 16  # indexes in a cache folder; the oldest go
+FORMAT = 2  # raise it when the documents, words or files change
+KEPT = 16  # indexes in a cache folder; the oldest are deleted
 NAMES, WORDS, VECTORS = "names.json", "words", "vectors.faiss"
 
 
@@ -30,14 +30,14 @@ class Index:
 
 
 def open_index(catalog: Catalog, cache: Path, embedder: Embedder | None = None) -> Index:
-    """Of a catalog's tools, in the order of their names."""
+    """The index of a catalog's tools, sorted by name."""
     return open_documents(catalog.version, lambda: documents(catalog), cache, embedder)
 
 
 def open_documents(
     contents: str, read: Callable[[], Sequence[Document]], cache: Path, embedder: Embedder | None = None
 ) -> Index:
-    """From the cache folder if it has these contents; else built, and kept if the folder lets us."""
+    """The cached index of these contents; otherwise built, and cached if the folder is writable."""
     place = cache / "index" / _key(contents, embedder)
     found = find_index(place)
     if found is None:
@@ -49,24 +49,24 @@ def open_documents(
 
 
 def build_index(of: Sequence[Document], vectors: Matrix | None = None) -> Index:
-    """In memory; `vectors` are the embeddings of the documents' texts."""
+    """Built in memory; `vectors` are the embeddings of the documents' texts."""
     lexical = Lexical.build([document.words for document in of])
     names = tuple(document.id for document in of)
     return Index(names, lexical, Vectors.build(vectors) if vectors is not None and names else None)
 
 
 def find_index(place: Path) -> Index | None:
-    """What `save_index` left, or None when it is gone or damaged: it can be made again."""
+    """The saved index; None if it is missing or damaged and must be rebuilt."""
     try:
         names = tuple(json.loads((place / NAMES).read_bytes()))
         vectors = Vectors.load(place / VECTORS) if (place / VECTORS).exists() else None
         return Index(names, Lexical.load(place / WORDS), vectors)
-    except (OSError, ValueError, KeyError, EOFError, RuntimeError):  # RuntimeError: how FAISS says it cannot read
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError):  # FAISS raises RuntimeError if it cannot read
         return None
 
 
 def save_index(index: Index, place: Path) -> None:
-    """Whole or not at all, whoever else is writing the same index."""
+    """Written atomically, even if another process writes the same index."""
     part = place.with_name(f"{place.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         part.mkdir(parents=True, mode=0o700)
@@ -74,7 +74,7 @@ def save_index(index: Index, place: Path) -> None:
         if index.vectors:
             index.vectors.save(part / VECTORS)
         (part / NAMES).write_text(json.dumps(index.names))
-        shutil.rmtree(place, ignore_errors=True)  # damaged, or it would have been used
+        shutil.rmtree(place, ignore_errors=True)  # an index that exists here is damaged, else it would be in use
         part.rename(place)
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The search over a catalog, opened when it is first used: a question that rules can plan never needs it."""
+"""The search over a catalog, opened on first use: questions planned by rules do not need it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LazySearch:
-    """By words; by vectors too if `embeddings` names a model that can be loaded. If not, `notes` says why."""
+    """Lexical search, and vector search if `embeddings` names a model that can be loaded; if not, `notes` says why."""
 
     def __init__(self, catalog: Catalog, cache: Path, embeddings: str | None = None, notes: list[str] | None = None):
         self._catalog, self._cache, self._embeddings = catalog, cache, embeddings
@@ -27,7 +27,7 @@ class LazySearch:
         return self._search.search(queries, limit)
 
     def nearness(self, phrase: str, names: Sequence[str]) -> Sequence[float]:
-        """The cosine similarity of a phrase to each name; call it only where `has_embeddings`."""
+        """The cosine similarity of a phrase to each name; call it only if `has_embeddings`."""
         assert self._embedder is not None
         near = self._embedder.queries([phrase]) @ self._embedder.documents(names).T
         return [float(cosine) for cosine in near[0]]
@@ -53,6 +53,6 @@ class LazySearch:
             embedder = SentenceEmbedder(self._embeddings)
             embedder.load()
         except WorldError as error:
-            self._notes.append(f"{error}; words alone are searched")
+            self._notes.append(f"{error}; tools are searched by words only")
             return None
         return embedder

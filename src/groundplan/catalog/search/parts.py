@@ -1,4 +1,4 @@
-"""The tools that may serve one part of a task, in the words of that part."""
+"""Searches the tools that may serve one part of a task."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.queries import COMBINED, Queries, Query
 from groundplan.catalog.search.shortlist import FOUND, Retriever
 
-FEW = 12  # tools: with no more than that the words need not find one for it to be offered
-REMEMBERED = 10_000
-WIDER = 4  # times as many are looked through when too few of those found can be steps of a task
+FEW = 12  # a catalog with at most this many tools offers all of them, even those that the search does not find
+CACHED_SEARCHES = 10_000
+WIDER = 4  # the factor by which the limit grows if too few results can be steps of a task
 
 
 def search_parts(retriever: Retriever, catalog: Catalog) -> Callable[[str, int], Sequence[str]]:
-    """The search for so many tools, the best first; in a small catalog those that no word finds follow."""
+    """A function that finds up to `most` tools, best first; in a small catalog the remaining tools follow."""
 
     @lru_cache(maxsize=1)
     def few() -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def search_parts(retriever: Retriever, catalog: Catalog) -> Callable[[str, int],
         listed = tuple(islice(fitting, FEW + 1))
         return listed if len(listed) <= FEW else ()
 
-    @lru_cache(maxsize=REMEMBERED)
+    @lru_cache(maxsize=CACHED_SEARCHES)
     def search(text: str, most: int) -> tuple[str, ...]:
         found = _found(retriever, catalog, text, most)
         if len(found) < most:

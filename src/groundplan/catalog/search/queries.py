@@ -1,4 +1,4 @@
-"""What is searched for: one query for each requirement, and one for the whole question."""
+"""Search queries: one for each requirement, and one for the whole question."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from groundplan.contracts.reading import OutputAsked, Reading, Requirement
 from groundplan.text.names import name_words
 
 COMBINED = "combined"
-LEAST_WORDS = 3  # a shorter clause is a value or a name, not a thing asked for
+LEAST_WORDS = 3  # a shorter clause is a value or a name, not a request
 MOST_CLAUSES = 24
-MOST_TYPICAL = 4  # capabilities of a label, which the map lists in this order: all of them would say nothing
+MOST_TYPICAL = 4  # the first capabilities of a label, the most typical ones; with all of them the query is too vague
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Queries:
-    """The whole, and the parts that must not be drowned out by it."""
+    """The query for the whole, and queries for its parts so that none is drowned out."""
 
     whole: Query
     parts: tuple[Query, ...] = ()
@@ -51,7 +51,7 @@ def for_reading(reading: Reading, catalog: Catalog, only: Sequence[str] | None =
 
 
 def requirement_text(requirement: Requirement, catalog: Catalog) -> str:
-    """Its own words, its label, and what the capabilities that serve it do."""
+    """The requirement's words, its label, and the descriptions of capabilities that serve it."""
     chart = requirement.value.chart if isinstance(requirement.value, OutputAsked) else None
     listed = catalog.vocabulary.requirements.get(requirement.label, ())[:MOST_TYPICAL]
     known = catalog.vocabulary.capabilities

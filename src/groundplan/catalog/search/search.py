@@ -1,4 +1,4 @@
-"""Tools ranked for a set of queries."""
+"""Ranks tools for a set of queries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from groundplan.catalog.search.index import Index
 from groundplan.catalog.search.queries import Queries
 from groundplan.catalog.search.vectors import Embedder, Matrix
 
-DECIMALS = 5  # what differs less is equal, on whatever machine it was added up
-OWN_BEST = 10  # tools for which a query is named as the one that found them
+DECIMALS = 5  # scores are rounded, so that floating-point noise does not change the order
+OWN_BEST = 10  # a query is credited with finding this many of its best tools
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Hit:
 
 
 class Search:
-    """Lexical, and by vectors too when the index has them."""
+    """Lexical search, and vector search if the index has vectors."""
 
     def __init__(self, index: Index, embedder: Embedder | None = None) -> None:
         self._index = index
         self._embedder = embedder
 
     def search(self, queries: Queries, limit: int) -> list[Hit]:
-        """The best tools, equal ones in the order of names; a tool that no query finds is none of them."""
+        """The best tools, ties sorted by name; tools that no query finds are left out."""
         return self.rank(queries, self.embed(queries), limit)
 
     def embed(self, queries: Queries) -> Matrix | None:
@@ -41,7 +41,7 @@ class Search:
         return self._embedder.queries([query.text for query in queries.all])
 
     def rank(self, queries: Queries, vectors: Matrix | None, limit: int) -> list[Hit]:
-        """The search itself, once the queries are embedded."""
+        """Rank tools for queries that are already embedded."""
         if not self._index.names:
             return []
         scores, found = self._scores(queries, vectors)

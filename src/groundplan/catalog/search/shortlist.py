@@ -1,4 +1,4 @@
-"""The shortlist: template tools always, retrieved ones up to the cap, a tiny safety set if it is missing."""
+"""The shortlist: all template tools, retrieved tools up to the cap, and a small safety set."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from groundplan.errors import UsageError
 CAP = 12
 SAFETY = ("aggregate", "plot_line", "compute_summary_stats")
 OVER_CAP = 2  # how far the safety set may push the shortlist beyond the cap
-FOUND, FOUND_WIDER = 40, 200  # how many tools a search gives
-SERVING = 3  # tools that come first for a requirement that stayed uncovered
-WIDER_WEIGHT = 0.3  # of what the wider search gives: it looks for a part of the question only
-FIRST = 10.0  # added to their score: more than any search gives
+FOUND, FOUND_WIDER = 40, 200  # the number of search results
+SERVING = 3  # tools put first for an uncovered requirement
+WIDER_WEIGHT = 0.3  # of scores from the wider search, which covers only part of the question
+FIRST = 10.0  # added to put a tool first: more than any search score
 
 
 class Retriever(Protocol):
@@ -35,8 +35,11 @@ def narrow(
     cap: int = CAP,
     safety: Sequence[str] = SAFETY,
 ) -> Shortlist:
-    """The tools that may serve a reading. `missing` names requirements that no step of the last plan covered:
-    the net is cast wider for them, and what serves them comes first."""
+    """The tools that may serve a reading.
+
+    `missing` names requirements that no step of the last plan covered: more tools are searched for them, and the
+    tools that serve them come first.
+    """
     _refuse_unknown(reading, catalog, template_tools, missing)
     hits = {hit.tool: hit for hit in retriever.search(for_reading(reading, catalog), FOUND)}
     if missing:
@@ -51,7 +54,7 @@ def narrow(
 
 
 def _retrieved(hits: Iterable[Hit], template: Sequence[str], safety: Sequence[str], cap: int) -> list[str]:
-    """The best that have room; the lowest make place when the safety set would go too far over the cap."""
+    """The best tools up to the cap; the lowest are dropped if the safety set would exceed it by too much."""
     ranked = sorted((hit for hit in hits if hit.tool not in template), key=lambda hit: (-hit.score, hit.tool))
     kept = [hit.tool for hit in ranked[: max(cap - len(template), 0)]]
     added = [name for name in safety if name not in template and name not in kept]
@@ -64,7 +67,7 @@ def _retrieved(hits: Iterable[Hit], template: Sequence[str], safety: Sequence[st
 def _wider(
     reading: Reading, catalog: Catalog, retriever: Retriever, missing: Sequence[str], known: Mapping[str, Hit]
 ) -> Iterator[Hit]:
-    """A search for the missing requirements alone; first come the tools that can serve them, found or not."""
+    """A search for the missing requirements only; tools that can serve them come first, even if not found."""
     found = {hit.tool: hit for hit in retriever.search(for_reading(reading, catalog, only=missing), FOUND_WIDER)}
     first: dict[str, list[str]] = {}
     for requirement in (r for r in reading.requirements if r.id in missing):
@@ -78,7 +81,7 @@ def _wider(
 
 
 def _serving(requirement: Requirement, catalog: Catalog, found: Mapping[str, Hit]) -> list[str]:
-    """The few tools with a capability that serves it, the best found first."""
+    """A few tools with a capability that serves the requirement, highest score first."""
     able = {name for capability in catalog.serving(requirement.label) for name in catalog.tools_with(capability)}
     return sorted(able, key=lambda name: (-found[name].score if name in found else 0.0, name))[:SERVING]
 
@@ -92,4 +95,4 @@ def _refuse_unknown(reading: Reading, catalog: Catalog, template_tools: Sequence
         if name not in catalog.tools:
             raise UsageError(f"the template names the tool {name!r}, which the catalog does not list; correct it")
     for id_ in sorted(set(missing) - {requirement.id for requirement in reading.requirements}):
-        raise UsageError(f"{id_!r} is said to be missing, but the reading does not ask for it; name one that it does")
+        raise UsageError(f"{id_!r} is passed as missing, but the reading has no such requirement; pass one that it has")

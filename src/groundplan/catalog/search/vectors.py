@@ -1,4 +1,4 @@
-"""Embeddings of tools in a FAISS index. Needs the extra `semantic`, which is imported only when it is used."""
+"""Embeddings of tools in a FAISS index. Needs the extra `semantic`, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
-NEAREST = 200  # documents that a text is compared with in earnest; beyond them all count alike
+NEAREST = 200  # documents with a score of their own; all others get the lowest of these scores
 
 Matrix = NDArray[np.float32]
 
@@ -31,7 +31,7 @@ class Embedder(Protocol):
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model, by its name on a hub or by its folder; loaded when first used."""
+    """A sentence-transformers model, given by its hub name or its folder; loaded on first use."""
 
     def __init__(self, model: str | None = None) -> None:
         if not installed():
@@ -39,7 +39,7 @@ class SentenceEmbedder:
         self.model = model or DEFAULT_MODEL
 
     def load(self) -> None:
-        """Load the model now; raises WorldError if it cannot be had."""
+        """Load the model now; raises WorldError if that fails."""
         _load_model(self.model)
 
     def documents(self, texts: Sequence[str]) -> Matrix:
@@ -52,7 +52,7 @@ class SentenceEmbedder:
 
 
 class Vectors:
-    """Exact search by cosine."""
+    """Exact search by cosine similarity."""
 
     def __init__(self, index: Any) -> None:
         self._index = index
@@ -80,7 +80,7 @@ class Vectors:
         return np.asarray(self._index.reconstruct_n(0, self._index.ntotal), dtype=np.float32)
 
     def scores(self, queries: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
-        """For each query a score of every document, and which were among its nearest; the others get the least."""
+        """For each query, the scores of all documents, and which of them are among the nearest."""
         near, rows = self._index.search(queries, min(NEAREST, self._index.ntotal))
         near = np.maximum(near, 0)
         scores = np.repeat(near[:, -1:], self._index.ntotal, axis=1)

@@ -1,4 +1,4 @@
-"""Text as the words that are searched: names taken apart, filler left out, stems in English and Russian."""
+"""Search words of a text: names are split, filler is left out, words are stemmed in English and Russian."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ FILLER = frozenset(map(lower, (*STOPWORDS_EN_PLUS, *STOPWORDS_RUSSIAN, *POLITE.s
 
 
 def words(text: str) -> list[str]:
-    """The stems in order, with repetitions; numbers are values and never say what a tool is about."""
+    """The stems in order, with repetitions. Numbers are left out: they do not describe a tool."""
     return [stem(word) for word in name_words(text) if len(word) > 1 and word not in FILLER]

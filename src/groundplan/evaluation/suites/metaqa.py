@@ -24,7 +24,7 @@ from groundplan.evaluation.suites.rows import load_rows
 from groundplan.evaluation.suites.sampling import spread
 from groundplan.sources.knowledge.description import FILE, load_description
 from groundplan.sources.knowledge.graph import Graph
-from groundplan.sources.knowledge.loading import Loaded
+from groundplan.sources.knowledge.loading import GraphBuilder
 from groundplan.text.entities import Registry, build_registry
 
 HOLDS = "questions.jsonl and kb.tsv.gz"
@@ -92,7 +92,7 @@ def evaluate(folder: Path, sample: int | None, on_progress: Callable[[int, int],
 def _load_base(folder: Path) -> Base:
     described = folder / FILE if (folder / FILE).exists() else DESCRIPTION
     schema = load_description(described).schema
-    loaded = Loaded(schema)
+    loaded = GraphBuilder(schema)
     loaded.add_file(folder / "kb.tsv.gz")
     graph = loaded.finish()
     rows = ((node.id, node.type, node.name, node.aliases) for node in graph.nodes.values())

@@ -10,7 +10,7 @@ from groundplan.contracts.answer import Usage
 from groundplan.errors import DeadlineExceeded, SourceError, ToolError, WorldError
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Into, Told, Untold
+from groundplan.llm.reply import Into, Reply, UnusableReply
 from groundplan.llm.schema import Schema
 
 MOST_TOKENS = 60_000  # of prompts and answers, for all steps of a run
@@ -76,9 +76,9 @@ class Asking:
             return told
         self.budget.usage = self.budget.usage.plus(told.usage)
         match told:
-            case Told(value=value):
+            case Reply(value=value):
                 return asked.fault(value)[:LONGEST_PROBLEM] or value
-            case Untold(problem=problem):
+            case UnusableReply(problem=problem):
                 return problem[:LONGEST_PROBLEM]
 
     def _failure(self, told: Failed | str, hint: str) -> WorldError:

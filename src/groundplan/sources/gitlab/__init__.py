@@ -1,1 +1,1 @@
-"""Commits and merge requests of a GitLab server, read by its REST interface."""
+"""Commits and merge requests of a GitLab server, read through its REST API."""

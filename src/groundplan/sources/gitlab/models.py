@@ -1,4 +1,4 @@
-"""What GitLab is asked and what it sends: strict in the fields we use, blind to all others."""
+"""GitLab's requests and responses: the fields we use are validated strictly, others are ignored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel
 
-from groundplan.sources.http.asking import Asked, Period, Value
 from groundplan.sources.http.listing import Columns, Row, Wording
+from groundplan.sources.http.params import ListParams, Period, Value
 
 COMMITS: Columns = {
     "project": "text",
@@ -42,11 +42,11 @@ CALLED: Wording = {
 }
 
 
-class CommitsAsked(Asked):
+class CommitParams(ListParams):
     author: Value | None = None
 
 
-class MergeRequestsAsked(Asked):
+class MergeRequestParams(ListParams):
     author: Value | None = None
     state: Literal["opened", "closed", "locked", "merged", "all"] = "all"
     by: Literal["created", "updated", "merged"] = "created"
@@ -121,7 +121,7 @@ Thing = TypeVar("Thing", Commit, MergeRequest)
 
 @dataclass(frozen=True)
 class Listing(Generic[Thing]):
-    """One kind of list of a project. `wanted` holds exactly what was asked; `params` at least leave that in."""
+    """One kind of list of a project. `params` filter on the server, perhaps too loosely; `wanted` is exact."""
 
     path: str
     params: Mapping[str, str]
@@ -130,40 +130,40 @@ class Listing(Generic[Thing]):
     wanted: Callable[[Thing], bool]
 
 
-def commits(asked: CommitsAsked) -> Listing[Commit]:
-    author = asked.author
+def commits(params: CommitParams) -> Listing[Commit]:
+    author = params.author
 
     def wanted(commit: Commit) -> bool:
         by = author is None or author in f"{commit.author_name} <{commit.author_email}>"
-        return by and asked.holds(commit.committed_date)
+        return by and params.holds(commit.committed_date)
 
-    pushed = {"since": _moment(asked.start), "until": _moment(asked.end), "author": author and _literally(author)}
+    pushed = {"since": _moment(params.start), "until": _moment(params.end), "author": author and _literally(author)}
     return Listing("repository/commits", _given(pushed), Commit, COMMITS, wanted)
 
 
-def merge_requests(asked: MergeRequestsAsked) -> Listing[MergeRequest]:
-    """`scope` is always sent: without it some lists hold one's own items only."""
+def merge_requests(params: MergeRequestParams) -> Listing[MergeRequest]:
+    """`scope` is always sent: without it some lists contain only the user's own items."""
 
     def wanted(request: MergeRequest) -> bool:
         moments = {"created": request.created_at, "updated": request.updated_at, "merged": request.merged_at}
-        return asked.holds(moments[asked.by]) and asked.state in ("all", request.state)
+        return params.holds(moments[params.by]) and params.state in ("all", request.state)
 
     pushed = {
         "scope": "all",
-        "state": asked.state,
-        "author_username": asked.author,
-        **_span(asked),
+        "state": params.state,
+        "author_username": params.author,
+        **_span(params),
         "order_by": "created_at",
         "sort": "desc",
     }
     return Listing("merge_requests", _given(pushed), MergeRequest, MERGE_REQUESTS, wanted)
 
 
-def _span(asked: MergeRequestsAsked) -> dict[str, str | None]:
-    """Not every GitLab filters by the date of merging; what was merged then was updated then or later."""
-    if asked.by == "merged":
-        return {"updated_after": _moment(asked.start)}
-    return {f"{asked.by}_after": _moment(asked.start), f"{asked.by}_before": _moment(asked.end)}
+def _span(params: MergeRequestParams) -> dict[str, str | None]:
+    """Not every GitLab version filters by merge date; something merged on a date was updated then or later."""
+    if params.by == "merged":
+        return {"updated_after": _moment(params.start)}
+    return {f"{params.by}_after": _moment(params.start), f"{params.by}_before": _moment(params.end)}
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -171,7 +171,7 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def _literally(author: str) -> str:
-    """GitLab hands the author to git as a basic regular expression."""
+    """Escaped, because GitLab passes the author to git as a basic regular expression."""
     return re.sub(r"[\\.*\[\]^$]", r"\\\g<0>", author)
 
 

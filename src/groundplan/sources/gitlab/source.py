@@ -1,4 +1,4 @@
-"""GitLab as a source: commits and merge requests of the projects that are set up, and of no others."""
+"""GitLab as a source: commits and merge requests of the configured projects only."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from groundplan.sources.gitlab.models import (
     CALLED,
     COMMITS,
     MERGE_REQUESTS,
-    CommitsAsked,
+    CommitParams,
     Listing,
-    MergeRequestsAsked,
+    MergeRequestParams,
     Thing,
     commits,
     merge_requests,
 )
-from groundplan.sources.http.asking import Asked, read_params
-from groundplan.sources.http.listing import Read, Row, read_pages, side_by_side
-from groundplan.sources.http.lists import Lists
+from groundplan.sources.http.listing import Read, Row, read_concurrently, read_pages
+from groundplan.sources.http.lists import ListSource
+from groundplan.sources.http.params import ListParams, read_params
 from groundplan.sources.interface import Call, Result
 
 if TYPE_CHECKING:
     from groundplan.sources.http.client import Budget
 
 NAME = "gitlab"
-PER_PAGE = 100  # the most that GitLab sends at once
+PER_PAGE = 100  # GitLab's maximum
 TABLES = {"commits": COMMITS, "merge_requests": MERGE_REQUESTS}
 
 
-class GitLab(Lists):
-    """Settings name projects by their paths or numbers."""
+class GitLab(ListSource):
+    """The settings name projects by path or by number."""
 
     name = NAME
     header = ("PRIVATE-TOKEN", "")
@@ -48,29 +48,29 @@ class GitLab(Lists):
     async def call(self, call: Call) -> Result:
         match call.tool.name:
             case "gitlab_commits":
-                about = read_params(CommitsAsked, call.tool.name, call.params)
-                return await self._list(call, about, commits(about))
+                of_commits = read_params(CommitParams, call.tool.name, call.params)
+                return await self._list(call, of_commits, commits(of_commits))
             case "gitlab_merge_requests":
-                asked = read_params(MergeRequestsAsked, call.tool.name, call.params)
-                return await self._list(call, asked, merge_requests(asked))
+                of_requests = read_params(MergeRequestParams, call.tool.name, call.params)
+                return await self._list(call, of_requests, merge_requests(of_requests))
             case name:
-                raise UsageError(f"{name!r} is no tool of GitLab; see `groundplan catalog list`")
+                raise UsageError(f"GitLab has no tool {name!r}; see `groundplan catalog list`")
 
-    async def _list(self, call: Call, asked: Asked, listing: Listing[Thing]) -> Result:
-        """Projects side by side, with one budget for all of them."""
+    async def _list(self, call: Call, params: ListParams, listing: Listing[Thing]) -> Result:
+        """Projects are read concurrently and share one budget."""
         budget = self._server.budget(call.seconds)
-        limit = min(asked.limit, call.limits.rows)
+        limit = min(params.limit, call.limits.rows)
         reads = {
-            project: self._read(project, path, asked, listing, limit, budget)
-            for project, path in self._tracker.chosen(asked.projects).items()
+            project: self._read(project, path, params, listing, limit, budget)
+            for project, path in self._tracker.chosen(params.projects).items()
         }
-        return self._shelf.result(call, await side_by_side(reads, limit), listing.columns)
+        return self._run_tables.result(call, await read_concurrently(reads, limit), listing.columns)
 
     async def _read(
-        self, project: str, path: str, asked: Asked, listing: Listing[Thing], limit: int, budget: Budget
+        self, project: str, path: str, params: ListParams, listing: Listing[Thing], limit: int, budget: Budget
     ) -> Read:
         def row(thing: Thing) -> Row | None:
-            return thing.row(project, self._own(thing.web_url), asked) if listing.wanted(thing) else None
+            return thing.row(project, self._own(thing.web_url), params) if listing.wanted(thing) else None
 
         url = f"/api/v4/projects/{quote(path, safe='')}/{listing.path}"
         return await read_pages(self._pages(url, listing, budget), row, limit)
@@ -84,26 +84,26 @@ class GitLab(Lists):
             found = reply.listed(listing.model)
             fresh = [thing for thing in found if thing.key not in seen]
             if found and not fresh:
-                raise SourceError(f"{path}: page {page} repeats the pages before it; what is behind it is missing")
+                raise SourceError(f"{path}: page {page} repeats earlier pages, so later rows are missing")
             seen.update(thing.key for thing in fresh)
             total = total or _number(reply.headers.get("x-total")) or 0
             yield fresh
             page = _following(reply.headers, page, bool(found), path)
         if len(seen) < total:
-            raise SourceError(f"{path}: rows moved while they were read, {len(seen)} of {total} came; ask again")
+            raise SourceError(f"{path}: the list changed while it was read, got {len(seen)} of {total} rows; ask again")
 
     def _own(self, link: str) -> str | None:
-        """A link only where it leads to the server that was set up."""
+        """The link if it leads to the configured server, else None."""
         return link if link.startswith(f"{self._tracker.url}/") else None
 
 
 def _following(headers: Mapping[str, str], page: int, found: bool, path: str) -> int | None:
-    """The next page: as the server says, or where it says nothing the next until an empty one."""
-    said = headers.get("x-next-page")
-    if said == "" or (said is None and not found):
+    """The next page that the server names; if it names none, the following number until a page is empty."""
+    given = headers.get("x-next-page")
+    if given == "" or (given is None and not found):
         return None
-    if said is not None and (_number(said) != page + 1 or not found):
-        raise SourceError(f"{path}: the server names {said!r} as the page behind {page}; what is behind it is missing")
+    if given is not None and (_number(given) != page + 1 or not found):
+        raise SourceError(f"{path}: the server names {given!r} as the page after {page}, so later rows are missing")
     return page + 1
 
 

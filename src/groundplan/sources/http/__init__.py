@@ -1,1 +1,1 @@
-"""What sources behind HTTP share: settings, a client within limits, and lists that become tables."""
+"""Shared by sources behind HTTP: settings, a client with limits, and lists turned into tables."""

@@ -1,4 +1,4 @@
-"""One server, asked within a step's budget: three tries for what may pass, and no redirects."""
+"""An HTTP client for one server, limited by a step's budget: transient failures are retried, redirects are refused."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ try:
     import httpx
 except ImportError as error:
     raise UsageError(
-        "servers are asked by httpx: pip install 'groundplan[trackers]' or 'groundplan[tableau]'"
+        "sources behind HTTP need httpx: pip install 'groundplan[trackers]' or 'groundplan[tableau]'"
     ) from error
 
-TRIES = 3
-PASSING = (408, 429, 502, 503, 504)
-MOST_BYTES = 32 * 1024 * 1024  # of one answer, once unpacked
+ATTEMPTS = 3
+TRANSIENT = (408, 429, 502, 503, 504)
+MOST_BYTES = 32 * 1024 * 1024  # of one response, after decompression
 Wire = TypeVar("Wire", bound=BaseModel)
 
 
 @dataclass
 class Budget:
-    """What one step may still spend at a server."""
+    """The time and the requests that one step may still use."""
 
     until: float  # on the monotonic clock
     requests: int
@@ -42,13 +42,13 @@ class Budget:
 
     def spend(self) -> None:
         if self.requests < 1:
-            raise SourceError("the step has sent all the requests it may; ask for less, or raise `requests`")
+            raise SourceError("the step has used up its requests; ask for less, or raise `requests`")
         self.requests -= 1
 
 
 @dataclass(frozen=True)
 class Request:
-    """`before` is called ahead of each try and may refuse it: for what a server counts by the hour."""
+    """`before` is called before each attempt and may raise, to enforce a rate limit."""
 
     method: Literal["GET", "POST"]
     path: str
@@ -66,11 +66,11 @@ class Reply:
     who: str
 
     def listed(self, model: type[Wire]) -> list[Wire]:
-        """The items of a JSON list; what the server wrote stays out of the message."""
+        """The items of a JSON list; error messages do not quote the response."""
         return self._parsed(TypeAdapter(list[model]), f"a list of {model.__name__}")  # type: ignore[valid-type,no-any-return]
 
     def read(self, model: type[Wire]) -> Wire:
-        """One JSON object, checked the same way."""
+        """One JSON object, validated the same way."""
         return self._parsed(TypeAdapter(model), model.__name__)  # type: ignore[no-any-return]
 
     def _parsed(self, adapter: TypeAdapter[Any], wanted: str) -> Any:
@@ -83,38 +83,38 @@ class Reply:
 
 
 def refused(reply: Reply) -> GroundplanError:
-    """In our own words: what an error page says may hold anything."""
+    """The error for a failed request; it does not quote the response, which may contain anything."""
     status, who = reply.status, reply.who
-    if status in PASSING:
+    if status in TRANSIENT:
         return busy(reply, f"{who} is busy (HTTP {status})")
     match status:
         case 401:
             return SourceError(f"{who} refused the token (HTTP 401); set token_env or token_file to a valid one")
         case 403:
-            return SourceError(f"{who} forbids this (HTTP 403); give the token the right to read")
+            return SourceError(f"{who} forbids this (HTTP 403); give the token read access")
         case 404:
-            return SourceError(f"{who} is not there, or the token may not see it (HTTP 404); check url and projects")
+            return SourceError(f"{who} was not found, or the token has no access (HTTP 404); check url and projects")
         case _:
             return failed(reply)
 
 
 def failed(reply: Reply) -> SourceError:
-    """What is left when nothing more is known than the status."""
+    """The error when only the status is known."""
     if 300 <= reply.status < 400:
-        where = f"{reply.who} points elsewhere (HTTP {reply.status})"
-        return SourceError(f"{where}, where no token is sent; correct the url")
+        redirect = f"{reply.who} redirects to another address (HTTP {reply.status})"
+        return SourceError(f"{redirect}, where no token is sent; correct the url")
     return SourceError(f"{reply.who} failed (HTTP {reply.status}); see the server's own log")
 
 
-def busy(reply: Reply, said: str) -> TransientError:
-    """Worth another try, when the server says it is."""
-    error = TransientError(said)
+def busy(reply: Reply, message: str) -> TransientError:
+    """A retryable error, with the delay that the server asks for."""
+    error = TransientError(message)
     error.retry_after = _seconds(reply.headers.get("retry-after"))
     return error
 
 
 class Server:
-    """Headers with a token travel to the configured address alone; `refused` says what a failure means."""
+    """Sends requests only to the configured address; `refused` turns a failed reply into an error."""
 
     def __init__(
         self,
@@ -123,47 +123,47 @@ class Server:
         refused: Callable[[Reply], GroundplanError] = refused,
     ) -> None:
         self._address, self._refused = address, refused
-        # Its debug log prints the headers of a response as they come, and a server may send a token back.
+        # httpcore logs response headers at debug level, and a server may send the token back in one.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._client = httpx.AsyncClient(
             headers={"Accept": "application/json", **(headers or {})},
             follow_redirects=False,
-            trust_env=False,  # no proxy, and no password of a .netrc
-            verify=httpx.create_ssl_context(),  # which does look at SSL_CERT_FILE
+            trust_env=False,  # no proxy, and no password from .netrc
+            verify=httpx.create_ssl_context(),  # this one does read SSL_CERT_FILE
         )
 
     def budget(self, seconds: float) -> Budget:
-        """Of one step; a part of its time is left for what is made of the answers."""
+        """The budget of one step; part of its time is reserved for processing the responses."""
         return Budget(time.monotonic() + 0.9 * seconds, self._address.requests)
 
     async def get(self, path: str, params: Mapping[str, str | int], budget: Budget) -> Reply:
         return await self.ask(Request("GET", path, params), budget)
 
     async def ask(self, request: Request, budget: Budget) -> Reply:
-        """The answer to one request; a failure says what to do about it."""
+        """Send one request, with retries."""
         late = f"{self._who(request)} did not answer in the step's time; ask for less, or allow more time"
         try:
             async with asyncio.timeout(budget.seconds):
-                return await self._with_tries(request, budget)
+                return await self._with_retries(request, budget)
         except TimeoutError:
             raise DeadlineExceeded(late) from None
         except TransientError as error:
-            # not worth a try of the whole step: the runner would read every page again
+            # not a TransientError: on one, the runner would retry the whole step and read every page again
             raise SourceError(f"{error}; try again later") from None
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _with_tries(self, request: Request, budget: Budget) -> Reply:
+    async def _with_retries(self, request: Request, budget: Budget) -> Reply:
         def wait(error: Exception) -> bool | float:
-            """As long as the server asks for, unless that is past the deadline."""
+            """The Retry-After of the server; False, for no retry, if that is past the deadline."""
             if not isinstance(error, TransientError):
                 return False
-            asked = error.retry_after
-            return True if asked is None else asked if asked < budget.seconds else False
+            after = error.retry_after
+            return True if after is None else after if after < budget.seconds else False
 
         async for attempt in stamina.retry_context(
-            on=wait, attempts=TRIES, timeout=budget.seconds, wait_initial=0.1, wait_max=5.0, wait_jitter=0.1
+            on=wait, attempts=ATTEMPTS, timeout=budget.seconds, wait_initial=0.1, wait_max=5.0, wait_jitter=0.1
         ):
             with attempt:
                 budget.spend()
@@ -172,7 +172,7 @@ class Server:
         raise AssertionError("stamina re-raises the last error")
 
     async def _send(self, request: Request) -> Reply:
-        """The failure is raised outside the handler: the client's own error holds the request and its headers."""
+        """Raises outside the `except` block: httpx's error, which holds the request headers, must not be chained."""
         failure: GroundplanError
         seconds = self._address.request_seconds
         try:
@@ -211,5 +211,5 @@ class Server:
 
 
 def _seconds(header: str | None) -> float | None:
-    """A Retry-After in seconds; as a date it is left to the usual waiting."""
+    """A Retry-After given in seconds; None for a date, so the usual backoff applies."""
     return float(header) if header and header.strip().isdigit() else None

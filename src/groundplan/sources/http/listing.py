@@ -1,4 +1,4 @@
-"""Pages become rows, and rows become a table and facts; what is missing is always said."""
+"""Turns pages into rows, and rows into a table and facts; missing rows are always reported."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ VERBS = {
     ),
     "merged_at": ("merged", "landed", "accepted", "влит", "слит", "принят", "влили", "слили", "приняли"),
 }
-"""What people say of a thing at that time."""
+"""The verbs that people use for each date."""
 
 Wording = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""By column and value, what people call it."""
+"""The words that people use for a value, by column and value."""
 Wire = TypeVar("Wire")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One commit, merge request or issue: what a person is shown of it, and the cells of a table."""
+    """One commit, merge request or issue: the fields shown to a person, and the cells of its table row."""
 
     id: str
     kind: str
@@ -74,14 +74,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Read:
-    """The rows that came, newest first, and why there may be more."""
+    """The rows read, newest first; `missing` says why there may be more."""
 
     rows: Sequence[Row]
     missing: str = ""
 
 
 async def read_pages(pages: AsyncIterator[Sequence[Wire]], make: Callable[[Wire], Row | None], limit: int) -> Read:
-    """All pages, up to the limit. A failure behind the first page leaves what came before it, and is told."""
+    """Read all pages, up to the limit. If a later page fails, the rows before it are kept and the failure is noted."""
     rows: list[Row] = []
     begun, missing = False, ""
     try:
@@ -97,34 +97,34 @@ async def read_pages(pages: AsyncIterator[Sequence[Wire]], make: Callable[[Wire]
     return merged([Read(rows, missing)], limit)
 
 
-async def side_by_side(reads: Mapping[str, Coroutine[Any, Any, Read]], limit: int) -> Read:
-    """Independent lists at once; those that fail are named, unless all do."""
+async def read_concurrently(reads: Mapping[str, Coroutine[Any, Any, Read]], limit: int) -> Read:
+    """Read independent lists concurrently. Failed lists are noted; if all fail, the first error is raised."""
     outcomes = await asyncio.gather(*reads.values(), return_exceptions=True)
-    came: list[Read] = []
+    done: list[Read] = []
     failures: list[BaseException] = []
     for project, outcome in zip(reads, outcomes, strict=True):
         if isinstance(outcome, Read):
-            came.append(outcome)
+            done.append(outcome)
             continue
         if not isinstance(outcome, SourceError | DeadlineExceeded):
             raise outcome
         failures.append(outcome)
-        came.append(Read((), f"nothing of {project}: {outcome}"))
+        done.append(Read((), f"nothing of {project}: {outcome}"))
     if len(failures) == len(reads):
         raise failures[0]
-    return merged(came, limit)
+    return merged(done, limit)
 
 
 def merged(reads: Sequence[Read], limit: int) -> Read:
     rows = sorted((row for read in reads for row in read.rows), key=lambda row: (row.moment, row.id), reverse=True)
     missing = [read.missing for read in reads if read.missing]
     if len(rows) > limit:
-        missing.append(f"only {limit} were asked for, and there are more")
+        missing.append(f"the limit is {limit}, and there are more")
     return Read(rows[:limit], "; ".join(dict.fromkeys(missing)))
 
 
-class Shelf:
-    """The tables of each run, by reference: their rows stay in this process and never enter a run's state."""
+class RunTables:
+    """The tables of each run, by reference: their rows stay in this process and are not part of a run's state."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -149,7 +149,7 @@ class Shelf:
     def handle(self, ref: TableRef, run: str) -> pa.Table:
         found = self._tables.find(run, ref.query)
         if found is None:
-            raise StateInvalid(f"the rows of {ref.query} were read by another process or long ago; ask again")
+            raise StateInvalid(f"the rows of {ref.query} are no longer in memory; ask again")
         return found
 
     def show(self, ref: TableRef, run: str, rows: int) -> ShownTable:
@@ -162,10 +162,10 @@ class Shelf:
         self._tables = ByRun()
 
     def keep(self, call: Call, table: pa.Table, columns: Sequence[TableColumn]) -> TableRef:
-        """The reference ends in a hash of the rows: the same words asked later may bring others."""
-        asked = json.dumps(thaw(call.params), sort_keys=True, ensure_ascii=False)
+        """Store the table. Its reference ends in a hash of the rows, because the same params may give others later."""
+        params = json.dumps(thaw(call.params), sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(repr(table.to_pydict()).encode()).hexdigest()[:12]
-        query = f"{call.tool.name} {asked} #{digest}"
+        query = f"{call.tool.name} {params} #{digest}"
         self._tables.keep(call.run, query, table, table.nbytes)
         return TableRef(
             source=self._source, engine=ENGINE, query=query, columns=tuple(columns), row_count=table.num_rows
@@ -173,7 +173,7 @@ class Shelf:
 
 
 def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> SourceSchema:
-    """What there is to ask for, without asking the server."""
+    """The schema of the lists; needs no request to the server."""
     return SourceSchema(
         source=source,
         engine=ENGINE,
@@ -199,7 +199,7 @@ def _arrow_schema(columns: Columns) -> pa.Schema:
 
 
 def _grouped(call: Call, rows: Sequence[Row]) -> tuple[Group, ...]:
-    """Under the name of their table, and project by project where there are several."""
+    """One group named for the table, or one for each project if there are several."""
     title = (call.tool.output.table or "").replace("_", " ").capitalize()
     of: dict[str, list[Row]] = {}
     for row in rows:
@@ -215,11 +215,11 @@ def _group(title: str, rows: Sequence[Row], call: Call) -> Group:
 
 
 def _item(row: Row, by: object) -> Item:
-    """The moment that was asked about is its value; its number and its author are its text."""
+    """The value is the date that the question asks about; the text is the number and the author."""
     moments = {name: cell for name, cell in row.cells.items() if isinstance(cell, datetime)}
     at = moments.get(f"{by}_at") or next(iter(moments.values()))
-    said = ", ".join(filter(None, [row.cells["id"], row.author]))
-    return Item(kind=row.kind, title=row.title, value=at.isoformat(timespec="minutes"), text=said, source=row.id)
+    text = ", ".join(filter(None, [row.cells["id"], row.author]))
+    return Item(kind=row.kind, title=row.title, value=at.isoformat(timespec="minutes"), text=text, source=row.id)
 
 
 def _cell(value: Any) -> Scalar:

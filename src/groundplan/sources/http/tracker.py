@@ -1,4 +1,4 @@
-"""What is set up for a server. Secrets are named here and never held; they are read when they are needed."""
+"""The settings of a server. They name where secrets are kept; the secrets are read only when needed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PROJECT = re.compile(r"\w[\w./-]{0,127}")
 
 
 def _by_name(projects: object) -> object:
-    """A list names each project as the server does."""
+    """A list maps each project to itself: people use the server's name."""
     return {project: project for project in projects} if isinstance(projects, list | tuple) else projects
 
 
 def _are_projects(projects: dict[str, str]) -> dict[str, str]:
-    """What is wrong is not shown: it may be a token in the wrong place."""
+    """The message does not show the value: it may be a token in the wrong place."""
     if not projects or not all(PROJECT.fullmatch(name) for pair in projects.items() for name in pair):
-        raise ValueError("write one name or more, of letters, digits and . / -")
+        raise ValueError("write one or more names, of letters, digits and . / -")
     return projects
 
 
@@ -33,9 +33,9 @@ EXAMPLE = "https://tracker.example.org"
 
 
 class Access(Contract):
-    """`requests` and `request_seconds` limit what one step costs the server."""
+    """`requests` and `request_seconds` limit the load of one step on the server."""
 
-    url: str  # without the path of the interface
+    url: str  # without the path of the API
     requests: Annotated[int, Field(ge=1, le=10_000)] = 200
     request_seconds: Annotated[float, Field(gt=0, le=600)] = 10
 
@@ -46,7 +46,7 @@ class Access(Contract):
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"write an address such as {EXAMPLE}")
         if "@" in parts.netloc:
-            raise ValueError("an address holds no user and no password; name where a token is kept")
+            raise ValueError("write the address with no user and no password; name where a token is kept")
         return url.rstrip("/")
 
 
@@ -54,22 +54,22 @@ class Tracker(Access):
     token_env: str | None = None
     token_file: str | None = None
     projects: Annotated[dict[str, str], BeforeValidator(_by_name), AfterValidator(_are_projects)]
-    """The only ones that any plan reaches: the server's name of each, by the name that people use."""
+    """The only projects that plans can read: the name that people use, mapped to the server's name."""
 
     @property
     def called(self) -> dict[str, tuple[str, ...]]:
-        """What people call each project: its name, the server's, and the last part of a path."""
+        """The words for each project: its name, the server's name, and the last part of its path."""
         return {name: tuple({name: 0, own: 0, own.rpartition("/")[2]: 0}) for name, own in self.projects.items()}
 
-    def chosen(self, asked: Sequence[str]) -> dict[str, str]:
-        """The asked projects, or all of them where none is named; the server's name by ours."""
-        strangers = [project for project in asked if project not in self.projects]
-        if strangers:
-            raise ToolError(f"{self.url}: {strangers[0]!r} is not set up; there are {', '.join(self.projects)}")
-        return {project: self.projects[project] for project in asked or self.projects}
+    def chosen(self, names: Sequence[str]) -> dict[str, str]:
+        """The named projects, or all if none is named, mapped to the server's names."""
+        unknown = [project for project in names if project not in self.projects]
+        if unknown:
+            raise ToolError(f"{self.url}: {unknown[0]!r} is not configured; available: {', '.join(self.projects)}")
+        return {project: self.projects[project] for project in names or self.projects}
 
     def token_header(self, name: str, scheme: str = "") -> dict[str, str]:
-        """Empty where the server wants no token."""
+        """Empty if no token is configured."""
         token = read_secret(self.token_env, self.token_file, "token", who=self.url)
         return {name: scheme + token} if token else {}
 
@@ -80,10 +80,10 @@ def load_tracker(settings: Tracker | dict[str, Any], name: str) -> Tracker:
 
 
 def load_access(model: type[Kind], settings: Kind | dict[str, Any], name: str, has: str) -> Kind:
-    """Checked settings; a fault names the key and never what was written there, which may be a token."""
+    """Validate the settings; an error names the key but not the value, which may be a token."""
     try:
         return model.model_validate(settings)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
-    raise UsageError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}; it has {has}")
+    raise UsageError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}; the settings are {has}")

@@ -1,1 +1,1 @@
-"""A knowledge base as a source: a graph of typed nodes first, documents behind it."""
+"""A knowledge base as a source: a graph of typed nodes, and documents as a second choice."""

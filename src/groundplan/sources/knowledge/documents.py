@@ -1,4 +1,4 @@
-"""Documents, and the pieces of them that are searched."""
+"""Documents, and the pieces they are split into for search."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundplan.sources.knowledge.markdown import is_markdown, load_markdown
-from groundplan.sources.knowledge.written import load_text
+from groundplan.sources.knowledge.parsed_file import load_text
 
-DOCUMENT = "document"  # the type of what is no node
-LONGEST = 1_200  # characters of a piece: about what one embedding still tells apart
+DOCUMENT = "document"  # the type of documents that are not nodes
+LONGEST = 1_200  # characters of a piece: longer texts blur in one embedding
 HEADING = re.compile(r"^#{1,6}\s+(.+?)[\s#]*$", re.MULTILINE)
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 
@@ -32,13 +32,13 @@ class Piece:
     text: str
 
     @property
-    def searched(self) -> str:
-        """With its title: a piece of a page on Lisbon need not name Lisbon again."""
+    def search_text(self) -> str:
+        """The text with its title: a piece of a page on Lisbon may not mention Lisbon."""
         return f"{self.document.title}\n{self.text}"
 
 
 def load_document(path: Path, folder: Path) -> Document:
-    """Markdown, with or without a head, or plain text."""
+    """Load Markdown, with or without front matter, or plain text."""
     id_ = f"{DOCUMENT}:{path.relative_to(folder).as_posix()}"
     if not is_markdown(path):
         return Document(id_, DOCUMENT, path.stem.replace("-", " "), load_text(path))
@@ -47,22 +47,22 @@ def load_document(path: Path, folder: Path) -> Document:
 
 
 def pieces_of(document: Document) -> Iterator[Piece]:
-    """Section by section: paragraphs put together while they fit, and none with another section's."""
+    """Paragraphs of one section are joined up to the maximum length; sections are not mixed."""
     held = ""
     for part in _parts(document):
         heading = HEADING.match(part)
         if held and (heading or len(held) + len(part) > LONGEST):
             yield Piece(document, held)
             held = ""
-        said = heading.group(1) if heading else part
-        if said != document.title:
-            held = f"{held}\n\n{said}" if held else said
+        text = heading.group(1) if heading else part
+        if text != document.title:
+            held = f"{held}\n\n{text}" if held else text
     if held:
         yield Piece(document, held)
 
 
 def _parts(document: Document) -> Iterator[str]:
-    """Headings and paragraphs; a paragraph that is too long is cut between sentences."""
+    """Headings and paragraphs; a paragraph that is too long is split into sentences."""
     apart = HEADING.sub(r"\n\g<0>\n", document.text)
     for paragraph in filter(None, (part.strip() for part in re.split(r"\n\s*\n", apart))):
         if len(paragraph) <= LONGEST:

@@ -1,4 +1,4 @@
-"""The graph in memory: typed nodes, and edges that can be walked both ways."""
+"""The graph in memory: typed nodes, and edges that can be followed in both directions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from groundplan.contracts.contract import Scalar
 
 BACKWARDS = "^"
-Targets = dict[str, None]  # a set that keeps its order: the same files always give the same lists
+Targets = dict[str, None]  # an ordered set: the same files always give the same lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Node:
 
 
 class Graph:
-    """Built by `loading`; what is in it does not change afterwards."""
+    """Built by `loading`; it does not change afterwards."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self._edges: dict[str, dict[str, Targets]] = {}  # by hop, `^` included, then by the node it leaves
+        self._edges: dict[str, dict[str, Targets]] = {}  # by hop, including `^`, then by the origin node
         self._types: dict[str, list[str]] = {}
 
     def add_node(self, node: Node) -> None:
@@ -46,19 +46,19 @@ class Graph:
         return list(self._types.get(type_, ()))
 
     def follow(self, starts: Iterable[str], hop: str) -> list[str]:
-        """Where the hop leads from any of the starts, each place once."""
+        """The nodes that the hop leads to from any of the starts, without duplicates."""
         leaving = self._edges.get(hop, {})
         return list(dict.fromkeys(target for start in starts for target in leaving.get(start, ())))
 
     def walk(self, starts: Iterable[str], path: Iterable[str], without: str | None = None) -> list[str]:
-        """Where a whole path leads. What was asked about is no answer, so no hop may come back to it."""
+        """The nodes at the end of a path. No hop may lead back to `without`, the entity that was asked about."""
         places = list(starts)
         for hop in path:
             places = [place for place in self.follow(places, hop) if place != without]
         return places
 
     def neighbours(self, node: str) -> Iterator[tuple[str, list[str]]]:
-        """Each hop that leaves the node, with what it leads to."""
+        """Each hop that leaves the node, with the nodes it leads to."""
         for hop in sorted(self._edges, key=lambda hop: (hop.startswith(BACKWARDS), hop)):
             found = self.follow([node], hop)
             if found:

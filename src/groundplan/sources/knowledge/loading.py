@@ -1,4 +1,4 @@
-"""Files of nodes and edges in, a Graph out; every fault with its file and line."""
+"""Builds a graph from files of nodes and edges; every fault names its file and line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.errors import SourceError
 from groundplan.sources.knowledge.documents import Document
 from groundplan.sources.knowledge.graph import Graph, Node
 from groundplan.sources.knowledge.markdown import is_markdown, load_markdown
-from groundplan.sources.knowledge.written import Written, load_text, read_json, read_yaml
+from groundplan.sources.knowledge.parsed_file import ParsedFile, load_text, read_json, read_yaml
 
 HEADER = ("subject", "relation", "object")
 DELIMITERS = {".tsv": "\t", ".csv": ","}
@@ -35,7 +35,7 @@ class NodeEntry(Contract):
 
 
 class GraphFile(Contract):
-    """What a YAML or JSON file of a graph holds."""
+    """The contents of a YAML or JSON graph file."""
 
     nodes: tuple[NodeEntry, ...] = ()
     edges: tuple[Triple, ...] = ()
@@ -45,12 +45,12 @@ class Edge(NamedTuple):
     origin: str
     relation: str
     target: str
-    where: str  # file and line, for what can be wrong with it
+    where: str  # file and line, for error messages
 
 
 @dataclass
-class Loaded:
-    """Nodes first, edges when all nodes are known, so that the order of files means nothing."""
+class GraphBuilder:
+    """Collects nodes first and adds edges at the end, so that the order of files does not matter."""
 
     schema: KnowledgeSchema
     graph: Graph = field(default_factory=Graph)
@@ -62,32 +62,32 @@ class Loaded:
         self._ends = {relation.name: (relation.origin, relation.target) for relation in self.schema.relations}
 
     def add_file(self, path: Path) -> None:
-        """By the ending of its name."""
+        """The suffix of the name decides the format."""
         name = path.name.lower().removesuffix(".gz")
         if is_markdown(path):
             self._add_markdown(path)
         elif name.endswith((".yaml", ".yml")):
-            self.add_written(read_yaml(path, load_text(path)))
+            self.add_parsed(read_yaml(path, load_text(path)))
         elif name.endswith(".json"):
-            self.add_written(read_json(path, load_text(path)))
+            self.add_parsed(read_json(path, load_text(path)))
         elif Path(name).suffix in DELIMITERS:
             self._edges.extend(_triples(path, DELIMITERS[Path(name).suffix]))
         else:
-            raise SourceError(f"{path}:1: is no graph file; give YAML, JSON, Markdown, CSV or TSV (also as .gz)")
+            raise SourceError(f"{path}:1: is not a graph file; give YAML, JSON, Markdown, CSV or TSV (also as .gz)")
 
-    def add_written(self, written: Written) -> None:
-        file = written.read(GraphFile, written.value)
+    def add_parsed(self, parsed: ParsedFile) -> None:
+        file = parsed.read(GraphFile, parsed.value)
         for place, entry in enumerate(file.nodes):
-            self._add_node(entry, written.where(("nodes", place)))
+            self._add_node(entry, parsed.where(("nodes", place)))
         for place, edge in enumerate(file.edges):
-            self._edges.append(Edge(*edge, written.where(("edges", place))))
+            self._edges.append(Edge(*edge, parsed.where(("edges", place))))
 
     def finish(self) -> Graph:
-        """Edges go between known nodes; a bare name becomes a node of the type at that end of the relation."""
+        """Add the edges between known nodes; an unknown name becomes a node of the type that the relation expects."""
         for origin, relation, target, where in self._edges:
             if relation not in self._ends:
                 known = ", ".join(sorted(self._ends)) or "none"
-                raise SourceError(f"{where}: there is no relation {relation!r}; knowledge.yaml has {known}")
+                raise SourceError(f"{where}: there is no relation {relation!r}; knowledge.yaml has: {known}")
             starts, leads = self._ends[relation]
             self.graph.add_edge(self._end(origin, starts, where), relation, self._end(target, leads, where))
         self._edges.clear()
@@ -103,9 +103,9 @@ class Loaded:
 
     def _add_node(self, entry: NodeEntry, where: str) -> None:
         if entry.type not in self._types:
-            raise SourceError(f"{where}: {entry.id!r} is a {entry.type!r}, which is not among the types; add it there")
+            raise SourceError(f"{where}: {entry.id!r} has the unknown type {entry.type!r}; add it to the types")
         if entry.id in self.graph.nodes:
-            raise SourceError(f"{where}: there is a node {entry.id!r} already; give one of them another id")
+            raise SourceError(f"{where}: the node {entry.id!r} already exists; give one of them another id")
         aliases = tuple(dict.fromkeys(alias for listed in entry.aliases.values() for alias in listed))
         node = Node(entry.id, entry.type, entry.name, aliases, entry.text, entry.attributes)
         self.graph.add_node(node)
@@ -115,20 +115,20 @@ class Loaded:
         if known is not None and known.type == type_:
             return name
         if known is not None or self._reads_as_id(name):
-            raise SourceError(f"{where}: {name!r} is no node of the type {type_!r}; add the node or correct the edge")
+            raise SourceError(f"{where}: {name!r} is not a node of type {type_!r}; add the node or correct the edge")
         id_ = f"{type_}:{name}"
         if id_ not in self.graph.nodes:
             self.graph.add_node(Node(id_, type_, name))
         return id_
 
     def _reads_as_id(self, name: str) -> bool:
-        """`film:alien` is an id that is not there; `Alien: Covenant` is a name."""
+        """`film:alien` reads as an id, so it must exist; `Alien: Covenant` is a name."""
         type_, _, rest = name.partition(":")
         return type_ in self._types and bool(rest) and not rest[0].isspace()
 
 
 def _triples(path: Path, delimiter: str) -> Iterator[Edge]:
-    """Lines of subject, relation and object; a header with these very words is passed over."""
+    """Lines of subject, relation and object; a header with these words is skipped."""
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     line = 0
     try:
@@ -137,13 +137,11 @@ def _triples(path: Path, delimiter: str) -> Iterator[Edge]:
                 if row and (line > 1 or tuple(row) != HEADER):
                     yield _edge(row, f"{path}:{line}")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(
-            f"{path}:{line + 1}: cannot be read ({error}); give UTF-8 text, packed by gzip or not"
-        ) from error
+        raise SourceError(f"{path}:{line + 1}: cannot be read ({error}); give UTF-8 text, plain or gzipped") from error
 
 
 def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """In CSV a value may stand in quotes; in TSV a quote is a letter like any other."""
+    """In CSV a value may be quoted; in TSV a quote is an ordinary character."""
     if delimiter == ",":
         return csv.reader(file)
     return csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
@@ -151,5 +149,5 @@ def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 def _edge(row: list[str], where: str) -> Edge:
     if len(row) != 3 or not all(row) or max(map(len, row)) > 128:
-        raise SourceError(f"{where}: wants subject, relation and object, of at most 128 letters each; correct the line")
+        raise SourceError(f"{where}: write subject, relation and object, of at most 128 letters each")
     return Edge(row[0], row[1], row[2], where)

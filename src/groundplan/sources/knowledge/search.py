@@ -1,4 +1,4 @@
-"""Documents found by words and by meaning, fused into one score that also says when nothing fits."""
+"""Searches documents by words and by embeddings; the combined score also shows when nothing fits."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from groundplan.sources.knowledge.documents import Document, Piece, pieces_of
 from groundplan.sources.knowledge.vectors import Scores, Vectors, installed
 from groundplan.sources.knowledge.words import forms
 
-SATURATION = 1.2  # k1: how much a repeated word still adds
-LENGTH_PENALTY = 0.75  # b: how much a long piece pays for its length
-LEXICAL_WEIGHT = 0.6  # against meaning; measured, see docs/decisions/0020
-FLOOR = 0.2  # under that a piece is more likely about something else
-FLOOR_ACROSS = 0.12  # the same between languages, where words cannot meet
-NEARLY = 0.9  # of the best piece's score: too near to leave out
+SATURATION = 1.2  # k1: the weight of repeated words
+LENGTH_PENALTY = 0.75  # b: how much the score of long pieces is reduced
+LEXICAL_WEIGHT = 0.6  # the rest is the weight of embeddings; measured, see docs/decisions/0020
+FLOOR = 0.2  # a piece with a lower score is probably about something else
+FLOOR_ACROSS = 0.12  # the same across languages, where words do not match
+NEARLY = 0.9  # pieces with at least this share of the best score are included
 MOST_PIECES = 3
-NO_WORD = ""  # stands in a piece without words, which the library cannot index
+NO_WORD = ""  # placeholder for a piece without words, which the library cannot index
 
 
 @dataclass(frozen=True)
 class Hit:
-    """What one document says about a question."""
+    """A document found for a question, with its best passages."""
 
     document: Document
     text: str
-    score: float  # 1 would be every word of the question, and its very meaning
-    fits: bool
+    score: float  # 1 is a perfect match in words and meaning
+    fits: bool  # the score is high enough
 
 
 def open_search(documents: Iterable[Document], folder: Path, base: str) -> Search:
-    """By words; by meaning too where the extra is installed. `folder` keeps the embeddings of the base."""
+    """Search by words, and by embeddings if the extra is installed; `folder` caches the embeddings."""
     found = [piece for document in documents for piece in pieces_of(document)]
     return Search(found, Vectors(found, folder, base) if installed() and found else None)
 
 
 class Search:
-    """Over documents that do not change; one search at a time."""
+    """Searches a fixed set of documents, one search at a time."""
 
     def __init__(self, pieces: Sequence[Piece], vectors: Vectors | None = None) -> None:
         self.pieces = pieces
-        self._words = _Words([forms(piece.searched) for piece in self.pieces])
+        self._bm25 = _Bm25([forms(piece.search_text) for piece in self.pieces])
         self._vectors = vectors
         self._one_at_a_time = threading.Lock()
 
     def find(self, question: str, top_k: int, types: Sequence[str] = (), until: float = inf) -> list[Hit]:
-        """At most so many documents, the best first, equal ones in the order they stand in."""
+        """At most `top_k` documents, best first; ties keep their order."""
         if not self.pieces:
             return []
         with self._one_at_a_time:
@@ -69,7 +69,7 @@ class Search:
         return [self._hit(rows, scores, question) for rows in islice(found.values(), top_k)]
 
     def _hit(self, rows: Sequence[int], scores: Scores, question: str) -> Hit:
-        """The best piece of a document with those that fit nearly as well, in the order of reading."""
+        """The best piece of a document and those that score nearly as well, in reading order."""
         best = float(scores[rows[0]])
         near = sorted(row for row in rows[:MOST_PIECES] if scores[row] >= NEARLY * best)
         text = "\n\n".join(self.pieces[row].text for row in near)
@@ -77,15 +77,15 @@ class Search:
         return Hit(self.pieces[rows[0]].document, text, best, best >= floor)
 
     def _scores(self, question: str, types: Sequence[str], until: float) -> Scores:
-        lexical = self._words.scores(question)
+        lexical = self._bm25.scores(question)
         if self._vectors is None:
             return lexical
         meaning = self._vectors.scores(question, types, until)
         return np.asarray(LEXICAL_WEIGHT * lexical + (1 - LEXICAL_WEIGHT) * meaning, dtype=np.float32)
 
 
-class _Words:
-    """BM25, as a share of what a piece with all the question's words would be worth."""
+class _Bm25:
+    """BM25 scores divided by the score of a piece with all words of the question."""
 
     def __init__(self, texts: Sequence[list[str]]) -> None:
         self._index = bm25s.BM25(k1=SATURATION, b=LENGTH_PENALTY, auto_compile=False)
@@ -102,7 +102,7 @@ class _Words:
         return np.asarray(self._index.get_scores_from_ids(known) / whole, dtype=np.float32)
 
     def _weight(self, form: str) -> float:
-        """The rarer, the more it tells; the same measure that BM25 takes."""
+        """The inverse document frequency, as in BM25."""
         holding = self._holding[form]
         return log(1 + (self._count - holding + 0.5) / (holding + 0.5))
 
@@ -114,5 +114,5 @@ def _is_russian(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _filler() -> frozenset[str]:
-    """The words of any question, which tell nothing of what it is about."""
+    """Stop words, which do not show what a question is about."""
     return frozenset(forms(" ".join((*STOPWORDS_EN_PLUS, *STOPWORDS_RUSSIAN))))

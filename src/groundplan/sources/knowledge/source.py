@@ -1,4 +1,4 @@
-"""A knowledge base as a source: what it speaks of, the names in it, and the tools that look things up."""
+"""A knowledge base as a source: its schema, its names, and its tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.sources.interface import Call, Result
 from groundplan.sources.knowledge.description import load_description
 from groundplan.sources.knowledge.documents import Document, load_document
 from groundplan.sources.knowledge.graph import Graph
-from groundplan.sources.knowledge.loading import Loaded
+from groundplan.sources.knowledge.loading import GraphBuilder
 from groundplan.sources.knowledge.search import Search, open_search
 from groundplan.sources.knowledge.tools import document_search, graph_neighbors, graph_query
 
@@ -29,7 +29,7 @@ Row = tuple[str, str, str, tuple[str, ...]]
 
 
 class Knowledge:
-    """Opened with `Knowledge.open`; all of the graph is in memory, and nothing in it is ever written."""
+    """Opened with `Knowledge.open`; the graph is in memory and read-only."""
 
     def __init__(self, schema: KnowledgeSchema, graph: Graph, documents: Sequence[Document], base: str) -> None:
         self.name = schema.source
@@ -41,15 +41,15 @@ class Knowledge:
 
     @classmethod
     def open(cls, where: str | Path, name: str = "knowledge") -> Self:
-        """A folder with knowledge.yaml, or that file itself."""
+        """Open a folder with knowledge.yaml, or that file itself."""
         description = load_description(Path(where).expanduser(), name)
-        loaded = Loaded(description.schema)
-        loaded.add_written(description.inside)
+        builder = GraphBuilder(description.schema)
+        builder.add_parsed(description.inline)
         for path in description.graph:
-            loaded.add_file(path)
+            builder.add_file(path)
         documents = [load_document(path, description.path.parent) for path in description.documents]
-        graph = loaded.finish()
-        return cls(description.schema, graph, [*loaded.documents, *documents], str(description.path))
+        graph = builder.finish()
+        return cls(description.schema, graph, [*builder.documents, *documents], str(description.path))
 
     @staticmethod
     def tools() -> Sequence[Path]:
@@ -59,7 +59,7 @@ class Knowledge:
         return SourceSchema(source=self.name, engine="graph", tables=(), knowledge=self.schema)
 
     def entities(self) -> Iterator[Row]:
-        """Id, type, name and aliases of every node: what a reader finds names by. A planner never sees them."""
+        """Id, type, name and aliases of every node. Readers find names with them; planners never see them."""
         return ((node.id, node.type, node.name, node.aliases) for node in self.graph.nodes.values())
 
     async def call(self, call: Call) -> Result:
@@ -77,12 +77,12 @@ class Knowledge:
             case "graph_neighbors":
                 return graph_neighbors(call.step, params, self.graph)
             case "document_search":
-                return document_search(call.step, params, self._searching(), time.monotonic() + call.seconds)
+                return document_search(call.step, params, self._open_search(), time.monotonic() + call.seconds)
             case name:
-                raise UsageError(f"{name!r} is no tool of a knowledge base; see `groundplan catalog list`")
+                raise UsageError(f"a knowledge base has no tool {name!r}; see `groundplan catalog list`")
 
-    def _searching(self) -> Search:
-        """Made for the first search: a question that the graph answers does not wait for it."""
+    def _open_search(self) -> Search:
+        """Opened on the first search: questions that the graph answers do not need it."""
         with self._guard:
             if self._search is None:
                 self._search = open_search(self._documents, cache_folder() / VECTORS, self._base)

@@ -1,4 +1,4 @@
-"""What the tools of a knowledge base do: from checked params to facts."""
+"""The tools of a knowledge base: from checked params to facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Params = Mapping[str, Any]
 
 
 def graph_query(step: str, params: Params, graph: Graph, schema: KnowledgeSchema) -> StepFacts:
-    """Where a path leads; without one, the node itself."""
+    """The nodes at the end of a path; without a path, the node itself."""
     intent = _intent(params.get("intent"), schema)
     path, limit = _path(params, intent), int(params["limit"])
     entity = _node(graph, params["entity"]) if params.get("entity") else None
@@ -30,12 +30,12 @@ def graph_query(step: str, params: Params, graph: Graph, schema: KnowledgeSchema
 
 def graph_neighbors(step: str, params: Params, graph: Graph) -> StepFacts:
     node, limit = _node(graph, params["entity"]), int(params["limit"])
-    near = [(_said(hop), [graph.nodes[id_] for id_ in found]) for hop, found in graph.neighbours(node.id)]
+    near = [(_relation_title(hop), [graph.nodes[id_] for id_ in found]) for hop, found in graph.neighbours(node.id)]
     return _of_groups(step, near, limit, len({other.id for _, nodes in near for other in nodes}))
 
 
 def document_search(step: str, params: Params, search: Search, until: float) -> StepFacts:
-    """Passages that fit; where none does nothing is found, whatever came nearest."""
+    """The passages that fit; if none fits, nothing is found, even if some are close."""
     hits = search.find(params["query"], int(params["top_k"]), tuple(params["types"]), until)
     fitting = [hit for hit in hits if hit.fits]
     return StepFacts(
@@ -71,14 +71,14 @@ def _start(path: Sequence[str], intent: LookupIntent | None, schema: KnowledgeSc
     ends = schema.ends(path[0]) if path else None
     start = intent.about if intent and intent.about else ends[0] if ends else None
     if start is None:
-        raise ToolError("graph_query: nothing says where to start; give an entity, or an intent with a type or a path")
+        raise ToolError("graph_query: there is no start; give an entity, or an intent with a type or a path")
     return start
 
 
 def _node(graph: Graph, id_: str) -> Node:
     node = graph.nodes.get(id_)
     if node is None:
-        raise ToolError(f"the graph has no entity {id_!r}; read the question again, it may have changed")
+        raise ToolError(f"the graph has no entity {id_!r}; it may have changed, so ask again")
     return node
 
 
@@ -103,7 +103,7 @@ def _listed(step: str, nodes: Sequence[Node], limit: int) -> StepFacts:
 
 
 def _grouped(step: str, graph: Graph, holders: Iterable[str], hop: str, wanted: set[str], limit: int) -> StepFacts:
-    """The same places as without groups, under what the last hop reached them from."""
+    """The same nodes as without groups, grouped by the node before the last hop."""
     groups = [
         (graph.nodes[holder].name, [graph.nodes[id_] for id_ in graph.follow([holder], hop) if id_ in wanted])
         for holder in holders
@@ -112,7 +112,7 @@ def _grouped(step: str, graph: Graph, holders: Iterable[str], hop: str, wanted: 
 
 
 def _of_groups(step: str, groups: Sequence[tuple[str, Sequence[Node]]], limit: int, total: int) -> StepFacts:
-    """`limit` holds for each group; `total` counts what there is, shown or not."""
+    """`limit` applies to each group; `total` counts all nodes, shown or not."""
     shown = [(title, nodes[:limit]) for title, nodes in groups]
     cited = {node.id: _cited(node) for _, nodes in shown for node in nodes}
     return StepFacts(
@@ -126,7 +126,7 @@ def _of_groups(step: str, groups: Sequence[tuple[str, Sequence[Node]]], limit: i
 
 
 def _item(node: Node) -> Item:
-    """One line of a list: the name, and the first paragraph of what is written about it."""
+    """One line of a list: the name, and the first paragraph of the text."""
     return Item(kind=node.type, title=node.name, text=node.text.partition("\n\n")[0], source=node.id)
 
 
@@ -135,10 +135,10 @@ def _cited(node: Node) -> Cited:
 
 
 def _state(shown: int, total: int) -> Complete | Truncated:
-    return Complete() if shown == total else Truncated(reason=f"{shown} of {total} are given")
+    return Complete() if shown == total else Truncated(reason=f"{shown} of {total} are shown")
 
 
-def _said(hop: str) -> str:
-    """A relation as people read it, told apart from the same one walked backwards."""
+def _relation_title(hop: str) -> str:
+    """The relation for people; an arrow marks the backward direction."""
     words = hop.removeprefix(BACKWARDS).replace("_", " ")
     return f"← {words}" if hop.startswith(BACKWARDS) else words

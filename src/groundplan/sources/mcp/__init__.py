@@ -1,1 +1,1 @@
-"""Tools of any MCP server: its list becomes a part of the catalog, its results become facts."""
+"""Tools of any MCP server: its tool list is added to the catalog, its results become facts."""

@@ -1,4 +1,4 @@
-"""What is set up for an MCP server: a command or an address, what it may be told, and its limits."""
+"""The settings of an MCP server: a command or an address, the variables and token it gets, and its limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.errors import UsageError
 from groundplan.settings import read_secret
 from groundplan.sources.http import tracker
 
-PASSED_ON = ("PATH", "HOME")  # what a command needs to be found and to start
+PASSED_ON = ("PATH", "HOME")  # environment variables that every command needs
 HAS = 'mcp = "command args…" or "https://…/mcp", and may have env, token_env or token_file, seconds and bytes'
 LABEL: TypeAdapter[str] = TypeAdapter(Label)
 
@@ -23,11 +23,11 @@ class Access(Contract):
     """A table [sources.NAME] with the key `mcp`."""
 
     mcp: Annotated[str, Field(min_length=1)]
-    env: tuple[str, ...] = ()  # names of variables that the command gets, beside PATH and HOME
+    env: tuple[str, ...] = ()  # names of variables that the command gets, besides PATH and HOME
     token_env: str | None = None
     token_file: str | None = None
     seconds: Annotated[float, Field(gt=0, le=600)] = 30  # for connecting, and for each call
-    bytes: Annotated[int, Field(ge=1_000, le=32_000_000)] = 1_000_000  # of one result
+    bytes: Annotated[int, Field(ge=1_000, le=32_000_000)] = 1_000_000  # the limit for one result
 
     @field_validator("mcp")
     @classmethod
@@ -44,44 +44,44 @@ class Access(Contract):
 
     @property
     def command(self) -> list[str]:
-        """The program and its arguments; no shell ever sees them."""
+        """The program and its arguments; they are not passed through a shell."""
         return shlex.split(self.mcp)
 
     def environment(self) -> dict[str, str]:
-        """What the command sees of our environment: nothing that is not named."""
+        """The environment of the command: only the named variables."""
         missing = [name for name in self.env if name not in os.environ]
         if missing:
-            raise UsageError(f"the environment variable {missing[0]} is not set; set it, or take it out of `env`")
+            raise UsageError(f"the environment variable {missing[0]} is not set; set it, or remove it from `env`")
         return {name: os.environ[name] for name in (*PASSED_ON, *self.env) if name in os.environ}
 
     def headers(self) -> dict[str, str]:
-        """Of each request to the address; empty where the server wants no token."""
+        """The headers of each request to the address; empty if no token is configured."""
         token = read_secret(self.token_env, self.token_file, "token", who=self.mcp)
         return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def load_access(name: str, settings: Access | dict[str, Any]) -> Access:
-    """Checked settings; a fault names the key and never what was written there, which may be a secret."""
+    """Validate the settings; an error names the key but not the value, which may be a secret."""
     try:
         LABEL.validate_python(name)
     except ValidationError:
-        raise UsageError(f"[sources.{name}]: a name is of lower-case letters, digits and _") from None
+        raise UsageError(f"[sources.{name}]: write a name of lower-case letters, digits and _") from None
     try:
         access = Access.model_validate(settings)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         problem = f"[sources.{name}] {place}: {first['msg'].removeprefix('Value error, ')}"
-        raise UsageError(f"{problem}; it has {HAS}") from None
+        raise UsageError(f"{problem}; the settings are {HAS}") from None
     if access.address is None and (access.token_env or access.token_file):
-        raise UsageError(f"[sources.{name}]: a command gets its token by `env`; a token is sent to an address only")
+        raise UsageError(f"[sources.{name}]: a command gets its token by `env`; a token is only sent to an address")
     if access.address and access.env:
-        raise UsageError(f"[sources.{name}]: `env` is for a command; an address gets nothing of our environment")
+        raise UsageError(f"[sources.{name}]: `env` is for a command; an address gets no environment variables")
     return access
 
 
 def _checked(address: str) -> str:
-    """By the rules for every server: no password in it, no query behind it."""
+    """Apply the rules for all server addresses: no password and no query string."""
     try:
         return tracker.Access(url=address).url
     except ValidationError as error:

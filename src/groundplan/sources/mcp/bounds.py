@@ -1,18 +1,18 @@
-"""What a server may send before the connection with it is ended."""
+"""Limits on what a server may send; beyond them the connection is closed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-OF_A_LIST = 8_000_000  # bytes of one page of tools
-MOST_UNASKED = 10_000  # messages that nobody asked for, during one call
-TOO_MUCH = "sent more than it may"
+LIST_BYTES = 8_000_000  # bytes of one page of tools
+MOST_UNASKED = 10_000  # unsolicited messages during one call
+TOO_MUCH = "sent too much"
 STOPPED = "stopped"
 
 
 @dataclass
 class Bounds:
-    """`most` holds for the next answer, `largest` for any; `broken` says what ended the connection."""
+    """`most` limits the next answer, `largest` any answer; `broken` says why the connection was closed."""
 
     most: int
     largest: int
@@ -21,10 +21,10 @@ class Bounds:
 
     @classmethod
     def of(cls, result: int) -> Bounds:
-        return cls(most=OF_A_LIST, largest=max(result, OF_A_LIST))
+        return cls(most=LIST_BYTES, largest=max(result, LIST_BYTES))
 
     def expect(self, most: int) -> None:
-        """A new answer is waited for."""
+        """Set the limit of the next answer and reset the count of unsolicited messages."""
         self.most, self.strays = most, 0
 
     def take(self, size: int) -> None:
@@ -34,7 +34,7 @@ class Bounds:
     def unasked(self) -> None:
         self.strays += 1
         if self.strays > MOST_UNASKED:
-            self.end("sends messages without end that nobody asked for")
+            self.end("keeps sending unsolicited messages")
 
     def end(self, why: str) -> None:
         self.broken = self.broken or why

@@ -1,4 +1,7 @@
-"""A connection with one MCP server, used by one call at a time: who hangs or floods it is known, and harms no other."""
+"""The connection to one MCP server, used by one call at a time.
+
+A misbehaving server is isolated: its calls time out without affecting other servers.
+"""
 
 from __future__ import annotations
 
@@ -28,33 +31,33 @@ from pydantic import TypeAdapter
 
 from groundplan.errors import SourceError, ToolError
 from groundplan.sources.mcp.access import Access
-from groundplan.sources.mcp.bounds import OF_A_LIST, STOPPED, TOO_MUCH, Bounds
-from groundplan.sources.mcp.stdio import started
-from groundplan.sources.mcp.tools import MOST_TOOLS, Told
-from groundplan.sources.mcp.web import reached
+from groundplan.sources.mcp.bounds import LIST_BYTES, STOPPED, TOO_MUCH, Bounds
+from groundplan.sources.mcp.stdio import process_streams
+from groundplan.sources.mcp.tools import MOST_TOOLS, ToolDefinition
+from groundplan.sources.mcp.web import http_streams
 from mcp import MCPError
 
 MOST_PAGES = 1_000
 LIST_SECONDS = 10.0
 LEAVE_SECONDS = 2.0
-NEVER_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)  # the server says that it did not even begin
+NEVER_RUN = (METHOD_NOT_FOUND, INVALID_PARAMS)  # error codes that mean the tool did not start
 RESULT: TypeAdapter[Any] = TypeAdapter(CallToolResult | InputRequiredResult)
 
 
 class Unanswered(Exception):
-    """A request was sent, and no answer that can be read came back."""
+    """A request was sent, and no readable answer came back."""
 
     def __init__(self, reason: str, *, lost: bool = False) -> None:
         super().__init__(reason)
-        self.lost = lost  # the connection is gone: on a new one the same request may be answered
+        self.lost = lost  # the connection was lost: a retry on a new one may succeed
 
 
 @dataclass
-class Asking:
-    """One call, watched from two threads: it is either sent or given up first, and both sides know which."""
+class ToolCall:
+    """One call, shared by two threads: they agree whether it was sent before it was given up."""
 
-    tool: str  # as the catalog calls it
-    told: Told
+    tool: str  # its name in the catalog
+    definition: ToolDefinition
     arguments: Mapping[str, Any]
     key: str
     _sent: bool = field(default=False, init=False)
@@ -62,14 +65,14 @@ class Asking:
     _guard: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def begin(self) -> None:
-        """From here on the server may have done it."""
+        """Mark the call as sent: from now on it may have taken effect."""
         with self._guard:
             if self._given_up:
                 raise asyncio.CancelledError
             self._sent = True
 
     def give_up(self) -> bool:
-        """Whether it was sent before."""
+        """Give up the call. Returns whether it was already sent."""
         with self._guard:
             self._given_up = True
             return self._sent
@@ -85,21 +88,21 @@ class Connection:
         self._session: ClientSession | None = None
         self._holder: asyncio.Task[None] | None = None
         self._leave = asyncio.Event()
-        self.listed: list[Told] = []
-        # The SDK logs what servers write, and without a log of one's own that reaches the terminal.
+        self.listed: list[ToolDefinition] = []
+        # The SDK logs what servers write; without a configured logger that reaches the terminal.
         for logger in ("mcp", "client"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
 
     @property
     def place(self) -> str:
-        """The address, or the program alone: its arguments may hold anything."""
+        """The address, or the program without its arguments, which may contain secrets."""
         return self._access.address or self._access.command[0]
 
     async def connect(self) -> None:
-        """A new connection, and the tools that the server lists on it. Raises SourceError."""
+        """Connect and list the server's tools. Raises SourceError."""
         try:
             async with asyncio.timeout(self._access.seconds):
-                self._session = await self._greeted()
+                self._session = await self._open_any()
             self.listed = await self._list(self._session)
         except TimeoutError:
             await self._kill("did not answer in time")
@@ -108,17 +111,17 @@ class Connection:
             await self._kill("was given up")
             raise
 
-    async def ask(self, asking: Asking) -> CallToolResult:
-        """The server's answer to one call. What reads is asked a second time where the connection was lost."""
+    async def ask(self, tool_call: ToolCall) -> CallToolResult:
+        """The server's answer to one call. A tool that only reads is called again if the connection was lost."""
         async with self._turn:
             try:
-                return await self._asked(asking)
+                return await self._ask(tool_call)
             except asyncio.CancelledError:
                 self._end("did not answer in time")
                 raise
 
     async def close(self) -> None:
-        """Bounded: a server that does not let go is let go of."""
+        """Close within a time limit, even if the server does not cooperate."""
         self._leave.set()
         if self._holder:
             await asyncio.wait([self._holder], timeout=LEAVE_SECONDS if self._session else 0)
@@ -127,7 +130,7 @@ class Connection:
         self._session = None
 
     def _end(self, why: str) -> None:
-        """The server is killed, and the next call connects anew."""
+        """End the connection: the server is killed, and the next call connects again."""
         self._bounds.end(why)
         self._leave.set()
 
@@ -135,8 +138,8 @@ class Connection:
         self._end(why)
         await self.close()
 
-    async def _greeted(self) -> ClientSession:
-        """A server of the first generation may leave at a greeting that it does not know; it gets its own."""
+    async def _open_any(self) -> ClientSession:
+        """Old servers may exit when they do not know the handshake: they get the legacy one."""
         try:
             return await self._open("auto")
         except SourceError:
@@ -148,21 +151,21 @@ class Connection:
         await self.close()
         self._bounds, self._leave = Bounds.of(self._access.bytes), asyncio.Event()
         opened: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
-        client = Client(self._transport(), mode=mode, cache=None, client_info=_ourselves())
+        client = Client(self._transport(), mode=mode, cache=None, client_info=_client_info())
         self._holder = asyncio.create_task(self._hold(client, opened, self._bounds, self._leave))
         return await opened
 
     async def _hold(
         self, client: Client, opened: asyncio.Future[ClientSession], bounds: Bounds, leave: asyncio.Event
     ) -> None:
-        """Enters and leaves the SDK's client in one task, as it must be."""
+        """The SDK's client must be entered and left in the same task."""
         why = STOPPED
         try:
             async with client:
                 opened.set_result(client.session)
                 await leave.wait()
-        except Exception as error:  # noqa: BLE001 - a stranger feeds the SDK: whatever breaks in it ends typed
-            why = _kind(error)
+        except Exception as error:  # noqa: BLE001 - bad input from the server may break the SDK in any way
+            why = _error_type(error)
         finally:
             bounds.end(why)
             if not opened.done():
@@ -171,48 +174,47 @@ class Connection:
     def _transport(self) -> AbstractAsyncContextManager[Any]:
         access = self._access
         if access.address:
-            return reached(access.address, access.headers(), access.seconds, self._bounds)
-        return started(access.command, access.environment(), self._bounds)
+            return http_streams(access.address, access.headers(), access.seconds, self._bounds)
+        return process_streams(access.command, access.environment(), self._bounds)
 
-    async def _asked(self, asking: Asking) -> CallToolResult:
-        await self._ready(asking)
+    async def _ask(self, tool_call: ToolCall) -> CallToolResult:
+        await self._ready(tool_call)
         try:
-            return await self._send(asking)
+            return await self._send(tool_call)
         except Unanswered as error:
-            if not (error.lost and asking.told.reads):
+            if not (error.lost and tool_call.definition.reads):
                 raise
-        await self._ready(asking)
-        return await self._send(asking)
+        await self._ready(tool_call)
+        return await self._send(tool_call)
 
-    async def _ready(self, asking: Asking) -> None:
-        """Connected, with the tool as it was seen. Before a change is made the list is read again."""
-        told = asking.told
+    async def _ready(self, tool_call: ToolCall) -> None:
+        """Connect if needed, and check that the tool is unchanged. Before a write, the tools are listed again."""
+        definition = tool_call.definition
         if self._session is None or self._bounds.broken:
             await self.connect()
-        elif not told.reads:
+        elif not definition.reads:
             try:
                 self.listed = await self._list(self._session)
             except SourceError:
                 await self.connect()
-        now = [other.digest for other in self.listed if other.name == told.name]
-        if now != [told.digest]:
+        now = [other.digest for other in self.listed if other.name == definition.name]
+        if now != [definition.digest]:
             raise ToolError(
-                f"{asking.tool} is no longer what it was when it was accepted; "
-                f"look at the changes of {self._name} and accept them first"
+                f"{tool_call.tool} has changed since it was accepted; review the changes of {self._name} and accept it"
             )
 
-    async def _list(self, session: ClientSession) -> list[Told]:
-        """All pages, up to a bound; raises SourceError."""
-        found: list[Told] = []
+    async def _list(self, session: ClientSession) -> list[ToolDefinition]:
+        """The tools on all pages, up to a limit; raises SourceError."""
+        found: list[ToolDefinition] = []
         cursors: set[str | None] = set()
         cursor: str | None = None
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 while cursor not in cursors and len(cursors) < MOST_PAGES:
                     cursors.add(cursor)
-                    self._bounds.expect(OF_A_LIST)
+                    self._bounds.expect(LIST_BYTES)
                     page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
-                    found += map(Told.of, page.tools)
+                    found += map(ToolDefinition.of, page.tools)
                     cursor = page.next_cursor
                     if cursor is None or len(found) > MOST_TOOLS:
                         return found
@@ -220,29 +222,29 @@ class Connection:
             late = " in time" if isinstance(error, TimeoutError) else ""
             reason = self._bounds.broken or f"sent no list of tools{late}"
         else:
-            reason = "sends pages of tools without end"
+            reason = "lists tools on too many pages"
         self._end(reason)
         raise SourceError(f"{self._name}: {self.place} {reason}; check the server")
 
-    async def _send(self, asking: Asking) -> CallToolResult:
+    async def _send(self, tool_call: ToolCall) -> CallToolResult:
         assert self._session
         self._bounds.expect(self._access.bytes)
         params = CallToolRequestParams(
-            name=asking.told.name, arguments=dict(asking.arguments), _meta={"idempotencyKey": asking.key}
+            name=tool_call.definition.name, arguments=dict(tool_call.arguments), _meta={"idempotencyKey": tool_call.key}
         )
-        asking.begin()
+        tool_call.begin()
         try:
             result = await self._session.send_request(CallToolRequest(params=params), RESULT)
         except MCPError as error:
-            raise self._meant(error, asking) from None
+            raise self._error_for(error, tool_call) from None
         except (ValueError, TypeError, LookupError, RuntimeError):
-            raise Unanswered("sent what is no result of MCP; check it") from None
+            raise Unanswered("did not send a valid MCP result; check it") from None
         if not isinstance(result, CallToolResult):
-            raise ToolError(f"{asking.tool} wants to ask something back, and a plan cannot answer; leave it out")
+            raise ToolError(f"{tool_call.tool} asks for more input, which a plan cannot give; leave it out")
         return result
 
-    def _meant(self, error: MCPError, asking: Asking) -> Exception:
-        """The server's own words stay out of it: they may say anything."""
+    def _error_for(self, error: MCPError, tool_call: ToolCall) -> Exception:
+        """The message does not quote the server, which may have written anything."""
         if self._bounds.broken == TOO_MUCH:
             return Unanswered(f"sent more than {self._access.bytes:,} bytes; ask for less, or raise `bytes`")
         if self._bounds.broken:
@@ -251,23 +253,25 @@ class Connection:
             self._end(STOPPED)
             return Unanswered(f"{STOPPED}; check it", lost=True)
         refused = f"refused the call (code {error.code}); check its params"
-        if asking.told.reads or error.code in NEVER_RUN:
-            return ToolError(f"{asking.tool}: the server {refused}")
+        if tool_call.definition.reads or error.code in NEVER_RUN:
+            return ToolError(f"{tool_call.tool}: the server {refused}")
         return Unanswered(refused)
 
     def _unreachable(self, bounds: Bounds) -> SourceError:
         why = bounds.broken
         if self._access.address:
             return SourceError(f"{self._name}: {self.place} cannot be reached ({why}); is the server running there?")
-        return SourceError(f"{self._name}: {self.place!r} is no MCP server that runs ({why}); start it by hand to see")
+        return SourceError(
+            f"{self._name}: {self.place!r} does not run as an MCP server ({why}); start it by hand to see why"
+        )
 
 
-def _ourselves() -> Implementation:
+def _client_info() -> Implementation:
     return Implementation(name="groundplan", version=version("groundplan"))
 
 
-def _kind(error: BaseException) -> str:
-    """Of the first thing that went wrong; its text may hold anything."""
+def _error_type(error: BaseException) -> str:
+    """The type of the first error, without its text, which may contain anything."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"broke off: {type(error).__name__}"
+    return f"failed: {type(error).__name__}"

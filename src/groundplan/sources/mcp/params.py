@@ -1,7 +1,7 @@
-"""The input schema of an MCP tool, brought to the closed form that a plan's params have.
+"""Converts the input schema of an MCP tool to the closed form that the params of a plan have.
 
-Mostly narrower than the server's own. Patterns and conditions between arguments are left to the server, which checks
-them itself: a pattern of a stranger is never run here.
+The result is mostly narrower than the server's schema. Patterns and conditions between arguments are left to the
+server to check: a pattern from outside is never run here.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ MOST_VALUES = 200  # of one enum
 FORMATS = ("date", "date-time", "time", "uuid")
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 SIZES = ("minItems", "maxItems")
-OWN = frozenset({"type", "properties", "enum", "const"})  # beside these, a choice is a condition for the server
+OWN = frozenset({"type", "properties", "enum", "const"})  # next to these, anyOf and oneOf are left to the server
 SCALARS = ("string", "number", "integer", "boolean")
 ANYTHING: Schema = {"type": ["string", "number", "boolean"], "x-value": True, "maxLength": MOST_LETTERS}
 
 
-class Unholdable(ValueError):
-    """A part of a schema for which the catalog has no closed form; the message says which and why."""
+class UnsupportedSchema(ValueError):
+    """A part of a schema that has no closed form; the message says which part and why."""
 
 
 def narrowed(schema: Mapping[str, Any]) -> Schema:
-    """The params of a catalog's tool: an object, closed all the way down. Raises Unholdable."""
+    """The params of the catalog's tool: an object, closed at every level. Raises UnsupportedSchema."""
     try:
         params = _Narrowing(schema).part(schema, "params", 0)
     except RecursionError:
-        raise Unholdable("its schema is nested too deeply") from None
+        raise UnsupportedSchema("its schema is nested too deeply") from None
     if params.get("type") != "object":
-        raise Unholdable("its arguments are no object")
+        raise UnsupportedSchema("its arguments are not an object")
     return params
 
 
 def is_finite(value: object) -> bool:
-    """All numbers in it are such as JSON can write and an engine can hold."""
+    """Whether all numbers in it are finite and fit into 64 bits."""
     match value:
         case bool() | str() | None:
             return True
@@ -68,10 +68,10 @@ class _Narrowing:
     parts: int = field(default=0)
 
     def part(self, given: object, at: str, depth: int) -> Schema:
-        """One schema inside the whole; optional properties that cannot be held are left out of it."""
+        """Convert one part of the schema; optional properties without a closed form are left out."""
         self.parts += 1
         if depth > DEEPEST or self.parts > MOST_PARTS:
-            raise Unholdable(f"{at} is too deep or too large")
+            raise UnsupportedSchema(f"{at} is too deep or too large")
         schema = self._plain(given, at)
         made = self._closed(schema, at, depth)
         return _described(made, schema)
@@ -81,16 +81,16 @@ class _Narrowing:
         if given is True:
             return {}
         if not isinstance(given, Mapping):
-            raise Unholdable(f"{at} is no schema")
+            raise UnsupportedSchema(f"{at} is not a schema")
         try:
             schema = resolved(given, self.whole)
         except Unresolved as error:
-            raise Unholdable(f"{at}: {error}") from None
+            raise UnsupportedSchema(f"{at}: {error}") from None
         together = schema.get("allOf")
         if together is None:
             return schema
         if not isinstance(together, Sequence) or len(together) != 1:
-            raise Unholdable(f"{at} has an allOf")
+            raise UnsupportedSchema(f"{at} has an allOf")
         return {**self._plain(together[0], at), **{key: value for key, value in schema.items() if key != "allOf"}}
 
     def _closed(self, schema: Mapping[str, Any], at: str, depth: int) -> Schema:
@@ -108,11 +108,11 @@ class _Narrowing:
             return self._array(schema, at, depth)
         scalars = [name for name in types if name in SCALARS]
         if types and not scalars:
-            raise Unholdable(f"{at} is of a type that is not known, or of several")
+            raise UnsupportedSchema(f"{at} has an unknown type, or several")
         return _scalar(scalars, schema) if scalars else dict(ANYTHING)
 
     def _one_of(self, options: object, at: str, depth: int) -> Schema:
-        """Plain types and single values are put together; of anything else the first that can be held is taken."""
+        """Plain types and single values are merged; otherwise the first option with a closed form is taken."""
         listed = options if isinstance(options, Sequence) else []
         held: list[Schema] = []
         for option in listed:
@@ -120,10 +120,10 @@ class _Narrowing:
                 continue
             try:
                 held.append(self.part(option, at, depth + 1))
-            except Unholdable:
+            except UnsupportedSchema:
                 continue
         if not held:
-            raise Unholdable(f"{at} has no choice that can be held")
+            raise UnsupportedSchema(f"{at} has no supported option")
         if all("enum" in option for option in held):
             return _of_values([value for option in held for value in option["enum"]], at)
         plain = [option for option in held if option.keys() <= {"type", "x-value", "maxLength", "description"}]
@@ -135,15 +135,15 @@ class _Narrowing:
         given = schema.get("properties", {})
         required = _names(schema.get("required", []), f"{at}.required")
         if not isinstance(given, Mapping) or (depth and not given):
-            raise Unholdable(f"{at} takes any key")
+            raise UnsupportedSchema(f"{at} takes any key")
         unknown = [name for name in required if name not in given]
         if unknown:
-            raise Unholdable(f"{at} requires {one_line(unknown[0], 60)!r}, which it does not describe")
+            raise UnsupportedSchema(f"{at} requires {one_line(unknown[0], 60)!r}, which it does not describe")
         properties: dict[str, Schema] = {}
         for name, inner in given.items():
             try:
                 properties[_name(name, at)] = self.part(inner, f"{at}.{name}", depth + 1)
-            except Unholdable:
+            except UnsupportedSchema:
                 if name in required:
                     raise
         made: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -151,14 +151,14 @@ class _Narrowing:
 
     def _array(self, schema: Mapping[str, Any], at: str, depth: int) -> Schema:
         if "prefixItems" in schema or isinstance(schema.get("items"), Sequence):
-            raise Unholdable(f"{at} is a list of fixed places")
+            raise UnsupportedSchema(f"{at} is a tuple")
         made: Schema = {"type": "array", "items": self.part(schema.get("items", True), f"{at}[]", depth + 1)}
         made |= {key: schema[key] for key in SIZES if _is_size(schema.get(key))}
         return {**made, "uniqueItems": True} if schema.get("uniqueItems") is True else made
 
 
 def _described(made: Schema, schema: Mapping[str, Any]) -> Schema:
-    """With the description that people read, and the default where it fits what is left."""
+    """Add the description, and the default if it fits the converted schema."""
     text = schema.get("description")
     if isinstance(text, str) and one_line(text, 200):
         made = {**made, "description": one_line(text, 200)}
@@ -185,33 +185,33 @@ def _scalar(types: Sequence[str], schema: Mapping[str, Any]) -> Schema:
 
 
 def _types(schema: Mapping[str, Any], at: str) -> list[str]:
-    """Without null: what may be null may also be left out, or given."""
+    """The types without null: a param that may be null can be omitted instead."""
     types = [name for name in _names(_listed(schema.get("type", [])), at) if name != "null"]
     if not types and "properties" in schema:
         return ["object"]
     if not types and "type" in schema:
-        raise Unholdable(f"{at} can only be null")
+        raise UnsupportedSchema(f"{at} can only be null")
     return types
 
 
 def _of_values(given: object, at: str) -> Schema:
-    """An enum; a text in it must be readable, for a person approves it."""
+    """An enum; its texts must be readable, because a person approves them."""
     values = [value for value in given if value is not None] if isinstance(given, list) else []
     if not 0 < len(values) <= MOST_VALUES or not all(map(_is_plain_scalar, values)):
-        raise Unholdable(f"{at} lists values that cannot be shown, or too many")
+        raise UnsupportedSchema(f"{at} lists values that cannot be shown, or too many")
     texts = {"type": "string"} if all(isinstance(value, str) for value in values) else {}
     return {**texts, "enum": list(dict.fromkeys(values))}
 
 
 def _names(given: object, at: str) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise Unholdable(f"{at} is no list of names")
+        raise UnsupportedSchema(f"{at} is not a list of names")
     return list(dict.fromkeys(given))
 
 
 def _name(name: object, at: str) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= 128 or not is_plain(name):
-        raise Unholdable(f"{at} has a name that cannot be shown")
+        raise UnsupportedSchema(f"{at} has a name that cannot be shown")
     return name
 
 

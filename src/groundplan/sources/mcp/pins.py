@@ -1,4 +1,4 @@
-"""What a person has seen of a server's tools: a tool that is new or has changed waits until it is accepted."""
+"""Pins the tool definitions that a person has accepted; a new or changed tool is unavailable until accepted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.errors import SourceError, StateInvalid, UsageError
 from groundplan.settings import state_folder
-from groundplan.sources.mcp.tools import Told, catalog_name
+from groundplan.sources.mcp.tools import ToolDefinition, catalog_name
 from groundplan.sources.mcp.words import is_plain
 
 FOLDER = "mcp"
@@ -27,51 +27,51 @@ class Pin(Contract):
 
 
 class Pinned(Contract):
-    """The file of one server."""
+    """The pin file of one server."""
 
     format: Literal[1] = 1
     tools: dict[str, Pin]
 
 
 class Change(Contract):
-    """A tool that differs from what was seen; `diff` shows hidden characters as escapes."""
+    """A tool that differs from its pin; `diff` shows hidden characters as escapes."""
 
-    tool: str  # as the catalog calls it
+    tool: str  # its name in the catalog
     kind: Literal["new", "changed", "gone"]
-    parts: tuple[str, ...] = ()  # of a changed one: description, inputSchema, …
+    parts: tuple[str, ...] = ()  # the changed keys: description, inputSchema, …
     diff: str
 
 
 class Pins:
-    """Those of one server, by the name and the place in the settings."""
+    """The pins of one server, identified by its name and its command or address in the settings."""
 
     def __init__(self, source: str, place: str) -> None:
         where = hashlib.sha256(place.encode()).hexdigest()[:16]
         self._source, self._file = source, state_folder() / FOLDER / f"{source}-{where}.json"
         self._known = self._load()
 
-    def first_sight(self, listed: Mapping[str, Told]) -> None:
-        """The first list that a server ever gave is taken as seen."""
+    def trust_first(self, listed: Mapping[str, ToolDefinition]) -> None:
+        """Trust on first use: the first list that a server sends is accepted."""
         if self._known is None:
-            self._save({name: _pin(told) for name, told in listed.items()})
+            self._save({name: _pin(definition) for name, definition in listed.items()})
 
-    def holds(self, told: Told) -> bool:
-        pin = self._pins.get(told.name)
-        return pin is not None and pin.sha256 == told.digest
+    def holds(self, definition: ToolDefinition) -> bool:
+        pin = self._pins.get(definition.name)
+        return pin is not None and pin.sha256 == definition.digest
 
-    def changes(self, listed: Mapping[str, Told]) -> list[Change]:
-        """In the order of names."""
+    def changes(self, listed: Mapping[str, ToolDefinition]) -> list[Change]:
+        """The differences between the pins and the listed tools, sorted by name."""
         names = sorted(listed.keys() | self._pins.keys())
         return [change for name in names if (change := self._change(name, listed.get(name)))]
 
-    def accept(self, tools: Iterable[str], listed: Mapping[str, Told]) -> None:
-        """By their catalog names; nothing is accepted where one of them has not changed."""
+    def accept(self, tools: Iterable[str], listed: Mapping[str, ToolDefinition]) -> None:
+        """Accept tools by their catalog names; if one of them has not changed, none is accepted."""
         waiting = {catalog_name(self._source, name): name for name in listed.keys() | self._pins.keys()}
         changed = {change.tool for change in self.changes(listed)}
         pins = dict(self._pins)
         for tool in tools:
             if tool not in changed:
-                raise UsageError(f"{tool!r} has not changed; there are {', '.join(sorted(changed)) or 'no changes'}")
+                raise UsageError(f"{tool!r} has not changed; changed: {', '.join(sorted(changed)) or 'none'}")
             name = waiting[tool]
             pins.pop(name, None)
             if name in listed:
@@ -82,14 +82,14 @@ class Pins:
     def _pins(self) -> dict[str, Pin]:
         return self._known.tools if self._known else {}
 
-    def _change(self, name: str, told: Told | None) -> Change | None:
+    def _change(self, name: str, definition: ToolDefinition | None) -> Change | None:
         pin = self._pins.get(name)
-        if told is not None and pin is not None and pin.sha256 == told.digest:
+        if definition is not None and pin is not None and pin.sha256 == definition.digest:
             return None
         before = _plain(pin.definition) if pin else {}
-        now = dict(told.definition) if told else {}
+        now = dict(definition.raw) if definition else {}
         parts = tuple(sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key)))
-        kind: Literal["new", "changed", "gone"] = "new" if pin is None else "gone" if told is None else "changed"
+        kind: Literal["new", "changed", "gone"] = "new" if pin is None else "gone" if definition is None else "changed"
         tool = catalog_name(self._source, name)
         return Change(tool=tool, kind=kind, parts=parts if kind == "changed" else (), diff=_diff(tool, before, now))
 
@@ -100,15 +100,17 @@ class Pins:
             known = Pinned.model_validate_json(self._file.read_bytes())
         except (OSError, ValidationError):
             known = None
-        if known is None or any(pin.sha256 != Told(_plain(pin.definition)).digest for pin in known.tools.values()):
+        if known is None or any(
+            pin.sha256 != ToolDefinition(_plain(pin.definition)).digest for pin in known.tools.values()
+        ):
             raise StateInvalid(
-                f"{self._file} is damaged, so it is not known which tools of {self._source} were seen; remove it, "
-                "and the tools of the next connection are taken as seen"
+                f"{self._file} is damaged, so it is unknown which tools of {self._source} were accepted; remove it to "
+                "accept the tools of the next connection"
             )
         return known
 
     def _save(self, pins: Mapping[str, Pin]) -> None:
-        """Whole or not at all, and for nobody else to read."""
+        """Written atomically, readable only by the owner."""
         known = Pinned(tools=dict(sorted(pins.items())))
         part = self._file.with_name(f"{self._file.name}.{os.getpid()}-{os.urandom(4).hex()}")
         try:
@@ -120,12 +122,14 @@ class Pins:
             with suppress(OSError):
                 part.unlink()
             problem = f"{self._file} cannot be written ({type(error).__name__})"
-            raise SourceError(f"{problem}, so tools cannot be kept as seen; free it, or set GROUNDPLAN_STATE") from None
+            raise SourceError(
+                f"{problem}, so accepted tools cannot be stored; fix that, or set GROUNDPLAN_STATE"
+            ) from None
         self._known = known
 
 
-def _pin(told: Told) -> Pin:
-    return Pin(sha256=told.digest, definition=dict(told.definition))
+def _pin(definition: ToolDefinition) -> Pin:
+    return Pin(sha256=definition.digest, definition=dict(definition.raw))
 
 
 def _plain(definition: JsonObject) -> dict[str, object]:
@@ -135,7 +139,8 @@ def _plain(definition: JsonObject) -> dict[str, object]:
 
 
 def _diff(tool: str, before: Mapping[str, object], now: Mapping[str, object]) -> str:
-    lines = difflib.unified_diff(_written(before), _written(now), f"{tool} as seen", f"{tool} now", lineterm="", n=2)
+    accepted, current = f"{tool} as accepted", f"{tool} now"
+    lines = difflib.unified_diff(_written(before), _written(now), accepted, current, lineterm="", n=2)
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""References inside one schema; what points out of it is never fetched."""
+"""Resolves references inside one schema; references to other documents are never fetched."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ MOST_HOPS = 16
 
 
 class Unresolved(ValueError):
-    """A reference that leads nowhere in its own schema."""
+    """A reference that cannot be resolved inside its own schema."""
 
 
 def resolved(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema itself, or what it refers to, with the keywords beside the reference kept."""
+    """The schema, or the one it refers to plus the keywords next to the reference."""
     for _ in range(MOST_HOPS):
         if "$ref" not in schema:
             return schema
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema = {**_target(schema["$ref"], whole), **beside}
-    raise Unresolved("its references lead in a circle")
+    raise Unresolved("its references are circular")
 
 
 def _target(reference: object, whole: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -30,5 +30,5 @@ def _target(reference: object, whole: Mapping[str, Any]) -> Mapping[str, Any]:
         name = part.replace("~1", "/").replace("~0", "~")
         found = found.get(name) if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping):
-        raise Unresolved("it refers to what is not there")
+        raise Unresolved("it refers to a missing part")
     return found

@@ -1,4 +1,4 @@
-"""What a tool sent back, as facts: the same for every server."""
+"""Turns the result of a tool into facts, the same way for every server."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import Any
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, Truncated
 from groundplan.contracts.plan import Limits
-from groundplan.sources.mcp.returns import WRAPPED, Unfit
-from groundplan.sources.mcp.words import lines, one_line, spoken
+from groundplan.sources.mcp.returns import WRAPPED, InvalidResult
+from groundplan.sources.mcp.words import lines, one_line, readable
 
 LONGEST = 20_000  # characters of one text
-SHOWN = 1_000  # and of one field of a row
+SHOWN = 1_000  # characters of one field of a row
 DEEPEST = 32
 LARGEST_NUMBER = 2**63
 NAMES = ("name", "title", "subject", "label", "summary")  # fields that say what a row is
 Fields = Mapping[str, Any]
 
 
-def checked(value: object, depth: int = 0) -> None:
-    """Raises Unfit for what cannot be kept as JSON: endless numbers, endless depth."""
+def check_values(value: object, depth: int = 0) -> None:
+    """Raises InvalidResult for values that cannot be stored as JSON: infinite or huge numbers, too deep nesting."""
     if depth > DEEPEST:
-        raise Unfit("is nested too deeply")
+        raise InvalidResult("is nested too deeply")
     match value:
         case bool() | str() | None:
             return
         case float() if not math.isfinite(value):
-            raise Unfit("holds a number that is too large")
+            raise InvalidResult("contains a number that is too large")
         case int() if abs(value) >= LARGEST_NUMBER:
-            raise Unfit("holds a number that is too large")
+            raise InvalidResult("contains a number that is too large")
         case Mapping():
             for inner in value.values():
-                checked(inner, depth + 1)
+                check_values(inner, depth + 1)
         case list() | tuple():
             for inner in value:
-                checked(inner, depth + 1)
+                check_values(inner, depth + 1)
         case _:
             return
 
 
 def wrapping(value: object) -> str | None:
-    """The field that is the whole result, where no schema says so: see `Returns.wrapping`."""
+    """The field that wraps the whole result, found without a schema: see `Returns.wrapping`."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return None
     [(name, inner)] = value.items()
@@ -50,9 +50,9 @@ def wrapping(value: object) -> str | None:
 
 
 def structured(step: str, value: Any, key: str | None, title: str, tool: str, limits: Limits) -> StepFacts:
-    """Of a structured result: an object, a list, or a single value; under `key` where it is wrapped."""
+    """The facts of a structured result: an object, a list, or a single value; `key` is the wrapping field, if any."""
     inner = value.get(key) if key else value
-    name = spoken(key) if key and key != WRAPPED else title
+    name = readable(key) if key and key != WRAPPED else title
     match inner:
         case list():
             return _of_rows(step, inner, name, tool, limits)
@@ -62,23 +62,23 @@ def structured(step: str, value: Any, key: str | None, title: str, tool: str, li
             return _facts(step, tool, found=inner is not None, first={WRAPPED: inner}, items=_single(name, inner))
 
 
-def text(step: str, said: Sequence[str], left_out: Sequence[str], title: str, tool: str) -> StepFacts:
-    """Of a result in plain words: one item, quoted as it came."""
-    kept = quoted(said)
-    missing = [f"only the first {LONGEST:,} characters are kept"] if sum(map(len, said)) > LONGEST else []
+def text(step: str, texts: Sequence[str], left_out: Sequence[str], title: str, tool: str) -> StepFacts:
+    """The facts of a plain-text result: one item that quotes it."""
+    kept = quoted(texts)
+    missing = [f"only the first {LONGEST:,} characters are kept"] if sum(map(len, texts)) > LONGEST else []
     missing += [f"{kind} content is left out" for kind in dict.fromkeys(left_out)]
     items = [Item(kind="text", title=title, text=kept)] if kept else []
     return _facts(step, tool, found=bool(kept), items=items, missing="; ".join(missing))
 
 
-def quoted(said: Sequence[str]) -> str:
-    return lines("\n".join(said), LONGEST)
+def quoted(texts: Sequence[str]) -> str:
+    return lines("\n".join(texts), LONGEST)
 
 
 def _of_object(step: str, row: Fields, tool: str, limits: Limits) -> StepFacts:
-    items = [item for field, value in row.items() for item in _single(spoken(field), value, field)]
+    items = [item for field, value in row.items() for item in _single(readable(field), value, field)]
     groups = [
-        Group(title=spoken(field), items=tuple(_inside(field, value, limits)), count=_count(value))
+        Group(title=readable(field), items=tuple(_inside(field, value, limits)), count=_count(value))
         for field, value in row.items()
         if isinstance(value, list | Mapping) and value
     ]
@@ -97,28 +97,28 @@ def _of_rows(step: str, rows: Sequence[object], name: str, tool: str, limits: Li
 
 
 def _inside(field: str, value: object, limits: Limits) -> Iterator[Item]:
-    """Of a list or an object inside an object."""
+    """The items of a list or an object inside an object."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _single(spoken(name), inner, name)
+            yield from _single(readable(name), inner, name)
     elif isinstance(value, list):
-        yield from (_row(spoken(field), row) for row in value[: limits.items])
+        yield from (_row(readable(field), row) for row in value[: limits.items])
 
 
 def _single(title: str, value: object, kind: str = WRAPPED) -> Iterator[Item]:
-    """A value with its name; nothing is said of what is not there."""
+    """A value with its name; nothing for a missing or empty value."""
     if isinstance(value, str | bool | int | float) and value != "":
         yield Item(kind=one_line(kind, 100) or WRAPPED, title=title or WRAPPED, value=_scalar(value))
 
 
 def _row(name: str, row: object) -> Item:
-    """One line of a list: what it is called, and all else that it says."""
+    """One line of a list: the row's name as the title, its other fields as the text."""
     if not isinstance(row, Mapping):
         return Item(kind="row", title=one_line(str(row), 200) if isinstance(row, str) else name, value=_number(row))
-    said = {field: value for field, value in row.items() if isinstance(value, str | int | float) and value != ""}
-    called = next((field for field in (*NAMES, *said) if isinstance(said.get(field), str)), None)
-    rest = ", ".join(f"{spoken(field)}: {_shown(value)}" for field, value in said.items() if field != called)
-    return Item(kind="row", title=_shown(said[called]) if called else name, text=rest[:LONGEST])
+    fields = {field: value for field, value in row.items() if isinstance(value, str | int | float) and value != ""}
+    title = next((field for field in (*NAMES, *fields) if isinstance(fields.get(field), str)), None)
+    rest = ", ".join(f"{readable(field)}: {_shown(value)}" for field, value in fields.items() if field != title)
+    return Item(kind="row", title=_shown(fields[title]) if title else name, text=rest[:LONGEST])
 
 
 def _facts(
@@ -157,7 +157,7 @@ def _shown(value: object) -> str:
 
 
 def _cut(row: Fields, most: int) -> str:
-    long = [spoken(field) for field, value in row.items() if isinstance(value, str) and len(value) > most]
+    long = [readable(field) for field, value in row.items() if isinstance(value, str) and len(value) > most]
     return f"only the first {most:,} characters of {long[0]} are kept" if long else ""
 
 

@@ -1,4 +1,4 @@
-"""The output schema of an MCP tool, and whether a result fits it, at a cost that no server can drive up."""
+"""The output schema of an MCP tool, and checks of results against it at a bounded cost."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from groundplan.sources.mcp.words import is_plain
 
 Schema = dict[str, Any]
 
-DEEPEST = 12  # what lies deeper is not checked: a tree refers to itself without end
+DEEPEST = 12  # deeper levels are not checked: recursive schemas have no end
 MOST_PARTS = 1_000
-WRAPPED = "result"  # under which SDKs put what is no object
+WRAPPED = "result"  # the field in which SDKs wrap results that are not objects
 MOST_CHECKS = 2_000_000  # parts of the schema times values of the result
-# No pattern: a server could write one that takes years. No uniqueItems: it compares each with each.
+# No pattern: a server could send one that never finishes. No uniqueItems: it compares all pairs.
 TAKEN = (
     "type",
     "const",
@@ -33,40 +33,40 @@ TAKEN = (
 )
 
 
-class Unfit(ValueError):
-    """A result is not what its tool promises."""
+class InvalidResult(ValueError):
+    """A result or an output schema that cannot be used."""
 
 
 @dataclass
 class Returns:
-    """What a tool promises of its structured result."""
+    """The output schema of a tool, reduced to keywords that are cheap to check."""
 
     schema: Schema
     parts: int = field(default=0)
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Returns:
-        """Raises Unfit for what is no schema, or too large to be checked."""
+        """Raises InvalidResult for an invalid schema, or one too large to check."""
         made = cls({})
         try:
             made.schema = made._part(schema, schema, 0)
             Draft202012Validator.check_schema(made.schema)
         except (Unresolved, SchemaError, RecursionError):
-            raise Unfit("its output schema cannot be read") from None
+            raise InvalidResult("its output schema cannot be read") from None
         return made
 
     def check(self, value: object) -> None:
-        """Raises Unfit; the message names a place and nothing that the server wrote."""
+        """Raises InvalidResult; the message names the place but does not quote the server."""
         if self.parts * _count(value) > MOST_CHECKS:
-            raise Unfit("is too large to be held against its output schema")
+            raise InvalidResult("is too large to check against its output schema")
         error = next(Draft202012Validator(self.schema).iter_errors(value), None)
         if error is not None:
             place = "".join(f"[{part}]" if isinstance(part, int) else ".…" for part in error.absolute_path)
-            raise Unfit(f"does not fit its output schema ({error.validator} at result{place})")
+            raise InvalidResult(f"does not fit its output schema ({error.validator} at result{place})")
 
     @property
     def wrapping(self) -> str | None:
-        """The field that is the whole result: a list alone in an object, or what an SDK put under `result`."""
+        """The field that wraps the whole result: an object's only field if it is a list or `result`."""
         properties = self.schema.get("properties", {})
         if len(properties) != 1:
             return None
@@ -75,7 +75,7 @@ class Returns:
 
     @property
     def first(self) -> Schema:
-        """What later steps may take: the schema of the object, or of the first row of a list, which says `x-many`."""
+        """The fields that later steps may use: those of the object, or of a list's first row, marked `x-many`."""
         inner = _without_null(self.schema.get("properties", {}).get(self.wrapping, self.schema))
         many = inner.get("type") == "array"
         if many:
@@ -106,7 +106,7 @@ class Returns:
         return made | self._choices(schema, whole, depth) | self._others(schema, whole, depth)
 
     def _choices(self, schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> Schema:
-        """One of several is enough: parts that are left out here may be what told them apart."""
+        """`oneOf` becomes `anyOf`: the keywords left out here may be what distinguished the options."""
         together = list(self._listed(schema.get("allOf"), whole, depth))
         for key in ("anyOf", "oneOf"):
             choices = list(self._listed(schema.get(key), whole, depth))
@@ -118,7 +118,7 @@ class Returns:
             yield self._part(inner, whole, depth + 1)
 
     def _others(self, schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> Schema:
-        """Keys beside the properties; where patterns may allow some, none is called wrong."""
+        """The rule for other keys; none if `patternProperties` may allow some."""
         others = schema.get("additionalProperties")
         if others is False and "patternProperties" not in schema:
             return {"additionalProperties": False}
@@ -128,7 +128,7 @@ class Returns:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """What is there when something is: `a customer, or nothing` gives a customer."""
+    """The schema of the value if it is not null: a customer for `a customer or null`."""
     choices = [choice for part in schema.get("allOf", []) for choice in part.get("anyOf", [])]
     given = [choice for choice in choices if choice.get("type") != "null"]
     return given[0] if len(given) == 1 else schema

@@ -1,4 +1,4 @@
-"""An MCP server as a source: the tools of it that were seen, each called exactly as a checked plan says."""
+"""An MCP server as a source: its accepted tools, called exactly as a checked plan says."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from groundplan.errors import DeadlineExceeded, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.access import Access, load_access
-from groundplan.sources.mcp.params import Unholdable
+from groundplan.sources.mcp.params import UnsupportedSchema
 from groundplan.sources.mcp.pins import Change, Pins
-from groundplan.sources.mcp.returns import Unfit
-from groundplan.sources.mcp.tools import Offered, catalog_name, known, offer
+from groundplan.sources.mcp.returns import InvalidResult
+from groundplan.sources.mcp.tools import CatalogEntry, catalog_entry, catalog_name, usable
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-    from groundplan.sources.mcp.connection import Asking, Connection
+    from groundplan.sources.mcp.connection import Connection, ToolCall
 
 ENGINE = "mcp"
 
 
 class OutcomeUnknown(ToolError):
-    """A call that changes something was sent, and whether it did is not known; it is never sent again."""
+    """A write was sent and its outcome is unknown; it is never sent again."""
 
 
 class ToolFailed(ToolError):
-    """The server says that the tool failed; `item` quotes it, as data, for a person to read."""
+    """The server reports that the tool failed; `item` quotes its message as data, for a person to read."""
 
     def __init__(self, message: str, item: Item) -> None:
         super().__init__(message)
@@ -42,23 +42,23 @@ class ToolFailed(ToolError):
 
 
 class Mcp:
-    """Opened with `Mcp.open`, which connects. The connection is one; calls wait for each other."""
+    """Opened with `Mcp.open`, which connects. There is one connection, and calls take turns."""
 
     def __init__(self, name: str, access: Access, portal: Portal, connection: Connection) -> None:
         self.name = name
         self._access, self._portal, self._connection = access, portal, connection
         self._pins = Pins(name, access.mcp)
         self._read()
-        self._pins.first_sight(self._told)
+        self._pins.trust_first(self._definitions)
 
     @classmethod
     def open(cls, where: Access | dict[str, Any], name: str) -> Self:
-        """Settings with `mcp`: a command, or an address."""
+        """The settings have the key `mcp`: a command or an address."""
         access = load_access(name, where)
         try:
             from groundplan.sources.mcp.connection import Connection
         except ImportError as error:
-            raise UsageError("MCP servers are asked by the official SDK: pip install 'groundplan[mcp]'") from error
+            raise UsageError("MCP servers need the official SDK: pip install 'groundplan[mcp]'") from error
         portal = Portal(f"groundplan-{name}")
         connection = Connection(name, access)
         try:
@@ -74,8 +74,8 @@ class Mcp:
         return []  # no file describes them: see `catalog_tools`
 
     def catalog_tools(self) -> list[Tool]:
-        """Those that the catalog can hold and that are as they were seen."""
-        return [offered.tool for offered in self._offered.values() if self._pins.holds(offered.told)]
+        """The tools that the catalog supports and that have not changed since they were accepted."""
+        return [entry.tool for entry in self._entries.values() if self._pins.holds(entry.definition)]
 
     @property
     def notes(self) -> list[str]:
@@ -83,33 +83,33 @@ class Mcp:
         return list(self._left_out)
 
     def returns(self, tool: str) -> dict[str, Any] | None:
-        """The JSON schema that results of this tool are held against."""
+        """The JSON schema that results of this tool are checked against."""
         returns = self._get(tool).returns
         return returns.schema if returns else None
 
     def changes(self) -> list[Change]:
-        """What differs from the tools that were seen; such a tool is in no catalog until it is accepted."""
+        """Differences from the accepted tools; a changed tool is not in the catalog until it is accepted."""
         self._read()
-        return self._pins.changes(self._told)
+        return self._pins.changes(self._definitions)
 
     def accept(self, tools: Iterable[str]) -> None:
-        """Tools of `changes`, as they are now."""
-        self._pins.accept(tools, self._told)
+        """Accept tools of `changes` in their current form."""
+        self._pins.accept(tools, self._definitions)
 
     async def describe(self) -> SourceSchema:
         return SourceSchema(source=self.name, engine=ENGINE, tables=())
 
     async def call(self, call: Call) -> Result:
-        from groundplan.sources.mcp.connection import Asking
+        from groundplan.sources.mcp.connection import ToolCall
 
-        offered = self._get(call.tool.name)
+        entry = self._get(call.tool.name)
         if not self._portal.runs:
             raise UsageError(f"{self.name} was closed; open it again")
         arguments = thaw(call.params)
         assert isinstance(arguments, dict)
-        asking = Asking(call.tool.name, offered.told, arguments, call.idempotency_key)
-        answer = await self._answer(asking, min(self._access.seconds, 0.9 * call.seconds))
-        return Result(await asyncio.to_thread(self._facts, call, offered, answer))
+        tool_call = ToolCall(call.tool.name, entry.definition, arguments, call.idempotency_key)
+        answer = await self._answer(tool_call, min(self._access.seconds, 0.9 * call.seconds))
+        return Result(await asyncio.to_thread(self._facts, call, entry, answer))
 
     async def close(self) -> None:
         if self._portal.runs:
@@ -117,61 +117,63 @@ class Mcp:
             await asyncio.to_thread(self._portal.stop)
 
     def _read(self) -> None:
-        """What the latest list of the server comes to; it may have changed with a new connection."""
-        self._told, self._left_out = known(self._connection.listed)
-        self._offered: dict[str, Offered] = {}
-        for told in self._told.values():
+        """Read the server's latest tool list; a new connection may have changed it."""
+        self._definitions, self._left_out = usable(self._connection.listed)
+        self._entries: dict[str, CatalogEntry] = {}
+        for definition in self._definitions.values():
             try:
-                offered = offer(told, self.name)
-            except Unholdable as error:
-                self._left_out.append(f"{catalog_name(self.name, told.name)}: {error}")
+                entry = catalog_entry(definition, self.name)
+            except UnsupportedSchema as error:
+                self._left_out.append(f"{catalog_name(self.name, definition.name)}: {error}")
             else:
-                self._offered[offered.tool.name] = offered
+                self._entries[entry.tool.name] = entry
 
-    def _get(self, tool: str) -> Offered:
-        offered = self._offered.get(tool)
-        if offered is None or not self._pins.holds(offered.told):
-            raise UsageError(f"{tool!r} is no tool of {self.name} that was accepted; see `groundplan catalog list`")
-        return offered
+    def _get(self, tool: str) -> CatalogEntry:
+        entry = self._entries.get(tool)
+        if entry is None or not self._pins.holds(entry.definition):
+            raise UsageError(f"{self.name} has no accepted tool {tool!r}; see `groundplan catalog list`")
+        return entry
 
-    async def _answer(self, asking: Asking, seconds: float) -> CallToolResult:
-        """In time, or an error that says whether something may have been changed."""
+    async def _answer(self, tool_call: ToolCall, seconds: float) -> CallToolResult:
+        """The answer, or an error that says whether the call may have taken effect."""
         from groundplan.sources.mcp.connection import Unanswered
 
         try:
             async with asyncio.timeout(seconds):
-                return await self._portal.wait(self._connection.ask(asking))
+                return await self._portal.wait(self._connection.ask(tool_call))
         except TimeoutError:
-            if asking.give_up() and not asking.told.reads:
-                raise _unknown(asking.tool, "did not answer in time") from None
-            raise DeadlineExceeded(f"{asking.tool} took longer than {seconds:.3g} s; allow it more `seconds`") from None
+            if tool_call.give_up() and not tool_call.definition.reads:
+                raise _unknown(tool_call.tool, "did not answer in time") from None
+            raise DeadlineExceeded(
+                f"{tool_call.tool} took longer than {seconds:.3g} s; allow it more `seconds`"
+            ) from None
         except Unanswered as error:
-            if not asking.told.reads:
-                raise _unknown(asking.tool, str(error)) from None
-            raise ToolError(f"{asking.tool} gave nothing: the server {error}") from None
+            if not tool_call.definition.reads:
+                raise _unknown(tool_call.tool, str(error)) from None
+            raise ToolError(f"{tool_call.tool} returned nothing: the server {error}") from None
 
-    def _facts(self, call: Call, offered: Offered, answer: CallToolResult) -> StepFacts:
-        told, tool = offered.told, call.tool.name
-        said = [content.text for content in answer.content if content.type == "text"]
+    def _facts(self, call: Call, entry: CatalogEntry, answer: CallToolResult) -> StepFacts:
+        definition, tool = entry.definition, call.tool.name
+        texts = [content.text for content in answer.content if content.type == "text"]
         others = [content.type for content in answer.content if content.type != "text"]
         if answer.is_error:
-            item = Item(kind="text", title=told.title, text=results.quoted(said), source=tool)
+            item = Item(kind="text", title=definition.title, text=results.quoted(texts), source=tool)
             raise ToolFailed(f"{tool} reports that it failed; check its params", item)
         try:
-            if offered.returns:
-                offered.returns.check(answer.structured_content)
+            if entry.returns:
+                entry.returns.check(answer.structured_content)
             if answer.structured_content is None:
-                return results.text(call.step, said, others, told.title, tool)
-            results.checked(answer.structured_content)
-        except Unfit as error:
-            if told.reads:
+                return results.text(call.step, texts, others, definition.title, tool)
+            results.check_values(answer.structured_content)
+        except InvalidResult as error:
+            if definition.reads:
                 raise ToolError(f"the result of {tool} {error}; it is not used") from None
             raise _unknown(tool, f"sent a result that {error}") from None
         value = answer.structured_content
-        key = offered.returns.wrapping if offered.returns else results.wrapping(value)
-        return results.structured(call.step, value, key, told.title, tool, call.limits)
+        key = entry.returns.wrapping if entry.returns else results.wrapping(value)
+        return results.structured(call.step, value, key, definition.title, tool, call.limits)
 
 
 def _unknown(tool: str, why: str) -> OutcomeUnknown:
-    problem = f"whether {tool} was done is not known: the server {why}"
-    return OutcomeUnknown(f"{problem}. It is not asked again; look there before you do")
+    problem = f"it is not known whether {tool} took effect: the server {why}"
+    return OutcomeUnknown(f"{problem}. It will not be called again; check the server before you retry")

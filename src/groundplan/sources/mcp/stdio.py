@@ -1,7 +1,7 @@
-"""A server as a process of ours: JSON-RPC by lines, each bounded before it is read, and nothing left running.
+"""Runs a server as a child process: JSON-RPC line by line, with a limit on line length and a clean shutdown.
 
-The SDK has such a transport too. It keeps a line of any length, passes on more of the environment, and waits
-seconds for a server that hangs; this one is handed to the SDK's client in its place.
+It replaces the SDK's own transport, which accepts lines of any length, passes on more environment variables, and
+waits seconds for a server that hangs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, jsonr
 
 from groundplan.sources.mcp.bounds import STOPPED, TOO_MUCH, Bounds
 
-PATIENCE = 0.5  # seconds a server has to leave once it is told to, and again before it is killed
+PATIENCE = 0.5  # seconds to wait for the server to exit, after closing stdin and again after SIGTERM
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], environment: Mapping[str, str], bounds: Bounds) -> AsyncIterator[Streams]:
-    """Raises OSError where the command cannot be started."""
+async def process_streams(
+    command: Sequence[str], environment: Mapping[str, str], bounds: Bounds
+) -> AsyncIterator[Streams]:
+    """Start the command. Raises OSError if that fails."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
         stdout=PIPE,
-        stderr=DEVNULL,  # whatever a stranger writes there would reach a terminal
+        stderr=DEVNULL,  # otherwise the server could write to the terminal
         env=dict(environment),
         limit=bounds.largest,
         start_new_session=True,
@@ -52,7 +54,7 @@ async def started(command: Sequence[str], environment: Mapping[str, str], bounds
 
 
 async def _read(process: Process, incoming: Incoming, bounds: Bounds) -> None:
-    """Until the server is gone or does what it may not; the stream then ends, and so does whoever waits on it."""
+    """Read messages until the server exits or breaks a limit; the stream is then closed."""
     assert process.stdout
     async with incoming:
         while not bounds.broken:
@@ -70,7 +72,7 @@ async def _read(process: Process, incoming: Incoming, bounds: Bounds) -> None:
 
 
 def _message(line: bytes, bounds: Bounds) -> JSONRPCMessage | None:
-    """None for a notification and for words that are no message: nobody here listens to either."""
+    """The message in this line; None for notifications and other text, which are ignored."""
     bounds.take(len(line))
     if bounds.broken:
         return None
@@ -80,7 +82,7 @@ def _message(line: bytes, bounds: Bounds) -> JSONRPCMessage | None:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        bounds.end("sent what is no message of MCP")
+        bounds.end("sent an invalid MCP message")
         return None
     if isinstance(message, JSONRPCNotification | JSONRPCRequest):
         bounds.unasked()
@@ -91,13 +93,13 @@ async def _write(process: Process, outgoing: Outgoing) -> None:
     assert process.stdin
     async with outgoing:
         async for message in outgoing:
-            with suppress(ConnectionError):  # it is gone: the reader sees the end and says so
+            with suppress(ConnectionError):  # the server is gone; the reader reports that
                 process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await process.stdin.drain()
 
 
 async def _stop(process: Process, *, at_once: bool) -> None:
-    """Its stdin is closed, then it is asked, then killed with all that it started."""
+    """Close stdin, then send SIGTERM, then SIGKILL, to the whole process group."""
     assert process.stdin
     process.stdin.close()
     for last in (signal.SIGTERM, signal.SIGKILL):
@@ -109,7 +111,7 @@ async def _stop(process: Process, *, at_once: bool) -> None:
 
 
 async def _has_left(process: Process) -> bool:
-    """Not by `wait`, which also waits for children that hold its pipes."""
+    """Polls, because `wait` would also wait for children that hold the pipes."""
     for _ in range(int(PATIENCE / 0.01)):
         if process.returncode is not None:
             return True

@@ -1,4 +1,4 @@
-"""A tool as an MCP server tells it, and as the catalog takes it."""
+"""Tool definitions of an MCP server, and their entries in the catalog."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from groundplan.contracts.tool import Output, Tool
-from groundplan.sources.mcp.params import Unholdable, is_finite, narrowed
-from groundplan.sources.mcp.returns import Returns, Unfit
+from groundplan.sources.mcp.params import UnsupportedSchema, is_finite, narrowed
+from groundplan.sources.mcp.returns import InvalidResult, Returns
 from groundplan.sources.mcp.words import one_line
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ LONGEST_DESCRIPTION = 1_000
 SHORTEST_DESCRIPTION = 10
 MOST_TOOLS = 2_000
 LARGEST = 64_000  # characters of one definition
-COST = 20  # as of other servers
+COST = 20  # the same as for other servers
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a server says of one tool, in plain JSON: what is pinned, shown and compared."""
+class ToolDefinition:
+    """The definition of one tool as the server sends it, in plain JSON; it is pinned, shown and compared."""
 
-    definition: Mapping[str, Any]
+    raw: Mapping[str, Any]
 
     @classmethod
-    def of(cls, tool: Listed) -> Told:
-        """Only what was said: neither a default of the SDK, nor pictures and notes to other clients."""
+    def of(cls, tool: Listed) -> ToolDefinition:
+        """Keeps only what the server sent and we use: no SDK defaults, icons or metadata."""
         hints = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else None
         definition = {
             "name": tool.name,
@@ -49,23 +49,23 @@ class Told:
 
     @property
     def name(self) -> str:
-        return str(self.definition["name"])
+        return str(self.raw["name"])
 
     @property
     def title(self) -> str:
-        annotations = self.definition.get("annotations", {})
-        given = self.definition.get("title") or annotations.get("title") or self.name.replace("_", " ")
+        annotations = self.raw.get("annotations", {})
+        given = self.raw.get("title") or annotations.get("title") or self.name.replace("_", " ")
         return one_line(str(given), 100) or "result"
 
     @property
     def reads(self) -> bool:
-        """Only where the server says so, and nothing else it says speaks against it."""
-        hints = self.definition.get("annotations", {})
+        """Whether the tool only reads: the server says so, and does not also call it destructive."""
+        hints = self.raw.get("annotations", {})
         return hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
 
     @cached_property
     def _written(self) -> str:
-        return json.dumps(self.definition, sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.raw, sort_keys=True, separators=(",", ":"))
 
     @property
     def size(self) -> int:
@@ -77,38 +77,38 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Offered:
-    """A tool that the catalog can hold, beside what the server said of it."""
+class CatalogEntry:
+    """A tool of the catalog, with the server's definition of it."""
 
-    told: Told
+    definition: ToolDefinition
     tool: Tool
     returns: Returns | None
 
 
-def offer(told: Told, source: str) -> Offered:
-    """Raises Unholdable with the reason why a tool has no place in the catalog."""
-    schema = told.definition.get("outputSchema")
+def catalog_entry(definition: ToolDefinition, source: str) -> CatalogEntry:
+    """The catalog entry of a tool; raises UnsupportedSchema if its schema is not supported."""
+    schema = definition.raw.get("outputSchema")
     try:
         returns = Returns.of(schema) if schema else None
-    except Unfit as error:
-        raise Unholdable(str(error)) from None
+    except InvalidResult as error:
+        raise UnsupportedSchema(str(error)) from None
     tool = Tool(
-        name=catalog_name(source, told.name),
-        description=_description(told),
+        name=catalog_name(source, definition.name),
+        description=_description(definition),
         source=source,
-        capabilities=("retrieve",) if told.reads else ("act",),
-        params=narrowed(told.definition.get("inputSchema", {})),
+        capabilities=("retrieve",) if definition.reads else ("act",),
+        params=narrowed(definition.raw.get("inputSchema", {})),
         output=Output(kind="facts"),
         returns=returns.first if returns else {},
-        effect="read" if told.reads else "write",
-        repeatable=told.definition.get("annotations", {}).get("idempotentHint") is True,
+        effect="read" if definition.reads else "write",
+        repeatable=definition.raw.get("annotations", {}).get("idempotentHint") is True,
         cost=COST,
     )
-    return Offered(told, tool, returns)
+    return CatalogEntry(definition, tool, returns)
 
 
 def catalog_name(source: str, name: str) -> str:
-    """`shop.find_customer`. A name that had to be changed ends in a hash of the true one, so that it stays unique."""
+    """`shop.find_customer`. A name that must be changed gets a hash of the original, so that it stays unique."""
     plain = re.sub(r"[^A-Za-z0-9_.:/-]+", "_", name)
     room = LONGEST_NAME - len(source) - 1
     if plain == name and 0 < len(name) <= room:
@@ -116,24 +116,24 @@ def catalog_name(source: str, name: str) -> str:
     return f"{source}.{plain[: room - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def known(listed: Sequence[Told]) -> tuple[dict[str, Told], list[str]]:
-    """Tools by name, and why others are none. Of two with one name nobody can say which a call would reach."""
-    counts = Counter(told.name for told in listed)
+def usable(listed: Sequence[ToolDefinition]) -> tuple[dict[str, ToolDefinition], list[str]]:
+    """The usable tools by name, and notes on the others. Two tools with one name are unusable: a call is ambiguous."""
+    counts = Counter(definition.name for definition in listed)
     twice = [name for name, count in counts.items() if count > 1]
     notes = [f"{one_line(name, 100)!r} is listed more than once" for name in twice]
     if len(listed) > MOST_TOOLS:
-        notes.append(f"only the first {MOST_TOOLS:,} tools are taken")
-    found: dict[str, Told] = {}
-    for told in listed[:MOST_TOOLS]:
-        if not is_finite(told.definition) or told.size > LARGEST or not told.name.strip():
-            notes.append(f"{one_line(told.name, 100)!r} has a definition that cannot be kept")
-        elif counts[told.name] == 1:
-            found[told.name] = told
+        notes.append(f"only the first {MOST_TOOLS:,} tools are used")
+    found: dict[str, ToolDefinition] = {}
+    for definition in listed[:MOST_TOOLS]:
+        if not is_finite(definition.raw) or definition.size > LARGEST or not definition.name.strip():
+            notes.append(f"{one_line(definition.name, 100)!r} has an invalid definition")
+        elif counts[definition.name] == 1:
+            found[definition.name] = definition
     return found, notes
 
 
-def _description(told: Told) -> str:
-    text = one_line(str(told.definition.get("description", "")), LONGEST_DESCRIPTION)
+def _description(definition: ToolDefinition) -> str:
+    text = one_line(str(definition.raw.get("description", "")), LONGEST_DESCRIPTION)
     if len(text) < SHORTEST_DESCRIPTION:
-        text = f"{told.title}: {text or 'a tool without a description'}"
+        text = f"{definition.title}: {text or 'a tool without a description'}"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -1,4 +1,4 @@
-"""A server at an address: bounded answers, no redirects to elsewhere, nothing but what was asked for."""
+"""The transport for a server at an address: limited answers, no redirects to other hosts, no unsolicited stream."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from groundplan.sources.mcp.bounds import TOO_MUCH, Bounds
 
 
 class TooMuch(httpx2.StreamError):
-    """An answer broke its bounds; the SDK takes it for a broken stream."""
+    """An answer exceeds its limit; the SDK treats it as a broken stream."""
 
 
 class Bounded(httpx2.AsyncBaseTransport):
-    """Every answer is counted while it is read, and comes as it is: unpacking could make much of little."""
+    """Counts the bytes of every answer while it is read; refuses compression, which could hide a huge answer."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds, self._inner = bounds, httpx2.AsyncHTTPTransport(verify=httpx2.create_ssl_context())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "GET" and "last-event-id" not in request.headers:
-            return httpx2.Response(405, request=request)  # a stream of messages that nobody here waits for
+            return httpx2.Response(405, request=request)  # refuse the stream for unsolicited messages
         response = await self._inner.handle_async_request(request)
         if response.status_code in (401, 403):
             self._bounds.end(f"refused the token, HTTP {response.status_code}")
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            self._bounds.end("packs its answers, though it was asked not to")
+            self._bounds.end("compresses its answers although the request forbids it")
             return httpx2.Response(502, request=request)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         counted = _Counted(response.stream, self._bounds)
@@ -58,14 +58,14 @@ class _Counted(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def reached(address: str, headers: Mapping[str, str], seconds: float, bounds: Bounds) -> AsyncIterator[Any]:
-    """The token in the headers travels to this address alone; the SDK follows no redirect away from it."""
+async def http_streams(address: str, headers: Mapping[str, str], seconds: float, bounds: Bounds) -> AsyncIterator[Any]:
+    """Connect to the address. The token is sent only there: the SDK follows no redirects to other hosts."""
     async with (
         httpx2.AsyncClient(
             transport=Bounded(bounds),
             headers={**headers, "Accept-Encoding": "identity"},
             timeout=seconds,
-            trust_env=False,  # no proxy, and no password of a .netrc
+            trust_env=False,  # no proxy, and no password from .netrc
         ) as client,
         streamable_http_client(address, http_client=client, max_sse_event_size=bounds.largest) as streams,
     ):

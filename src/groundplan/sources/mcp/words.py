@@ -1,10 +1,10 @@
-"""Text that a server wrote, made fit to be shown: nothing hidden in it, nothing that moves a cursor."""
+"""Cleans text from servers for display: removes hidden characters and control characters."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Drawn as nothing, though their category says letter or mark: they can carry what a reader does not see.
+# Invisible although their category is letter or mark: they can hide text from a reader.
 UNSEEN = frozenset(
     chr(code)
     for first, last in (
@@ -22,23 +22,23 @@ UNSEEN = frozenset(
 
 
 def is_plain(text: str) -> bool:
-    """Whether all of it can be seen, on one line."""
+    """Whether all characters are visible and on one line."""
     return all(map(_is_seen, text))
 
 
 def one_line(text: str, most: int) -> str:
-    """The first characters that can be seen, with single blanks between words."""
+    """The first visible characters, with single spaces between words."""
     words = "".join(" " if letter.isspace() else letter for letter in text[: 8 * most] if _kept(letter)).split()
     return " ".join(words)[:most].rstrip()
 
 
 def lines(text: str, most: int) -> str:
-    """The same with its lines: the first characters that can be seen."""
+    """The first visible characters, with line breaks and tabs kept."""
     return "".join(letter for letter in text[: 8 * most] if letter in "\n\t" or _is_seen(letter)).strip()[:most]
 
 
-def spoken(field: str) -> str:
-    """The name of a field as people read it: `customer_id` is `customer id`."""
+def readable(field: str) -> str:
+    """The name of a field for people: `customer id` for `customer_id`."""
     return one_line(field.replace("_", " "), 100)
 
 

@@ -1,1 +1,1 @@
-"""A published data source of Tableau, asked by its VizQL Data Service."""
+"""A published Tableau data source, queried through the VizQL Data Service."""

@@ -1,4 +1,4 @@
-"""The published data source: found by name or luid, its fields kept for a while. Without them nothing is asked."""
+"""Finds the published data source by name or luid, and caches its fields, which every query needs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from groundplan.contracts.columns import ColumnKind, Role
 from groundplan.contracts.schema import Column, Table
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.http.client import Budget, Request
-from groundplan.sources.tableau.models import Described, Metadata, One, Page, Published
-from groundplan.sources.tableau.session import Session, Signed
+from groundplan.sources.tableau.models import FieldMetadata, Metadata, One, Page, Published
+from groundplan.sources.tableau.session import Session, SignIn
 from groundplan.sources.tableau.site import NAME, Site
 
 SERVICE = "/api/v1/vizql-data-service"
-PER_PAGE = 1_000  # the most that Tableau sends at once
+PER_PAGE = 1_000  # Tableau's maximum
 LONGEST = 128  # of a name
 KINDS: Mapping[str, ColumnKind] = {
     "INTEGER": "number",
@@ -34,8 +34,8 @@ IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "Ð
 
 
 @dataclass(frozen=True)
-class Known:
-    """A data source and its fields by caption, as they were at one moment; `members` are filled in as they are read."""
+class KnownDatasource:
+    """A data source and its fields at one moment; `members` are added as they are read."""
 
     luid: str
     table: Table
@@ -44,29 +44,29 @@ class Known:
 
     @property
     def datasource(self) -> dict[str, str]:
-        """As a request names it."""
+        """The data source as requests name it."""
         return {"datasourceLuid": self.luid}
 
 
 class Datasource:
-    """Read at most once at a time, and again when the time is over or the server says that it has changed."""
+    """Reads the fields again when the cache expires or the server reports a change; one read at a time."""
 
     def __init__(self, site: Site, session: Session) -> None:
         self._site, self._session = site, session
-        self._known: Known | None = None
+        self._known: KnownDatasource | None = None
         self._reading = asyncio.Lock()
 
-    async def known(self, budget: Budget) -> Known:
+    async def known(self, budget: Budget) -> KnownDatasource:
         async with self._reading:
             if self._known is None or self._known.until <= time.monotonic():
-                self._known = None  # what is too old is not used, whatever happens now
+                self._known = None  # so that expired fields are not used even if reading fails
                 self._known = await self._read(budget)
             return self._known
 
     def forget(self) -> None:
         self._known = None
 
-    async def _read(self, budget: Budget) -> Known:
+    async def _read(self, budget: Budget) -> KnownDatasource:
         found = await self._find(budget)
         body = json.dumps({"datasource": {"datasourceLuid": found.id}}).encode()
         reply = await self._session.ask(
@@ -74,9 +74,9 @@ class Datasource:
         )
         columns = _columns(reply.read(Metadata).data)
         if not columns:
-            raise SourceError(f"{reply.who}: the data source has no field to ask for; check what it publishes")
+            raise SourceError(f"{reply.who}: the data source has no usable field; check what it publishes")
         until = time.monotonic() + self._site.metadata_seconds
-        return Known(found.id, Table(name=found.name[:LONGEST], columns=columns), until)
+        return KnownDatasource(found.id, Table(name=found.name[:LONGEST], columns=columns), until)
 
     async def _find(self, budget: Budget) -> Published:
         wanted = self._site.datasource
@@ -88,11 +88,11 @@ class Datasource:
         named = [published for published in await self._published(budget) if published.name == wanted]
         if len(named) == 1:
             return named[0]
-        how_many = "several data sources have" if named else "no data source that the sign-in sees has"
+        how_many = "several data sources have" if named else "no data source visible to this sign-in has"
         raise UsageError(f"{NAME}: {how_many} the name {wanted!r}; set `datasource` to its luid, or check `site`")
 
     async def _published(self, budget: Budget) -> list[Published]:
-        """Of all pages."""
+        """The data sources on all pages."""
         found: list[Published] = []
         page = 1
         while True:
@@ -102,11 +102,11 @@ class Datasource:
             if len(found) >= int(listed.pagination.total):
                 return found
             if not listed.datasources.datasource:
-                raise SourceError(f"{reply.who}: page {page} is empty though more was promised; ask again")
+                raise SourceError(f"{reply.who}: page {page} is empty although more was announced; ask again")
             page += 1
 
 
-def _listing(signed: Signed, page: int) -> Request:
+def _listing(signed: SignIn, page: int) -> Request:
     return Request(
         "GET", f"{signed.rest}/datasources", {"pageSize": PER_PAGE, "pageNumber": page}, headers=signed.headers
     )
@@ -119,8 +119,8 @@ def _is_luid(text: str) -> bool:
         return False
 
 
-def _columns(fields: Sequence[Described]) -> tuple[Column, ...]:
-    """What can be asked for: not what is hidden, and not what a caption does not tell apart."""
+def _columns(fields: Sequence[FieldMetadata]) -> tuple[Column, ...]:
+    """The usable fields: not hidden, and with a unique caption."""
     often = Counter(described.caption for described in fields)
     return tuple(
         Column(name=name, type=described.type, kind=_kind(described), role=_role(described))
@@ -133,12 +133,12 @@ def _is_name(caption: str) -> bool:
     return bool(caption.strip()) and len(caption) <= LONGEST and caption.isprintable()
 
 
-def _kind(described: Described) -> ColumnKind:
+def _kind(described: FieldMetadata) -> ColumnKind:
     return KINDS.get(described.type, "other")
 
 
-def _role(described: Described) -> Role:
-    """As the publisher set it; a number with an identifying name is none to compute with."""
+def _role(described: FieldMetadata) -> Role:
+    """The role set by the publisher; a number with an identifying name is an id."""
     identifies = (re.findall(r"\w+", described.caption.lower()) or [""])[-1] in IDENTIFYING
     match _kind(described):
         case "time":

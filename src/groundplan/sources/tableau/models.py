@@ -1,4 +1,4 @@
-"""What Tableau sends: strict in the fields we use, blind to all others, formulas and descriptions included."""
+"""Tableau's responses: the fields we use are validated strictly; all others, even formulas, are ignored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, JsonValue
 
 Luid = Annotated[str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$")]
-"""Goes into a path, so it holds nothing that means something there."""
+"""Part of a URL path, so it has no characters with a meaning there."""
 
 
 class SiteOf(BaseModel):
@@ -15,7 +15,7 @@ class SiteOf(BaseModel):
 
 
 class Credentials(BaseModel):
-    token: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,4096}$")] = Field(repr=False)  # what a header can hold
+    token: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,4096}$")] = Field(repr=False)  # characters valid in a header
     site: SiteOf
 
 
@@ -24,7 +24,7 @@ class SignedIn(BaseModel):
 
 
 class Published(BaseModel):
-    """A data source: its id is what queries name it by."""
+    """A published data source; queries refer to it by id."""
 
     id: Luid
     name: Annotated[str, Field(min_length=1)]
@@ -47,8 +47,8 @@ class Page(BaseModel):
     datasources: Several
 
 
-class Described(BaseModel):
-    """A field. Words of newer servers that we do not know count as unknown, not as faults."""
+class FieldMetadata(BaseModel):
+    """The metadata of a field. Unknown words of newer servers are not an error."""
 
     caption: str = Field(default="", alias="fieldCaption")
     type: str = Field(default="UNKNOWN", alias="dataType")
@@ -57,11 +57,11 @@ class Described(BaseModel):
 
 
 class Metadata(BaseModel):
-    data: list[Described]
+    data: list[FieldMetadata]
 
 
 class Rows(BaseModel):
-    """`error` may come with status 200."""
+    """`error` is possible even with status 200."""
 
     data: list[dict[str, JsonValue]] | None = None
     error: dict[str, JsonValue] | None = None

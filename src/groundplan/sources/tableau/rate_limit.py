@@ -1,4 +1,4 @@
-"""How many queries an hour still has room for: Tableau counts them by person and by hour."""
+"""The hourly query limit: Tableau counts queries by user and hour."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SECONDS = 3_600.0
 
 
 class QueriesUsedUp(SourceError):
-    """Nothing was sent: the hour has no room for another query."""
+    """The hourly limit is reached; no query was sent."""
 
 
-class Hour:
-    """The last sixty minutes, seen from now."""
+class HourlyLimit:
+    """Counts the queries of the last sixty minutes."""
 
     def __init__(self, queries: int) -> None:
         self._queries = queries

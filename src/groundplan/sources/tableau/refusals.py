@@ -1,4 +1,4 @@
-"""What Tableau's error codes mean to a person. Its own words stay out: they may hold anything."""
+"""Messages for Tableau's error codes. The server's own text is not quoted: it may contain anything."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from groundplan.sources.http.client import Reply, busy, failed
 
 EXPIRED = "401002"
 OUTDATED = ("400803", "404")
-"""Codes that begin so say that the data source is no longer what its metadata told."""
+"""Codes with these prefixes mean that the cached metadata is outdated."""
 
-PASSING = frozenset({"408000", "429000", "503800", "503801", "504000"})
+TRANSIENT = frozenset({"408000", "429000", "503800", "503801", "504000"})
 BY_STATUS = {401: EXPIRED, 408: "408000", 429: "429000", 503: "503800", 504: "504000"}
 MEANING = {
     "400000": "could not read the request as JSON; is the url right?",
@@ -22,33 +22,33 @@ MEANING = {
     "400803": "does not allow this query on these fields; ask for other functions or fewer filters",
     "400804": "found more than it can send at once; ask for fewer rows or columns",
     "401001": "refused the sign-in; set token_name and token_secret_*, or jwt_*, to valid ones, and check site",
-    "401002": "no longer takes the sign-in; is the same token in use elsewhere? Signing in there ends it here",
-    "403157": "has the VizQL Data Service switched off; ask its administrator to switch it on",
+    "401002": "no longer accepts the sign-in; is the same token in use elsewhere? Signing in there ends it here",
+    "403157": "has the VizQL Data Service disabled; ask its administrator to enable it",
     "403800": "forbids this; ask the owner of the data source for the capability `API Access`",
     "404934": "does not know a field of the query; the data source has changed, so ask again",
     "404935": "knows two fields with the same caption; ask the owner to rename one of them",
     "404950": "has no VizQL Data Service at this address; check url and the server's version",
     "408000": "took too long over the query; ask for less",
-    "409000": "is changing the data source right now; ask again in a while",
+    "409000": "is changing the data source right now; ask again later",
     "429000": "has had too many queries in this hour",
-    "500810": "holds an empty table where the query looks; check the data source in Tableau",
-    "500811": "misses a table where the query looks; check the data source in Tableau",
-    "501000": "cannot do this yet; check the server's version",
+    "500810": "has an empty table behind the query; check the data source in Tableau",
+    "500811": "lacks a table behind the query; check the data source in Tableau",
+    "501000": "does not support this yet; check the server's version",
     "503800": "has its query engine down",
     "503801": "cannot find its query engine",
-    "504000": "did not hear from its query engine in time",
+    "504000": "got no answer from its query engine in time",
 }
 
 
-class Declined(SourceError):
-    """Tableau answered, and the answer is a refusal."""
+class TableauError(SourceError):
+    """Tableau answered with an error."""
 
-    def __init__(self, said: str, code: str) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
         self.code = code
 
     @property
-    def outdates(self) -> bool:
+    def is_outdated(self) -> bool:
         return self.code.startswith(OUTDATED)
 
 
@@ -58,7 +58,7 @@ class Inner(BaseModel):
 
 
 class ErrorBody(Inner):
-    """Any of three shapes: of the query service, of the REST interface, and of an error inside an answer."""
+    """One of three shapes: from the query service, from the REST API, or inside a response."""
 
     error: Inner = Inner()
 
@@ -69,19 +69,19 @@ class ErrorBody(Inner):
 
 
 def refused(reply: Reply) -> GroundplanError:
-    """The failure of a request, by its error code or, without one, by its status."""
+    """The error for a failed request, by its error code or, without one, by its status."""
     code = _code(reply.content) or BY_STATUS.get(reply.status, "")
     if not code:
         return failed(reply)
-    said = f"{reply.who} {_meaning(code)} (error {code})"
-    return busy(reply, said) if code in PASSING else Declined(said, code)
+    message = f"{reply.who} {_meaning(code)} (error {code})"
+    return busy(reply, message) if code in TRANSIENT else TableauError(message, code)
 
 
 def _meaning(code: str) -> str:
     if code in MEANING:
         return MEANING[code]
     if code.startswith("404"):
-        return "is not there, or the sign-in may not see it; check site and datasource"
+        return "was not found, or the sign-in has no access; check site and datasource"
     return "refused the request; see the server's own log"
 
 

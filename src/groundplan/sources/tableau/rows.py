@@ -1,4 +1,4 @@
-"""The rows of an answer as typed columns: what each field must hold is known before anything comes."""
+"""Converts the rows of a response to typed columns; the types are known from the query."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AVERAGES = frozenset({"AVG", "MEDIAN", "STDEV", "VAR"})
 
 @dataclass(frozen=True)
 class Form:
-    """How a data type of Tableau arrives and what becomes of it; `convert` raises ValueError on anything else."""
+    """How values of a Tableau data type are converted; `convert` raises ValueError for other values."""
 
     kind: ColumnKind
     type: pa.DataType
@@ -33,43 +33,43 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Promised:
-    """A column that must come."""
+class ExpectedColumn:
+    """A column that the response must have."""
 
     column: TableColumn
     form: Form
-    documented: bool  # how its key is spelt
+    documented: bool  # whether the spelling of its key is documented
 
 
-def promised(query: Query, table: Table) -> tuple[Promised, ...]:
-    """The columns of the answer, in the query's order."""
-    return tuple(_promised(item, table) for item in query.fields)
+def expected_columns(query: Query, table: Table) -> tuple[ExpectedColumn, ...]:
+    """The columns of the response, in the query's order."""
+    return tuple(_expected_column(item, table) for item in query.fields)
 
 
-def to_table(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[Promised], zone: ZoneInfo) -> pa.Table:
-    """Raises where a row lacks a column, has a foreign one, or a cell is of another type."""
+def to_table(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[ExpectedColumn], zone: ZoneInfo) -> pa.Table:
+    """Raises SourceError if a row lacks a column or has another one, or if a cell has the wrong type."""
     keys = _keys(rows, columns)
     arrays = [_array([row[key] for row in rows], item, zone) for key, item in zip(keys, columns, strict=True)]
     return pa.Table.from_arrays(arrays, names=[item.column.name for item in columns])
 
 
-def _keys(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[Promised]) -> list[str]:
-    """Where each column stands. The key of a bin or a table calculation is not documented: it is the one left over."""
-    came = rows[0].keys() if rows else {item.column.name for item in columns}
-    missing = [item for item in columns if item.column.name not in came]
-    foreign = [key for key in came if key not in {item.column.name for item in columns}]
-    told = len(missing) <= 1 and len(foreign) == len(missing) and not any(item.documented for item in missing)
-    if not told or any(row.keys() != came for row in rows):
+def _keys(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[ExpectedColumn]) -> list[str]:
+    """The key of each column. The key of a bin or a table calculation is not documented: it is the one left over."""
+    given = rows[0].keys() if rows else {item.column.name for item in columns}
+    missing = [item for item in columns if item.column.name not in given]
+    foreign = [key for key in given if key not in {item.column.name for item in columns}]
+    clear = len(missing) <= 1 and len(foreign) == len(missing) and not any(item.documented for item in missing)
+    if not clear or any(row.keys() != given for row in rows):
         raise SourceError("Tableau sent other columns than the query asked for; check the server's version")
     return [foreign[0] if item in missing else item.column.name for item in columns]
 
 
-def _promised(item: QueryField, table: Table) -> Promised:
+def _expected_column(item: QueryField, table: Table) -> ExpectedColumn:
     function = getattr(item, "function", None)
     form = FORMS.get(_data_type(item, function, table), OTHER)
     grain = function.removeprefix("TRUNC_").lower() if function in DATE_CUTS else None
     documented = bool(item.field_alias) or not isinstance(item, BinField | TableCalcField)
-    return Promised(TableColumn(name=output_name(item), kind=form.kind, grain=grain), form, documented)
+    return ExpectedColumn(TableColumn(name=output_name(item), kind=form.kind, grain=grain), form, documented)
 
 
 def _data_type(item: QueryField, function: str | None, table: Table) -> str:
@@ -83,13 +83,15 @@ def _data_type(item: QueryField, function: str | None, table: Table) -> str:
     return source.type if source else "UNKNOWN"
 
 
-def _array(values: Sequence[JsonValue], item: Promised, zone: ZoneInfo) -> pa.Array:
+def _array(values: Sequence[JsonValue], item: ExpectedColumn, zone: ZoneInfo) -> pa.Array:
     form = item.form
     try:
         return pa.array([None if value is None else form.convert(value, zone) for value in values], form.type)
     except (ValueError, OverflowError):  # Arrow's own error is a ValueError
         name, kind = item.column.name, form.kind
-    raise SourceError(f"Tableau sent a value in {name!r} that is no {kind}; has the data source changed? Ask again")
+    raise SourceError(
+        f"Tableau sent a value in {name!r} that is not a {kind} value; if the data source changed, ask again"
+    )
 
 
 def _whole(value: JsonValue, zone: ZoneInfo) -> int:
@@ -118,7 +120,7 @@ def _text(value: JsonValue, _: ZoneInfo) -> str:
 
 
 def _day(value: JsonValue, zone: ZoneInfo) -> date:
-    """Some servers write midnight behind a day."""
+    """Some servers add midnight to a day."""
     moment = datetime.fromisoformat(_text(value, zone)).replace(tzinfo=None)
     if moment != datetime.combine(moment, datetime.min.time()):
         raise ValueError("not a day")
@@ -126,7 +128,7 @@ def _day(value: JsonValue, zone: ZoneInfo) -> date:
 
 
 def _moment(value: JsonValue, zone: ZoneInfo) -> datetime:
-    """As a clock on a wall of the zone shows it."""
+    """Local time in the zone, without offset."""
     moment = datetime.fromisoformat(_text(value, zone))
     return moment.astimezone(zone).replace(tzinfo=None) if moment.tzinfo else moment
 

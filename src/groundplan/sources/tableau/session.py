@@ -1,4 +1,4 @@
-"""Signed in when something is first asked, and once more when the server no longer takes that."""
+"""Signs in on the first request, and again when the sign-in has expired."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from groundplan.errors import WorldError
 from groundplan.sources.http.client import Budget, Reply, Request, Server
 from groundplan.sources.tableau.models import SignedIn
-from groundplan.sources.tableau.refusals import EXPIRED, Declined
+from groundplan.sources.tableau.refusals import EXPIRED, TableauError
 from groundplan.sources.tableau.site import Site
 
 SIGN_OUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Signed:
-    """`rest` is the path of the site in the REST interface."""
+class SignIn:
+    """`rest` is the path of the site in the REST API."""
 
     rest: str
     token: str = field(repr=False)
@@ -30,18 +30,18 @@ class Signed:
 
 
 class Session:
-    """One sign-in for all steps: a second one with the same token would end the first."""
+    """One sign-in for all steps: a second one with the same token would invalidate the first."""
 
     def __init__(self, site: Site, server: Server) -> None:
         self._site, self._server = site, server
-        self._signed: Signed | None = None
+        self._signed: SignIn | None = None
         self._signing = asyncio.Lock()
 
-    async def ask(self, request: Callable[[Signed], Request], budget: Budget) -> Reply:
+    async def ask(self, request: Callable[[SignIn], Request], budget: Budget) -> Reply:
         signed = await self._sign_in(budget, None)
         try:
             return await self._server.ask(request(signed), budget)
-        except Declined as error:
+        except TableauError as error:
             if error.code != EXPIRED:
                 raise
         signed = await self._sign_in(budget, signed)
@@ -51,26 +51,26 @@ class Session:
         signed, self._signed = self._signed, None
         if signed:
             path = f"{self._api}/auth/signout"
-            with suppress(WorldError):  # a sign-in that cannot be ended runs out by itself
+            with suppress(WorldError):  # a failed sign-out is harmless: the sign-in expires
                 await self._server.ask(
                     Request("POST", path, headers=signed.headers), self._server.budget(SIGN_OUT_SECONDS)
                 )
         await self._server.close()
 
-    async def _sign_in(self, budget: Budget, spent: Signed | None) -> Signed:
-        """The sign-in at hand, unless it is the spent one: then a new one, made once for all who wait."""
+    async def _sign_in(self, budget: Budget, expired: SignIn | None) -> SignIn:
+        """The current sign-in, or a new one if it is the expired one; concurrent callers share the new one."""
         async with self._signing:
-            if self._signed is None or self._signed is spent:
+            if self._signed is None or self._signed is expired:
                 self._signed = None
                 self._signed = await self._signed_in(budget)
             return self._signed
 
-    async def _signed_in(self, budget: Budget) -> Signed:
+    async def _signed_in(self, budget: Budget) -> SignIn:
         credentials = {**self._site.read_credentials(), "site": {"contentUrl": self._site.site}}
         content = json.dumps({"credentials": credentials}).encode()
         reply = await self._server.ask(Request("POST", f"{self._api}/auth/signin", content=content), budget)
         given = reply.read(SignedIn).credentials
-        return Signed(f"{self._api}/sites/{given.site.id}", given.token)
+        return SignIn(f"{self._api}/sites/{given.site.id}", given.token)
 
     @property
     def _api(self) -> str:

@@ -1,4 +1,4 @@
-"""What is set up for Tableau: a server, a site and the one data source that any plan reaches."""
+"""The settings for Tableau: a server, a site, and the only data source that plans can query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HAS = (
 
 
 class Site(Access):
-    """`queries_per_hour` is what Tableau allows one person; `metadata_seconds` how long fields are taken as known."""
+    """`queries_per_hour` is Tableau's limit for one user; `metadata_seconds` is how long fields are cached."""
 
     site: Annotated[str, Field(pattern=r"^[\w-]*$", max_length=128)] = ""  # its contentUrl; the default site has none
     datasource: Name
@@ -30,7 +30,7 @@ class Site(Access):
     token_secret_file: str | None = None
     jwt_env: str | None = None
     jwt_file: str | None = None
-    timezone: str = "UTC"  # of the clock that moments with an offset are shown by
+    timezone: str = "UTC"  # timestamps with an offset are converted to it
     requests: Annotated[int, Field(ge=1, le=10_000)] = 50
     request_seconds: Annotated[float, Field(gt=0, le=600)] = 60
     queries_per_hour: Annotated[int, Field(ge=1, le=100_000)] = 100
@@ -42,7 +42,7 @@ class Site(Access):
         try:
             ZoneInfo(timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("there is no such time zone; write one as Europe/Berlin or UTC") from None
+            raise ValueError("there is no such time zone; write one such as Europe/Berlin or UTC") from None
         return timezone
 
     @property
@@ -50,14 +50,14 @@ class Site(Access):
         return ZoneInfo(self.timezone)
 
     def read_credentials(self) -> dict[str, str]:
-        """As a sign-in takes them. Read anew each time: a JWT lives for minutes."""
+        """The credentials for a sign-in. Read each time, because a JWT is valid only for minutes."""
         secret = read_secret(self.token_secret_env, self.token_secret_file, "token_secret", who=self.url)
         jwt = read_secret(self.jwt_env, self.jwt_file, "jwt", who=self.url)
         if jwt and not (secret or self.token_name):
             return {"jwt": jwt}
         if secret and self.token_name and not jwt:
             return {"personalAccessTokenName": self.token_name, "personalAccessTokenSecret": secret}
-        raise UsageError(f"{NAME}: one way to sign in is wanted, a token with its name or a JWT; it has {HAS}")
+        raise UsageError(f"{NAME}: give one way to sign in, a token with its name or a JWT; the settings are {HAS}")
 
 
 def load_site(settings: Site | dict[str, Any]) -> Site:

@@ -26,7 +26,7 @@ from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.opening import open_engine
 from groundplan.sources.tables.schema.describe import describe
 from groundplan.sources.tables.schema.distinct import find_values
-from groundplan.sources.tables.tools.registry import ASKING, LAZY, SINKS
+from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
 from groundplan.sources.tables.tools.shape import join_tables
 
 THREADS = 8
@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Tables:
     """Opened with `Tables.open`; every query passes the second gate and runs at most once per run.
 
-    Calls run side by side in a few threads. Cancelling one stops its query in the engine.
+    Calls run concurrently in a few threads. Cancelling one stops its query in the engine.
     """
 
     def __init__(self, engine: Engine, name: str = "tables") -> None:
@@ -52,16 +52,16 @@ class Tables:
 
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
-        """A file, a folder of files, a DuckDB file, an Ibis URL or backend, a frame, or frames by name."""
+        """Open a file, a folder of files, a DuckDB file, an Ibis URL or backend, a frame, or frames by name."""
         source = cls(open_engine(where), name)
         if not source.names:
             source._executor.engine.close()
-            raise SourceError(f"{where}: holds no tables")
+            raise SourceError(f"{where}: contains no tables")
         return source
 
     @classmethod
     def scratch(cls) -> Self:
-        """Without tables of its own: for the rows of other sources."""
+        """An empty source for the rows of other sources."""
         return cls(open_scratch())
 
     @staticmethod
@@ -87,11 +87,11 @@ class Tables:
         return await self._in_thread(CancelScope(), lambda scope: self._values(question, scope))
 
     async def close(self) -> None:
-        """Stops the queries that run, then disconnects."""
+        """Stops running queries, then disconnects."""
         await self._workers.close(self._executor.engine.close)
 
     async def _in_thread(self, scope: CancelScope, work: Callable[[CancelScope], T]) -> T:
-        """In a thread of this source. Cancelling the caller cancels the scope."""
+        """Run the work in a thread of this source. Cancelling the caller cancels the scope."""
         return await self._workers.run(lambda: work(scope), scope.cancel)
 
     def _described(self, scope: CancelScope) -> SourceSchema:
@@ -105,7 +105,7 @@ class Tables:
 
     def _table(self, name: str, scope: CancelScope) -> Handle:
         if name not in self.names:
-            raise UsageError(f"{self.name}: there is no table {name!r}; there are {', '.join(self.names)}")
+            raise UsageError(f"{self.name}: there is no table {name!r}; the tables are {', '.join(self.names)}")
         known = self._handles.get(name)
         return known or self._handles.setdefault(name, handle_on(self._executor.engine.table(name, scope)))
 
@@ -133,7 +133,7 @@ class Tables:
         given, tool, own = call.inputs.get(port), call.tool.name, self._executor.engine.backend
         if isinstance(given, pa.Table):
             if self._guests is None:
-                raise ToolError(f"{tool}: the rows of another source cannot be worked on in {own.name}")
+                raise ToolError(f"{tool}: the rows of another source cannot be processed in {own.name}")
             return self._guests.take(call.run, given, scope)
         if not isinstance(given, Handle) or given.table.get_backend() is not own:
             raise ToolError(f"{tool}: the input {port!r} is not a table of the source {self.name!r}")
@@ -160,7 +160,7 @@ class Tables:
 
 
 def with_defaults(tool: Tool, params: Mapping[str, Any]) -> Params:
-    """The params with what the tool's schema says where a plan says nothing."""
+    """The params, completed with the defaults of the tool's schema."""
     properties: Any = tool.params.get("properties", {})
     defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     return {**defaults, **params}
@@ -171,9 +171,9 @@ def _made(tool: str, inputs: Sequence[Handle], params: Params, work: Work) -> tu
         return join_tables(inputs[0], inputs[1], params), ()
     if tool in LAZY:
         return LAZY[tool](inputs[0], params), ()
-    if tool in ASKING:
-        return ASKING[tool](inputs[0], params, work.ask)
-    raise UsageError(f"{tool!r} is no table tool; see `groundplan catalog list`")
+    if tool in QUERYING:
+        return QUERYING[tool](inputs[0], params, work.ask)
+    raise UsageError(f"{tool!r} is not a table tool; see `groundplan catalog list`")
 
 
 def _shown(fetched: Fetched, rows: int, total: int) -> ShownTable:

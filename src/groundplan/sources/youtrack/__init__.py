@@ -1,1 +1,1 @@
-"""Issues of a YouTrack server, read by its REST interface."""
+"""Issues of a YouTrack server, read through its REST API."""

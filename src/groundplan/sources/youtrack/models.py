@@ -1,4 +1,4 @@
-"""What YouTrack sends: strict in the fields we ask for, blind to all others."""
+"""YouTrack's responses: the fields we request are validated strictly, others are ignored."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from groundplan.sources.http.asking import Period
 from groundplan.sources.http.listing import Columns, Row, Wording
+from groundplan.sources.http.params import Period
 
 ISSUES: Columns = {
     "project": "text",
@@ -96,7 +96,7 @@ class YouTrackIssue(BaseModel):
 
 
 def _text(value: JsonValue) -> str | None:
-    """A custom field's value by its type: an object with a name, several of them, a plain value or none."""
+    """The text of a custom field: an object with a name, a list of them, a plain value, or none."""
     match value:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""Issues in YouTrack's query language, built from typed terms: no value can become syntax."""
+"""Builds YouTrack queries from typed terms; a value cannot become query syntax."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from groundplan.sources.http.asking import Asked, Value
+from groundplan.sources.http.params import ListParams, Value
 
 ATTRIBUTE = {"created": "created", "updated": "updated", "resolved": "resolved date"}
 STATUS = {"open": "#Unresolved", "resolved": "#Resolved"}
 
 
 def _inert(value: str) -> str:
-    """Between braces everything is a plain value but these."""
+    """Refuse the only characters with a meaning between braces."""
     if re.search(r'[{}"\\]', value):
-        raise ValueError('a value holds none of { } " \\, which have a meaning in a query')
+        raise ValueError('a value cannot contain { } " \\, which have a meaning in a query')
     return value
 
 
 Inert = Annotated[Value, AfterValidator(_inert)]
 
 
-class IssuesAsked(Asked):
+class IssueParams(ListParams):
     status: Literal["open", "resolved", "all"] = "all"
     states: tuple[Inert, ...] = ()
     assignee: Inert | None = None
@@ -33,15 +33,15 @@ class IssuesAsked(Asked):
     by: Literal["created", "updated", "resolved"] = "created"
 
 
-def compose(asked: IssuesAsked, projects: Sequence[str]) -> str:
-    """Different attributes are joined by and, values of one attribute by or."""
+def compose(params: IssueParams, projects: Sequence[str]) -> str:
+    """YouTrack combines different attributes with and, the values of one attribute with or."""
     terms = [
         _among("project", projects),
-        STATUS.get(asked.status),
-        _among("State", asked.states),
-        _among("Assignee", [asked.assignee] if asked.assignee else ()),
-        _among("reporter", [asked.reporter] if asked.reporter else ()),
-        _within(asked),
+        STATUS.get(params.status),
+        _among("State", params.states),
+        _among("Assignee", [params.assignee] if params.assignee else ()),
+        _among("reporter", [params.reporter] if params.reporter else ()),
+        _within(params),
         "sort by: created desc",
     ]
     return " ".join(term for term in terms if term)
@@ -51,11 +51,11 @@ def _among(attribute: str, values: Sequence[str]) -> str | None:
     return f"{attribute}: " + ", ".join(f"{{{_inert(value)}}}" for value in values) if values else None
 
 
-def _within(asked: IssuesAsked) -> str | None:
-    """A day wider on both sides: the server takes days in a time zone of its own."""
-    start, end = asked.start, asked.end
+def _within(params: IssueParams) -> str | None:
+    """One day wider on both sides, because the server uses days of its own time zone."""
+    start, end = params.start, params.end
     if start is None and end is None:
         return None
     since = (start.astimezone(UTC) - timedelta(days=1)).date().isoformat() if start else "*"
     until = (end.astimezone(UTC) + timedelta(days=1)).date().isoformat() if end else "*"
-    return f"{ATTRIBUTE[asked.by]}: {since} .. {until}"
+    return f"{ATTRIBUTE[params.by]}: {since} .. {until}"

@@ -13,14 +13,14 @@ MONTHS: dict[Unit, int] = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 
 
 class Span(NamedTuple):
-    """`start` is in, `end` is not; `date.min` and `date.max` mean that the side is open."""
+    """`start` is included, `end` is not; `date.min` and `date.max` mean an open side."""
 
     start: date
     end: date
 
 
 class Named(NamedTuple):
-    """A unit by its number: `year` is None when the words leave it out."""
+    """A numbered unit, such as the third quarter; `year` is None if the words do not give it."""
 
     unit: Unit
     number: int
@@ -28,7 +28,7 @@ class Named(NamedTuple):
     year: int | None = None
 
     def in_year(self, year: int) -> Span | None:
-        """None when that year has no such day."""
+        """The unit in that year; None if the year has no such day."""
         if self.unit != "day":
             return unit_around(date(year, (self.number - 1) * MONTHS[self.unit] + 1, 1), self.unit)
         if self.number > monthrange(year, self.month)[1]:
@@ -50,14 +50,14 @@ def year_span(first: int, last: int | None = None) -> Span:
 
 
 def rolling(today: date, unit: Unit, count: int) -> Span:
-    """So many units up to and including today, or, when positive, so many from tomorrow on."""
+    """A negative count of units ends today, which is included; a positive one starts tomorrow."""
     tomorrow = shift(today, "day", 1)
     edge = shift(tomorrow, unit, count)
     return Span(min(edge, tomorrow), max(edge, tomorrow))
 
 
 def latest(named: Named, today: date) -> Span | None:
-    """The last such unit that has begun by today; None for a day that no year has."""
+    """The latest such unit that started today or earlier; None for a day that no year has."""
     for year in range(today.year, max(today.year - 9, MINYEAR - 1), -1):
         span = named.in_year(year)
         if span and span.start <= today:
@@ -66,7 +66,7 @@ def latest(named: Named, today: date) -> Span | None:
 
 
 def shift(day: date, unit: Unit, count: int) -> date:
-    """A day so many units later: the 31st becomes a month's last day, and the calendar's ends hold."""
+    """The day `count` units later: the 31st becomes the last day of a shorter month; stays within the calendar."""
     if unit in DAYS:
         ordinal = day.toordinal() + count * DAYS[unit]
         return date.fromordinal(min(max(ordinal, date.min.toordinal()), date.max.toordinal()))

@@ -1,4 +1,4 @@
-"""Phrases that speak of a time and that the grammar reads in part or not at all: asked about, never passed over."""
+"""Time phrases that the grammar cannot fully read: the user is asked about them, they are never ignored."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ DOUBTFUL = re.compile(
 
 
 def find_doubtful(text: str) -> Iterator[tuple[int, int]]:
-    """Where such phrases stand."""
+    """The start and end of each such phrase."""
     return ((match.start(), match.end()) for match in DOUBTFUL.finditer(text))

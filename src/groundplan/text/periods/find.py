@@ -1,16 +1,16 @@
 """Period phrases, English and Russian, as exact half-open intervals.
 
-Where words leave a choice, this is the one made, always the same:
+Ambiguous words are always read the same way:
 
 - a unit without a year is the latest that has begun: in July, "in March" is this year's and "in October" last year's;
 - "last week", "last month", "last year" are the calendar units before the current ones; a week starts on Monday;
 - "last 30 days", "past 3 months", "за последний месяц" roll: they end with today, and today is in;
 - "next 7 days" begin tomorrow; "two weeks ago" is that calendar week;
 - the end of a range is in: "between Jan 2016 and Dec 2017" ends where 2018 starts;
-- "before", "until", "до" leave the unit out; "through", "по", "включительно" take it in; "after", "после" pass it;
-- of two readings of the digits (03/04/2025) none is chosen, unless another date of the question settles it;
-- English "from March 2024" with no end is either that month or all since: both are candidates;
-- a fiscal year, "early 2024" or a range turned round is only a candidate; 30 February has none.
+- "before", "until", "до" exclude the unit; "through", "по", "включительно" include it; "after", "после" start after it;
+- digits with two readings (03/04/2025) stay ambiguous unless another date in the question decides between them;
+- English "from March 2024" with no end is either that month or everything since: both are candidates;
+- a fiscal year, "early 2024" or a reversed range gives only a candidate; 30 February gives none.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from groundplan.text.periods.surroundings import find_blur, is_in_a_name
 from groundplan.text.periods.tokens import Sentence, dialects, tokenize
 from groundplan.text.periods.words import AND, FISCAL, STARTERS
 
-NEAR = 1  # letters between a doubtful phrase and what belongs to it
+NEAR = 1  # the most letters between a doubtful phrase and a period that belongs to it
 BUT = AND | {"but", "но"}
 
 
 @dataclass(frozen=True)
 class Found:
-    """A phrase, and the period it means; None when the candidates, or that there are none, must be asked about."""
+    """A phrase and the period it means; None if the user must be asked, with the candidates or without any."""
 
     start: int
     end: int
@@ -66,22 +66,22 @@ def find_periods(text: str, today: date, timezone: str = "UTC", week_start: int 
         sure = phrase.sure and len(periods) == 1
         found.append(Found(start, end, periods[0]) if sure else Found(start, end, None, periods))
     for start, end in find_doubtful(text):
-        found = _asked_about(found, start, end, text)
+        found = _mark_doubtful(found, start, end, text)
     return tuple(found)
 
 
-def _asked_about(found: list[Found], start: int, end: int, text: str) -> list[Found]:
-    """With what was read at that phrase, or right beside it, as a candidate only."""
+def _mark_doubtful(found: list[Found], start: int, end: int, text: str) -> list[Found]:
+    """Turn the periods found in the doubtful phrase, or right next to it, into candidates."""
     near = [one for one in found if one.start <= end + NEAR and start - NEAR <= one.end]
     spans = [one.period for one in near if one.period] + [period for one in near for period in one.candidates]
     first, last = min([start, *(one.start for one in near)]), max([end, *(one.end for one in near)])
     spans = [period.model_copy(update={"phrase": text[first:last]}) for period in spans]
-    doubted = Found(first, last, None, tuple(dict.fromkeys(spans)))
-    return sorted([*(one for one in found if one not in near), doubted], key=lambda one: one.start)
+    doubtful = Found(first, last, None, tuple(dict.fromkeys(spans)))
+    return sorted([*(one for one in found if one not in near), doubtful], key=lambda one: one.start)
 
 
 def _meanings(phrase: Phrase, readings: list[list[Phrase]]) -> tuple[Span, ...]:
-    """What the phrase means in each reading of the digits, each meaning once."""
+    """The distinct meanings of the phrase over all readings of the digits."""
     spans = [
         span
         for reading in readings
@@ -100,13 +100,13 @@ def _phrases(sentence: Sentence) -> list[Phrase]:
         phrases = _phrases_at(sentence, at)
         if phrases and not is_in_a_name(sentence, at, phrases[-1].after):
             for phrase in phrases:
-                found.append(_doubted(sentence, phrase, found[-1].after if found else 0))
+                found.append(_with_certainty(sentence, phrase, found[-1].after if found else 0))
         at = phrases[-1].after if phrases else at + 1
     return list(_bounded(sentence, found))
 
 
 def _phrases_at(sentence: Sentence, at: int) -> tuple[Phrase, ...]:
-    """Several only for a list of periods that do not touch."""
+    """The phrases that start here: several only for a list of periods that are not adjacent."""
     token = sentence.tokens[at]
     if token.kind == "symbol" or (token.kind == "word" and token.text not in STARTERS):
         return ()
@@ -114,15 +114,15 @@ def _phrases_at(sentence: Sentence, at: int) -> tuple[Phrase, ...]:
     return (single,) if single else listed(sentence, at)
 
 
-def _doubted(sentence: Sentence, phrase: Phrase, free_from: int) -> Phrase:
-    """A fiscal year has bounds we do not know, and so has early 2024: what is read is only a candidate."""
+def _with_certainty(sentence: Sentence, phrase: Phrase, free_from: int) -> Phrase:
+    """A phrase with unknown bounds, such as a fiscal year or early 2024, is not sure."""
     blur = find_blur(sentence, phrase.at, free_from)
     fiscal = any(token.text in FISCAL for token in sentence.tokens[phrase.at : phrase.after])
     return replace(phrase, at=phrase.at if blur is None else blur, sure=phrase.sure and blur is None and not fiscal)
 
 
 def _bounded(sentence: Sentence, phrases: list[Phrase]) -> Iterator[Phrase]:
-    """After 2019 and before 2022: two open sides close one period."""
+    """Join two open-ended phrases to one period: after 2019 and before 2022."""
     last: Phrase | None = None
     for phrase in phrases:
         both = _closed(sentence, last, phrase) if last else None
@@ -147,7 +147,7 @@ def _closed(sentence: Sentence, left: Phrase, right: Phrase) -> Phrase | None:
 
 
 def _is_russian(text: str) -> bool:
-    """By the count of letters of each script: enough to tell 3 April from March 4."""
+    """Compares letter counts by script; decides whether 03.04 is 3 April or March 4."""
     cyrillic = sum("а" <= letter <= "я" or letter == "ё" for letter in text.lower())
     latin = sum("a" <= letter <= "z" for letter in text.lower())
     return cyrillic > latin

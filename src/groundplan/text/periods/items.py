@@ -1,4 +1,4 @@
-"""The one period that begins at a word, whatever its form: the longest reading wins."""
+"""Finds the period that starts at a word, in any form; the longest match wins."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _longest(matches: list[Match | None]) -> Match | None:
 
 
 def _part(whole: Span, unit: Unit, count: int, ordinal: int) -> Span | None:
-    """Counted from the whole's start, or, with the ordinal 0, back from its end; None when it does not fit."""
+    """Counted from the start of the whole, or back from its end if the ordinal is 0; None if it does not fit."""
     if ordinal:
         start = shift(whole.start, unit, ordinal - 1)
         part = Span(start, shift(start, unit, count))

@@ -1,4 +1,4 @@
-"""Periods that stand alone or are joined by "and": those that touch become one."""
+"""Single periods, and periods joined by "and": adjacent ones are merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_LOOSE_RUN = 8
 
 @dataclass(frozen=True)
 class Phrase:
-    """From the token `at` up to `after`. No span: there is no such day; several: its meanings, the likelier first."""
+    """The tokens from `at` up to `after`. `spans` are its meanings, likeliest first; empty if there is no such day."""
 
     at: int
     after: int
@@ -43,7 +43,7 @@ def listed(sentence: Sentence, at: int) -> tuple[Phrase, ...]:
 
 
 def numbered(number: int, item: Span | Named) -> Named | None:
-    """The 3 of "3-5 March" beside the fifth of March; None where the number cannot be of that unit."""
+    """The unit of a number from its neighbour: the 3 in "3-5 March" is a day. None if the number is too large."""
     if isinstance(item, Span) or item.unit == "month":
         return None
     limit = {"day": 31, "quarter": 4, "half": 2}[item.unit]
@@ -51,7 +51,7 @@ def numbered(number: int, item: Span | Named) -> Named | None:
 
 
 def _pieces(sentence: Sentence, at: int) -> list[Piece]:
-    """The items of the list; a number takes its unit from the next one: 1 и 2 квартал."""
+    """The items of the list; a bare number takes its unit from the next item: 1 и 2 квартал."""
     pieces: list[Piece] = []
     loose: list[int] = []
     while len(loose) <= LONGEST_LOOSE_RUN:
@@ -73,7 +73,7 @@ def _pieces(sentence: Sentence, at: int) -> list[Piece]:
 
 
 def _is_time_here(sentence: Sentence, pieces: list[Piece]) -> bool:
-    """Not the number of "more than 2010" or "top 10 March orders", nor the verb may."""
+    """False for numbers as in "more than 2010" or "top 10 March orders", and for the verb may."""
     first, match = pieces[0]
     before = sentence.word(first - 1)
     if sentence.tokens[first].kind == "number" and before in MAGNITUDES:
@@ -82,7 +82,7 @@ def _is_time_here(sentence: Sentence, pieces: list[Piece]) -> bool:
 
 
 def _settled(items: list[Span | Named], today: date) -> list[Span | None]:
-    """A unit without a year takes its right neighbour's, else its left one's, else the latest."""
+    """A unit without a year takes the year of its right neighbour, else of its left one, else the latest."""
     years = [item.year if isinstance(item, Named) else None for item in items]
     spans: list[Span | None] = []
     for place, item in enumerate(items):

@@ -16,7 +16,7 @@ JOINERS = re.compile(r"\s(?:and|with|to|и|с|по|до)\s", re.IGNORECASE)
 def set_apart(
     text: str, words: Sequence[Word], periods: tuple[Found, ...], today: date, timezone: str
 ) -> tuple[Found, ...]:
-    """The two sides, where the question compares and names no grain; else the periods as they were found."""
+    """The two sides if the question compares them and names no grain; otherwise the periods unchanged."""
     if len(periods) != 1 or not _compares(words, periods[0]):
         return periods
     whole = periods[0]
@@ -36,7 +36,7 @@ def _compares(words: Sequence[Word], whole: Found) -> bool:
 
 
 def _side(text: str, start: int, end: int, whole: Found, today: date, timezone: str) -> Found | None:
-    """The period of these words alone; one that lacks a year takes that of the whole."""
+    """The period of these words alone; a missing year is taken from the whole."""
     assert whole.period is not None
     for place in (start, *_later_words(text, start, end)):
         for year in ("", f" {whole.period.start.year}", f" {whole.period.end.year}"):
@@ -48,7 +48,7 @@ def _side(text: str, start: int, end: int, whole: Found, today: date, timezone: 
 
 
 def _later_words(text: str, start: int, end: int) -> Iterator[int]:
-    """Without `between` or `from` in front."""
+    """The start of the second word, to skip a leading `between` or `from`."""
     space = text.find(" ", start, end)
     if space >= 0:
         yield space + 1

@@ -29,7 +29,7 @@ LONGEST_FIRST = sorted(EDGES.items(), key=lambda edge: -len(edge[0]))
 
 
 def ranged(sentence: Sentence, at: int) -> Phrase | None:
-    """From January to March 2025, between 2019 and 2021, Jan-Mar 2025: the unit named last is in."""
+    """From January to March 2025, between 2019 and 2021, Jan-Mar 2025: the last unit is included."""
     opener = sentence.word(at)
     is_open = opener in FROM or opener in BETWEEN
     left_at = _past(sentence, at + 1, STARTS) if is_open else at
@@ -75,7 +75,7 @@ def _joins(sentence: Sentence, at: int, left_at: int, joiner_at: int) -> bool:
 
 
 def _moved(edge: Edge, side: str, last: str) -> Edge:
-    """Before the end of 2024 is through it; since the end of 2024 is after it."""
+    """Before the end of 2024 means through 2024; since the end of 2024 means after it."""
     match edge:
         case "before" if side in ENDS or last in INCLUSIVE:
             return "through"
@@ -101,7 +101,7 @@ def _meanings(edge: Edge, span: Span, relative: bool) -> tuple[Span, ...]:
             return (Span(date.min, span.start),)
         case "through":
             return (Span(date.min, span.end),)
-        case "from":  # "orders from 2023" are those of 2023 or all since; "from last week" is last week
+        case "from":  # "orders from 2023" means in 2023 or since 2023; "from last week" means last week
             return (span,) if relative else (span, Span(span.start, date.max))
 
 
@@ -118,7 +118,7 @@ def _from_start(sentence: Sentence, at: int, place: int) -> Phrase | None:
 
 
 def _past(sentence: Sentence, at: int, edges: set[str]) -> int:
-    """Past "the beginning of" or "конца" where it stands."""
+    """The position after "the beginning of" or "конца", if one of them is here."""
     place = sentence.skip(at, ("the",))
     return sentence.skip(place + 1, ("of", "the")) if sentence.word(place) in edges else place
 
@@ -131,7 +131,7 @@ def _now(sentence: Sentence, at: int) -> Match | None:
 
 
 def _same_month(sentence: Sentence, left_at: int, right_at: int, left: Match | None) -> Match | None:
-    """The 5 of "March 3-5, 2025", read as if the month were said again."""
+    """The 5 in "March 3-5, 2025", read as if the month were repeated."""
     if not left or not isinstance(left.item, Named) or left.item.unit != "day" or left.item.year:
         return None
     again = (sentence.tokens[left_at], *sentence.tokens[right_at:])
@@ -140,12 +140,12 @@ def _same_month(sentence: Sentence, left_at: int, right_at: int, left: Match | N
 
 
 def _is_compared(sentence: Sentence, at: int) -> bool:
-    """Compare March 2024 to March 2025: two periods, no range."""
+    """Compare March 2024 to March 2025: two periods, not a range."""
     return any(token.text.startswith(("compar", "сравн")) for token in sentence.tokens[:at])
 
 
 def _is_other_case(sentence: Sentence, at: int, place: int, match: Match) -> bool:
-    """С апрелем, с прошлым годом: with, not since. По 2019 году: of it, not up to it."""
+    """The grammatical case excludes a range: "с апрелем" means with, not since; "по 2019 году" means for, not until."""
     words = [token.text for token in sentence.tokens[place : match.after] if token.kind == "word"]
     match sentence.word(at):
         case "с" | "со":
@@ -158,7 +158,7 @@ def _is_other_case(sentence: Sentence, at: int, place: int, match: Match) -> boo
 
 
 def _settled(left: Span | Named, right: Span | Named, today: date) -> tuple[tuple[Span, ...], bool]:
-    """One range; not sure of it when its ends stand the wrong way round."""
+    """The range and whether it is sure; a range with reversed ends is not."""
     end = resolve(right, today)
     if isinstance(right, Named) and right.year is None and isinstance(left, Named) and left.year:
         end = _following(right, left.in_year(left.year))

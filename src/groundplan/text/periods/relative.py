@@ -1,4 +1,4 @@
-"""Periods told from today: yesterday, last month, the past 30 days, year to date."""
+"""Periods relative to today: yesterday, last month, the past 30 days, year to date."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_day_word(sentence: Sentence, at: int) -> Match | None:
 
 
 def find_turn(sentence: Sentence, at: int) -> Match | None:
-    """This, last and next name calendar units; a count of them, and past, roll from today."""
+    """This, last and next mean calendar units; with a count, or with past, the period is counted from today."""
     turn = TURNS.get(sentence.word(at))
     place = sentence.skip(at + 1, QUALIFIERS)
     count = find_count(sentence, place)
@@ -51,12 +51,12 @@ def find_turn(sentence: Sentence, at: int) -> Match | None:
 
 
 def find_ago(sentence: Sentence, at: int) -> Match | None:
-    """3 days ago, two weeks ago, месяц назад: the calendar unit so many back."""
+    """3 days ago, two weeks ago, месяц назад: the calendar unit that many units back."""
     count = find_count(sentence, at) or (1 if sentence.word(at) in ("a", "an") else None)
     unit_at = at + 1 if count else at
     unit = UNITS.get(sentence.word(unit_at))
-    said = count or sentence.word(unit_at) in SINGLE
-    if not unit or not said or sentence.word(unit_at + 1) not in ("ago", "назад"):
+    counted = count or sentence.word(unit_at) in SINGLE
+    if not unit or not counted or sentence.word(unit_at + 1) not in ("ago", "назад"):
         return None
     day = shift(sentence.today, unit, -(count or 1))
     return Match(unit_around(day, unit, sentence.week_start), unit_at + 2, relative=True)
@@ -82,7 +82,7 @@ def find_count(sentence: Sentence, at: int) -> int | None:
 
 
 def find_unit(sentence: Sentence, at: int) -> tuple[Unit, int] | None:
-    """A half is a unit only as a half-year."""
+    """The unit at this word and the position after it; half counts only as half-year."""
     word, after = sentence.word(at), at + 1
     year_at = sentence.skip(after, ("-",))
     if word in LOOSE_HALVES:
@@ -92,7 +92,7 @@ def find_unit(sentence: Sentence, at: int) -> tuple[Unit, int] | None:
 
 
 def _whole(sentence: Sentence, unit: Unit, offset: int, count: int) -> Span:
-    """So many whole calendar units, before or after the one that contains today."""
+    """`count` whole calendar units before or after the one that contains today."""
     current = unit_around(sentence.today, unit, sentence.week_start)
     if offset < 0:
         return Span(shift(current.start, unit, offset * count), shift(current.end, unit, offset))
@@ -100,7 +100,7 @@ def _whole(sentence: Sentence, unit: Unit, offset: int, count: int) -> Span:
 
 
 def _is_no_period(sentence: Sentence, at: int, after: int, count: int | None) -> bool:
-    """The last day of each month; what was the last year it ran; the last years of his life."""
+    """Not a period: the last day of each month; what was the last year it ran; the last years of his life."""
     of = sentence.word(after) == "of"
     follows = sentence.word(after + of)
     recurs = follows in UNITS if of or not follows.isascii() else False

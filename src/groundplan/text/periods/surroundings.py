@@ -1,4 +1,4 @@
-"""What stands around a phrase and changes it: a name it is part of, a word that blurs its bounds."""
+"""Context that changes a phrase: a name it is part of, or a word that makes its bounds vague."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ JOINTS = set("-/.,_:")
 
 
 def is_in_a_name(sentence: Sentence, at: int, after: int) -> bool:
-    """Part of INV-2024-03, #2024, 2024/15 or 2024k."""
+    """Whether it is part of a name or number such as INV-2024-03, #2024, 2024/15 or 2024k."""
     before, behind = sentence.word(at - 1), sentence.word(after)
     if sentence.glued(at) and sentence.word(at - 2) not in BLURS:
         joined = before in JOINTS and sentence.glued(at - 1)
@@ -20,7 +20,7 @@ def is_in_a_name(sentence: Sentence, at: int, after: int) -> bool:
 
 
 def find_blur(sentence: Sentence, at: int, free_from: int) -> int | None:
-    """Where early, mid-, летом or "week 12 of" begins, a part with no agreed bounds; not before the free place."""
+    """The position of a word with vague bounds before the phrase: early, mid-, летом, "week 12 of". None if none is."""
     place = at - 1
     while sentence.word(place) in ("of", "the", "-"):
         place -= 1

@@ -1,4 +1,4 @@
-"""A question cut into words, numbers and written dates, each where it stands."""
+"""Splits a question into words, numbers and written dates, with their positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEXEMES = re.compile(
 )
 DASHES = str.maketrans("ё–—−‒‑", "е-----")
 SHORT_YEAR_PIVOT = 50  # '49 is 2049, '50 is 1950
-LONGEST_SHORT_RANGE = 20  # 2016-17 names two years; 2016-99 is no pair of years
+LONGEST_SHORT_RANGE = 20  # 2016-17 names two years; 2016-99 does not
 
 
 class Token(NamedTuple):
@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """How written dates are read where they can be read in two ways."""
+    """How ambiguous written dates are read."""
 
     day_first: bool
     year_pairs: bool  # 2011-12 is two years, not December
@@ -49,35 +49,35 @@ class Dialect(NamedTuple):
 
 @dataclass(frozen=True)
 class Match:
-    """What was read, and the place after it."""
+    """The item that was read, and the position after it."""
 
     item: Span | Named
     after: int
-    weak: bool = False  # says nothing of time unless a preposition stands before it
-    relative: bool = False  # told from today
+    weak: bool = False  # a time only after a preposition: may, mar
+    relative: bool = False  # relative to today
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The tokens, and the clock by which relative words are read."""
+    """The tokens, and the date that relative words refer to."""
 
     tokens: tuple[Token, ...]
     today: date
     week_start: int
     dialect: Dialect
-    read: dict[int, Match | None] = field(default_factory=dict)  # so that no place is read twice
+    read: dict[int, Match | None] = field(default_factory=dict)  # a cache of matches by position
 
     def word(self, at: int) -> str:
-        """The empty text before the beginning and past the end."""
+        """The word at this position; empty outside the sentence."""
         return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
 
     def number(self, at: int) -> int | None:
-        """A whole number as it is written, without a group separator."""
+        """The whole number at this position, if it has no group separator."""
         text = self.word(at)
         return int(text) if text.isdecimal() and len(text) < 6 and self.tokens[at].kind == "number" else None
 
     def glued(self, at: int) -> bool:
-        """No space stands between this token and the one before it."""
+        """Whether no space separates this token from the one before it."""
         return 0 < at < len(self.tokens) and self.tokens[at].start == self.tokens[at - 1].end
 
     def with_tokens(self, tokens: tuple[Token, ...]) -> Sentence:
@@ -87,14 +87,14 @@ class Sentence:
         return all(self.word(at + place) == word for place, word in enumerate(words))
 
     def skip(self, at: int, words: Iterable[str]) -> int:
-        """The first place whose word is none of these."""
+        """The first position whose word is none of these."""
         while self.word(at) in words:
             at += 1
         return at
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    """A dot after a short form is part of it: "3 кв. 2025"."""
+    """The tokens of the text; a dot after an abbreviation is part of it: "3 кв. 2025"."""
     end = 0
     for found in LEXEMES.finditer(text):
         if found.start() < end:
@@ -106,7 +106,7 @@ def tokenize(text: str) -> Iterator[Token]:
 
 
 def dialects(tokens: tuple[Token, ...], russian: bool) -> list[Dialect]:
-    """Every way to read the written dates, the likelier first; one date that fits one way decides for all."""
+    """Every way to read the written dates, likeliest first; a date that fits only one way decides for all."""
     days = [_pair(token) for token in tokens if token.kind == "year_last"]
     firsts = [True] if all(month == day for day, month in days) else [True, False]
     firsts = [first for first in firsts if all((month if first else day) <= 12 for day, month in days)] or [True]
@@ -115,7 +115,7 @@ def dialects(tokens: tuple[Token, ...], russian: bool) -> list[Dialect]:
 
 
 def written_date(token: Token, dialect: Dialect) -> Span | Named | None:
-    """The day, month or pair of years that digits write; None for other digits."""
+    """The day, month or pair of years written in digits; None for other digits."""
     match token.kind:
         case "year_first":
             year, month, day = (int(part) for part in re.split(r"[-/.]", token.text))

@@ -21,14 +21,14 @@ from groundplan.text.periods.words import (
     YEAR_BEFORE,
 )
 
-YEARS = range(1900, 2100)  # where a number must lie to be a year without the word
+YEARS = range(1900, 2100)  # a number in this range can be a year without the word "year"
 SHORT_UNITS: dict[str, Unit] = {"q": "quarter", "h": "half"}
 LONGEST_AMOUNT_LIST = 4
 DECADE_SUFFIXES = {"s", "е", "х"}
 
 
 def resolve(item: Span | Named, today: date) -> Span | None:
-    """The days it means; a unit without a year is the latest that has begun. None: there is no such day."""
+    """The days it means; a unit without a year is the latest that has begun. None if there is no such day."""
     if isinstance(item, Span):
         return item
     return latest(item, today) if item.year is None else item.in_year(item.year)
@@ -61,7 +61,7 @@ def find_month(sentence: Sentence, at: int) -> Match | None:
 
 
 def find_near_month(sentence: Sentence, at: int) -> Match | None:
-    """Last March is the latest that is over; next March is the first still to begin."""
+    """Last March is the latest that has ended; next March is the first that has not begun."""
     turn, month = TURNS.get(sentence.word(at)), MONTHS.get(sentence.word(at + 1))
     if not turn or not month or sentence.says(at, ("this", "may")):
         return None
@@ -106,7 +106,7 @@ def find_decade(sentence: Sentence, at: int) -> Match | None:
 
 
 def loose_number(sentence: Sentence, at: int) -> int | None:
-    """A number or an ordinal that waits for its unit: 3 in "3-5 March", first in "first and second quarter"."""
+    """A number or an ordinal without its unit: 3 in "3-5 March", first in "first and second quarter"."""
     number = sentence.number(at)
     return number if number and number <= 31 else ORDINALS.get(sentence.word(at))
 
@@ -132,7 +132,7 @@ def _year_after(sentence: Sentence, at: int) -> tuple[int, int] | None:
 
 
 def _year_number(sentence: Sentence, at: int, named: bool) -> tuple[int, int] | None:
-    """Four digits; without the word "year" they must look like one and count nothing."""
+    """Four digits; without the word "year" they must be in YEARS and not be an amount."""
     year = sentence.number(at)
     if year and len(sentence.word(at)) == 2 and sentence.word(at + 1) == "году":
         return full_year(sentence.word(at)), at + 2
@@ -165,7 +165,7 @@ def _ends_amount(sentence: Sentence, at: int) -> bool:
 
 
 def _numbered_unit(sentence: Sentence, at: int) -> tuple[Named, int, bool] | None:
-    """The unit, the place after it, and whether only a year makes it a period: 1H, first half, 2 квартала."""
+    """The unit, the position after it, and whether it needs a year to be a period: 1H, first half, 2 квартала."""
     word, following = sentence.word(at), sentence.word(at + 1)
     number = sentence.number(at)
     if word in SHORT_UNITS and sentence.glued(at + 1):

@@ -30,7 +30,7 @@ from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Refused
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Told
+from groundplan.llm.reply import Reply
 
 if TYPE_CHECKING:
     from groundplan.llm.calls import Calls
@@ -68,7 +68,7 @@ async def propose(
         errors="\n".join(_errors(refused, base, reading)) or "nothing is wrong",
     )
     told = await calls.ask(prompt, Adaptation, schema=offer.schema, max_tokens=MAX_TOKENS)
-    if not isinstance(told, Told):
+    if not isinstance(told, Reply):
         return Unadapted(told.problem)
     changed = apply(base, told.value)
     return changed if isinstance(changed, Unadapted) else _adapted(changed, offer, told, attempt)
@@ -158,7 +158,7 @@ def _work(measure: Metric) -> dict[str, JsonValue]:
     return {"column": measure.column, "function": measure.function or measure.usual or "sum"}
 
 
-def _adapted(changed: Plan, offer: Offer, told: Told[Adaptation], attempt: int) -> Plan:
+def _adapted(changed: Plan, offer: Offer, told: Reply[Adaptation], attempt: int) -> Plan:
     """The settled plan with how it came to be; the tokens and the log of earlier attempts count too."""
     before = changed.provenance if changed.strategy == "adapt" else Provenance()
     reasons = [change.rationale for change in told.value.changes if isinstance(change, Add) and change.rationale]

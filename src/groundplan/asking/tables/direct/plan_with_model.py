@@ -27,7 +27,7 @@ from groundplan.contracts.reading import Filter, GroupBy, Metric, Rank, Reading,
 from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.contracts.verdict import Refused
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Told
+from groundplan.llm.reply import Reply
 
 if TYPE_CHECKING:
     from groundplan.llm.calls import Calls
@@ -107,7 +107,7 @@ async def _asked(
         needs = _needs(offer, tools, known, attempt=tried[0]) if fetched < ROUNDS else ()
         prompt = _prompt(offer, tools, known, *tried)
         told = await calls.ask(prompt, Built, schema=offer.schema(needs), max_tokens=MAX_TOKENS)
-        if not isinstance(told, Told):
+        if not isinstance(told, Reply):
             return Unbuilt(told.problem[:LONGEST_PROBLEM])
         if not told.value.needs:
             return told.value

@@ -1,1 +1,1 @@
-"""Engines: compile, approve, run, cancel."""
+"""Engines compile, approve, run and cancel queries."""

@@ -1,4 +1,4 @@
-"""Rows as Arrow columns, and Arrow tables in order."""
+"""Converts rows to Arrow tables, and sorts and copies them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from groundplan.sources.tables.engine.handle import Order
 
 
 def from_rows(schema: sch.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """Rows of a database driver; engines widen numbers, so each value is brought to its column's type."""
+    """Converts rows of a database driver; engines widen numbers, so values are cast to the column's type."""
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     arrays = [_array(dtype, values) for dtype, values in zip(schema.types, columns, strict=True)]
     return pa.Table.from_arrays(arrays, names=list(schema.names))
 
 
 def sort(table: pa.Table, order: Order) -> pa.Table:
-    """Rows without a value come last."""
+    """Sorted, with nulls last."""
     if not order:
         return table
     keys = [(name, "descending" if descending else "ascending") for name, descending in order]
@@ -30,7 +30,7 @@ def sort(table: pa.Table, order: Order) -> pa.Table:
 
 
 def compact(table: pa.Table) -> pa.Table:
-    """A copy of exactly these rows. An engine allocates more, and a slice keeps the rows that it was cut from."""
+    """A copy with only these rows: engines allocate more memory, and a slice keeps its whole table alive."""
     return table.take(pa.arange(0, table.num_rows, 1))
 
 

@@ -1,4 +1,4 @@
-"""When the work of one call must stop: its time is up, or its caller has cancelled it."""
+"""The deadline and the cancellation of one call."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from groundplan.errors import DeadlineExceeded, WorldError
 
-AGAIN = 0.1  # seconds until a query that goes on is told to stop once more
-LOOK = 0.05  # seconds between two looks while waiting for a lock
+AGAIN = 0.1  # seconds between two requests to stop a query
+LOOK = 0.05  # seconds between two checks while waiting for a lock
 
 
 class Cancelled(WorldError):
-    """The caller has stopped waiting, or the source was closed."""
+    """The caller cancelled the call, or the source was closed."""
 
 
 class Lock(Protocol):
@@ -28,7 +28,7 @@ class Lock(Protocol):
 
 
 class CancelScope:
-    """Made for each call and handed down to the engine. The caller cancels it from another thread."""
+    """Created for each call and passed to the engine. The caller cancels it from another thread."""
 
     def __init__(self, seconds: float = math.inf, parent: CancelScope | None = None) -> None:
         self.seconds = seconds
@@ -37,7 +37,7 @@ class CancelScope:
         self._changed: threading.Condition = parent._changed if parent else threading.Condition()
 
     def within(self, seconds: float) -> CancelScope:
-        """A part of this work that may take at most so long. It is cancelled with the whole."""
+        """A scope for a part of the work with its own time limit; it is cancelled with this one."""
         return CancelScope(seconds, self)
 
     @property
@@ -50,9 +50,9 @@ class CancelScope:
             self._changed.notify_all()
 
     def check(self) -> None:
-        """Raises when the work must stop."""
+        """Raises if the work must stop."""
         if self._cancelled.is_set():
-            raise Cancelled("the work was cancelled before it ended")
+            raise Cancelled("the query was cancelled before it finished")
         if self.seconds_left <= 0:
             raise self.too_late()
 
@@ -61,9 +61,9 @@ class CancelScope:
 
     @contextmanager
     def watch(self, stop: Callable[[], object]) -> Iterator[None]:
-        """Calls `stop` when the work must stop, and repeats it until the block ends.
+        """Calls `stop` when the work must stop, and repeats the call until the block ends.
 
-        One call is not enough: an engine ignores it if its query has not started yet.
+        One call is not enough: an engine ignores it if the query has not started yet.
         """
         ended = False
 
@@ -84,11 +84,11 @@ class CancelScope:
             with self._changed:
                 ended = True
                 self._changed.notify_all()
-            watcher.join()  # so that no late request stops the connection's next query
+            watcher.join()  # so that no late request stops the next query on the connection
 
     @contextmanager
     def holding(self, lock: Lock) -> Iterator[None]:
-        """The block with the lock held. Raises if the work must stop before the lock is free."""
+        """Holds the lock in the block. Raises if the work must stop before the lock is free."""
         self.check()
         while not lock.acquire(timeout=min(self.seconds_left, LOOK)):
             self.check()

@@ -1,4 +1,4 @@
-"""A few connections to one database, each lent to one query at a time."""
+"""A pool of connections to one database, each used by one query at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Connection = TypeVar("Connection")
 
 
 class ConnectionPool(Generic[Connection]):
-    """Opens a connection when none is idle. One that is not `usable` after its query is not lent again."""
+    """Opens a connection if none is idle. A connection that is not `usable` after its query is discarded."""
 
     def __init__(
         self, connect: Callable[[], Connection], most: int, usable: Callable[[Connection], bool] = lambda _: True

@@ -24,7 +24,7 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.interface import Query, first_line
 
-CURSORS = 8  # queries that run side by side
+CURSORS = 8  # queries that run concurrently
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -35,20 +35,20 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
 
 
 def open_scratch() -> Scratch:
-    """An empty database in memory, for rows that other sources hand over; it can reach no file."""
+    """An empty database in memory for rows of other sources, without access to files."""
     connection = duckdb.connect(":memory:", config=CLOSED)
     _lock(connection)
     return Scratch(LockedBackend.from_connection(connection), private=True)
 
 
 def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
-    """A database file that nothing can write to and that can reach no other file."""
+    """A database file, opened read-only and without access to other files."""
     spill = {"temp_directory": str(cache_folder() / "spill" / str(os.getpid()))}
     try:
         connection = duckdb.connect(str(path), read_only=True, config=CLOSED | spill)
     except duckdb.Error as error:
         raise SourceError(
-            f"{path}: cannot be opened read-only: {error}; if this process already has it open, hand over "
+            f"{path}: cannot be opened read-only: {error}; if this process already has it open, pass "
             "that connection: Tables.open(ibis.duckdb.from_connection(connection))"
         ) from error
     _lock(connection)
@@ -56,9 +56,9 @@ def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> Du
 
 
 class DuckDB:
-    """A connection must not be used by two threads at once, not even to describe a table.
+    """Two threads must not use a connection at once, not even to describe a table.
 
-    A private database lends each query a cursor. Someone else's connection is lent as it is, to one query at a time:
+    In a private database, each query gets a cursor. A caller's connection is used directly, by one query at a time:
     only that connection sees its temporary tables and views.
     """
 
@@ -95,7 +95,7 @@ class DuckDB:
 
     @contextmanager
     def _lent(self, scope: CancelScope) -> Iterator[SQLBackend]:
-        """Ibis on a connection of its own, watched until the block ends."""
+        """A backend on a connection from the pool; its queries are interrupted when the scope ends."""
         with self._pool.lend(scope) as lent, scope.watch(lent.con.interrupt):
             try:
                 yield lent
@@ -109,7 +109,7 @@ class DuckDB:
 
 
 class Scratch(DuckDB):
-    """The one engine that takes rows in."""
+    """The only engine that accepts rows from outside."""
 
     def take(self, name: str, rows: pa.Table) -> None:
         with self._shared:
@@ -125,20 +125,20 @@ class Scratch(DuckDB):
 
 
 class LockedBackend(Backend):  # type: ignore[misc]
-    """Ibis sets options on every connection, which a database locked by an earlier opening refuses."""
+    """Skips the options that Ibis sets on every connection: a locked database refuses them."""
 
     def _post_connect(self, extensions: Sequence[str] | None = None) -> None:
         self._record_batch_readers_consumed: dict[str, object] = {}
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
-    # connections of one process to one file share their configuration, so it may be locked already
+    # connections of one process to one file share their configuration, so it may already be locked
     if connection.execute("SELECT current_setting('lock_configuration')").fetchone() == (False,):
         connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute("SET lock_configuration = true")
 
 
-# these quote the cell that did not fit, and a message may travel back to a planner, which sees no rows
+# these errors quote a cell, and messages may reach a planner, which must not see rows
 _QUOTES_DATA = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 
 

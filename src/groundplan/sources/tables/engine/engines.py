@@ -1,4 +1,4 @@
-"""Opens the engine for what was handed over. Read-only holds by the engine itself."""
+"""Opens the engine for a URL or a backend. The engine itself enforces read-only access."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def open_url(url: str) -> Engine:
 
 
 def open_backend(backend: object, private: bool = False) -> Engine:
-    """An engine on a connection that the caller made, answers for and closes."""
+    """An engine on the caller's connection; unless it is `private`, the caller closes it."""
     if not isinstance(backend, SQLBackend):
-        raise UsageError(f"{type(backend).__name__} is not an SQL backend of Ibis; hand over one that is")
+        raise UsageError(f"{type(backend).__name__} is not an SQL backend of Ibis; pass one that is")
     match backend.name:
         case "duckdb":
             return DuckDB(backend, private)

@@ -1,4 +1,4 @@
-"""Every query goes this way: compiled, approved by the second gate, run once per run, remembered."""
+"""Executes every query: compile, pass the second gate, run once per run, cache the result."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from groundplan.sources.tables.engine.ibis_equality import make_comparisons_thre
 from groundplan.sources.tables.engine.interface import Engine, Query
 from groundplan.sources.tables.engine.sql_gate import approve
 
-COMPILED = 256  # queries whose text and approval are remembered
+COMPILED = 256  # queries whose SQL and approval are cached
 
 
 @dataclass(frozen=True)
 class Fetched:
     table: pa.Table
-    complete: bool  # there were no more rows than these
+    complete: bool  # these are all rows
 
 
 @dataclass
 class _Turn:
-    """The threads of one run that want the same query: one runs it, the others wait."""
+    """A lock for threads of one run with the same query: one runs it, the others wait."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     threads: int = 0
@@ -41,10 +41,10 @@ class Executor:
     """Shared by all threads of a source."""
 
     def __init__(self, engine: Engine, tables: Collection[str]) -> None:
-        make_comparisons_thread_safe()  # of the expressions that `_compiled` is keyed by
+        make_comparisons_thread_safe()  # for the expressions that are keys of `_compiled`
         self.engine = engine
-        self.tables = frozenset(tables)  # those that a query may read
-        self._results: ByRun[str, Fetched] = ByRun()  # by the SQL of their queries
+        self.tables = frozenset(tables)  # the tables that a query may read
+        self._results: ByRun[str, Fetched] = ByRun()  # by SQL
         self._turns: dict[tuple[str, str], _Turn] = {}
         self._guard = threading.Lock()
         self._compiled = lru_cache(maxsize=COMPILED)(self._compile)
@@ -57,11 +57,11 @@ class Executor:
         return str(self.engine.backend.compile(operation.to_expr()))
 
     def _approve(self, sql: str) -> None:
-        """Remembered by the text itself, and only when it passed: a refusal is raised again each time."""
+        """Approvals are cached by SQL; a refused query is checked and refused again each time."""
         approve(sql, self.engine.backend.name, self.tables)
 
     def fetch(self, run: str, table: ir.Table, rows: int, scope: CancelScope) -> Fetched:
-        """At most so many rows. Steps of one run that ask the same share one execution, also side by side."""
+        """At most `rows` rows. Steps of one run with the same query share one execution, even if concurrent."""
         sql = self.compile(table)
         with self._turn(run, sql, scope):
             known = self.recall(run, sql)
@@ -71,7 +71,7 @@ class Executor:
         return Fetched(known.table.slice(0, rows), known.complete and known.table.num_rows <= rows)
 
     def run(self, table: ir.Table, rows: int, scope: CancelScope) -> Fetched:
-        """One more row is asked for than wanted, to know whether there are more."""
+        """Fetches one row more than wanted, to find out whether there are more."""
         scope.check()
         limited = table.limit(rows + 1)
         sql = self.compile(limited)
@@ -85,12 +85,12 @@ class Executor:
         self._results.keep(run, sql, Fetched(rows, fetched.complete), rows.get_total_buffer_size())
 
     def recall(self, run: str, sql: str) -> Fetched | None:
-        """The rows that this run's facts were made from."""
+        """The cached rows, from which this run's facts were made."""
         return self._results.find(run, sql)
 
     @contextmanager
     def _turn(self, run: str, sql: str, scope: CancelScope) -> Iterator[None]:
-        """If the thread whose turn it is fails or is cancelled, the next one runs the query itself."""
+        """If the first thread fails or is cancelled, the next one runs the query itself."""
         with self._guard:
             turn = self._turns.setdefault((run, sql), _Turn())
             turn.threads += 1
@@ -106,7 +106,7 @@ class Executor:
 
 @dataclass(frozen=True)
 class Work:
-    """One call's way to the engine, within its time and its number of rows."""
+    """Runs the queries of one call, within its time and its row limit."""
 
     executor: Executor
     run: str

@@ -1,4 +1,4 @@
-"""Rows that other sources read, as tables of a scratch database."""
+"""Rows of other sources as tables of a scratch database."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from groundplan.sources.tables.engine.handle import Handle, handle_on
 
 @dataclass(frozen=True)
 class _Guest:
-    rows: pa.Table  # held, so that no other rows get their id
+    rows: pa.Table  # kept alive so that `id(rows)` stays unique
     name: str
     handle: Handle
 
 
 class GuestTables:
-    """Each run has tables of its own; they are dropped when the run is forgotten."""
+    """Each run has its own tables; they are dropped with the run."""
 
     def __init__(self, executor: Executor, engine: Scratch) -> None:
         self._executor, self._engine = executor, engine
@@ -50,7 +50,7 @@ class GuestTables:
         self._executor.tables |= {name}
         return _Guest(rows, name, handle)
 
-    def _drop(self, forgotten: list[_Guest]) -> None:
-        self._executor.tables -= {guest.name for guest in forgotten}
-        for guest in forgotten:
+    def _drop(self, guests: list[_Guest]) -> None:
+        self._executor.tables -= {guest.name for guest in guests}
+        for guest in guests:
             self._engine.drop(guest.name)

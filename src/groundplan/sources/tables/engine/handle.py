@@ -1,4 +1,4 @@
-"""A table between steps: a lazy expression and what is known of its columns."""
+"""A table between steps: a lazy expression with its columns and order."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from groundplan.errors import ToolError
 
 Params = Mapping[str, Any]
 Order = tuple[tuple[str, bool], ...]
-"""Columns to sort by, each with whether it descends."""
+"""Columns to sort by, each with True for descending."""
 
 Ask = Callable[[ir.Table], list[dict[str, Any]]]
-"""Runs a small query at once: for what must be known before the next expression can be built."""
+"""Runs a small query immediately, for values needed to build the next expression."""
 
-Told = tuple["Handle", tuple[Item, ...]]
+ToolOutput = tuple["Handle", tuple[Item, ...]]
 
 
 @dataclass(frozen=True)
 class Handle:
     table: ir.Table
     columns: tuple[TableColumn, ...]
-    order: Order = ()  # how a person would expect to read it, where nothing else is asked
+    order: Order = ()  # the natural reading order, used unless another order is given
 
     def column(self, name: str) -> ir.Column:
         self.find(name)
@@ -39,16 +39,16 @@ class Handle:
             if column.name == name:
                 return column
         has = ", ".join(column.name for column in self.columns)
-        raise ToolError(f"there is no column {name!r} here; the table has {has}")
+        raise ToolError(f"the table has no column {name!r}; its columns are {has}")
 
     def kind(self, name: str) -> ColumnKind:
         return self.find(name).kind
 
 
 def handle_on(table: ir.Table, known: Iterable[TableColumn] = (), order: Order = ()) -> Handle:
-    """A handle whose columns keep the unit and grain known of a column with the same name and kind."""
-    told = {column.name: column for column in known}
-    columns = tuple(_described(name, dtype, told) for name, dtype in table.schema().items())
+    """A handle to the table. A column keeps the unit and grain of a known column with the same name and kind."""
+    by_name = {column.name: column for column in known}
+    columns = tuple(_described(name, dtype, by_name) for name, dtype in table.schema().items())
     return Handle(table, columns, tuple(item for item in order if item[0] in table.columns))
 
 
@@ -63,7 +63,7 @@ def kind_of(dtype: dt.DataType) -> ColumnKind:
 
 
 def widened(handle: Handle, added: Mapping[str, ir.Value]) -> Handle:
-    """The same rows with further columns; a name that is taken is refused, never replaced."""
+    """The same rows with additional columns; a name that already exists is refused."""
     for name in added:
         if name in handle.table.columns:
             raise ToolError(f"the table already has a column {name!r}; give the new one another name")
@@ -71,7 +71,7 @@ def widened(handle: Handle, added: Mapping[str, ir.Value]) -> Handle:
 
 
 def arranged(table: ir.Table, order: Order) -> ir.Table:
-    """Sorted, rows without a value last."""
+    """Sorted, with nulls last."""
     return table.order_by([sort_key(table[name], descending) for name, descending in order]) if order else table
 
 
@@ -89,13 +89,13 @@ def orderable(handle: Handle) -> list[str]:
 
 
 def steady(handle: Handle, first: str, groups: Sequence[str]) -> list[str]:
-    """The column to sort by, then all others to break ties: the same data gives the same rows."""
+    """The column to sort by, then all others to break ties, so that the same data gives the same order."""
     return [first, *(name for name in orderable(handle) if name not in (first, *groups))]
 
 
-def _described(name: str, dtype: dt.DataType, told: Mapping[str, TableColumn]) -> TableColumn:
+def _described(name: str, dtype: dt.DataType, known: Mapping[str, TableColumn]) -> TableColumn:
     kind = kind_of(dtype)
-    before = told.get(name)
+    before = known.get(name)
     if before is not None and before.kind == kind:
         return before
     return TableColumn(name=name, kind=kind)

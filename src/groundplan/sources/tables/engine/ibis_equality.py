@@ -1,8 +1,8 @@
-"""Ibis expressions compared safely by several threads.
+"""Makes comparisons of Ibis expressions thread-safe.
 
-Ibis 12 caches the result of every comparison in one dictionary of the process, by `id`, and removes it when an
+Ibis 12 caches the result of every comparison in one global dictionary, keyed by `id`, and removes it when an
 expression is destroyed. Two threads that do this at once raise `KeyError` in `__del__` and leave entries behind. A
-later expression that gets the same id then has the wrong result.
+later expression with the same id then gets the wrong result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ibis.common.bases import Comparable
 
 
 def make_comparisons_thread_safe() -> None:
-    """Replaces Ibis's cache with one for each comparison. Does nothing the second time."""
+    """Replaces Ibis's cache with one for each comparison. Safe to call again."""
     if Comparable.__eq__ is not _equal:
         Comparable.__eq__ = _equal
         del Comparable.__del__
@@ -22,7 +22,7 @@ def make_comparisons_thread_safe() -> None:
 
 
 class _Comparison(threading.local):
-    """The parts that this thread's comparison has compared so far, kept alive so that their ids stay theirs."""
+    """The parts compared so far in this thread's comparison, kept alive so that their ids stay unique."""
 
     known: dict[tuple[int, int], tuple[bool, Any, Any]] | None = None
 
@@ -31,7 +31,7 @@ _comparison = _Comparison()
 
 
 def _equal(self: Any, other: Any) -> bool:
-    """Equal parts are compared once: expressions share them, so there are far more paths than parts."""
+    """Each pair of parts is compared once: expressions share parts, so there are far more paths than parts."""
     if self is other:
         return True
     if type(self) is not type(other):

@@ -1,4 +1,4 @@
-"""What an engine is: it runs one approved query, and describes tables and queries."""
+"""The interface of engines: run an approved query, describe tables and queries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 
 @dataclass(frozen=True)
 class Query:
-    """An expression and the SQL it compiled to, which has passed the second gate."""
+    """An expression and its compiled SQL, which has passed the second gate."""
 
     table: ir.Table
     sql: str
 
 
 class Engine(Protocol):
-    """Any number of threads may call it at once. A scope that ends stops the query and raises."""
+    """Thread-safe. When the scope ends, the query is stopped and an error is raised."""
 
     backend: SQLBackend
 
@@ -31,7 +31,7 @@ class Engine(Protocol):
     def table(self, name: str, scope: CancelScope) -> ir.Table: ...
 
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
-        """The columns that a query gives, without running it."""
+        """The columns of a query's result, without running it."""
         ...
 
     def close(self) -> None: ...

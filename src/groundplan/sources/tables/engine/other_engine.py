@@ -1,4 +1,4 @@
-"""Any other backend of Ibis. It is as safe as the connection that was handed over."""
+"""Any other Ibis backend. It is as safe as the connection that was passed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.sources.tables.engine.interface import Query
 
 
 class Other:
-    """One connection, one query at a time. It cannot be told to stop: a query that must end is left behind."""
+    """One connection, one query at a time. It cannot be cancelled: a query past its deadline is abandoned."""
 
     def __init__(self, backend: SQLBackend, private: bool) -> None:
         self.backend = backend

@@ -1,8 +1,8 @@
 """PostgreSQL, read-only by the role that connects.
 
-A session can take `default_transaction_read_only` and `statement_timeout` off again; the role is what holds. Connect
-as one that may only SELECT, and revoke from PUBLIC the functions that make large objects (`lo_create`, `lo_creat`,
-`lo_from_bytea`), which every role has otherwise.
+A session can reset `default_transaction_read_only` and `statement_timeout`; only the role is a real barrier. Connect
+with a role that may only SELECT, and revoke from PUBLIC the functions that create large objects (`lo_create`,
+`lo_creat`, `lo_from_bytea`), which every role may call by default.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.interface import Query, first_line
 
-LONGEST_STATEMENT = 610  # seconds: a little more than a plan may give one step
+LONGEST_STATEMENT = 610  # seconds: a little more than the longest step of a plan
 CONNECTIONS = 4
 CONNECT_SECONDS = 10
 CANCEL_SECONDS = 2.0  # for one cancel request; it is repeated
-BELTS = (
+SESSION_OPTIONS = (
     "-c default_transaction_read_only=on -c standard_conforming_strings=on -c TimeZone=UTC "
     f"-c statement_timeout={LONGEST_STATEMENT}s"
 )
@@ -48,7 +48,7 @@ def open_postgres(url: str) -> Postgres:
     database, _, schema = parts.path.lstrip("/").partition("/")
     plain = urlunsplit(parts._replace(path=f"/{database}"))
     try:
-        connection = psycopg.connect(plain, options=BELTS, autocommit=True)
+        connection = psycopg.connect(plain, options=SESSION_OPTIONS, autocommit=True)
         if schema:
             connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
         return Postgres(Backend.from_connection(connection), private=True)
@@ -63,14 +63,14 @@ def without_password(url: str) -> str:
 
 
 class Postgres:
-    """A few connections, each with one SELECT at a time, in the role that opened the first."""
+    """A few connections, each with one SELECT at a time, all with the role of the first."""
 
     def __init__(self, backend: SQLBackend, private: bool) -> None:
         self.backend = backend
         self._private = private
         self._path = backend.con.execute("SHOW search_path").fetchone()[0]
         info = backend.con.info
-        given = {"options": BELTS, "connect_timeout": CONNECT_SECONDS, **info.get_parameters()}
+        given = {"options": SESSION_OPTIONS, "connect_timeout": CONNECT_SECONDS, **info.get_parameters()}
         self._given = {**given, "password": info.password}
         self._pool: ConnectionPool[SQLBackend] = ConnectionPool(self._connect, CONNECTIONS, _is_clean)
 
@@ -88,7 +88,7 @@ class Postgres:
         return ops.DatabaseTable(name, schema=schema, source=self.backend).to_expr()
 
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
-        """Ibis would make a temporary view to find out, which a read-only session may not."""
+        """Ibis would create a temporary view for this, which a read-only session cannot."""
         words = (
             "SELECT array_agg(format_type(code, NULL) ORDER BY place) "
             "FROM unnest(%s::oid[]) WITH ORDINALITY AS given(code, place)"
@@ -107,15 +107,15 @@ class Postgres:
 
     @contextmanager
     def _lent(self, scope: CancelScope) -> Iterator[SQLBackend]:
-        """Ibis on a connection of its own, watched until the block ends."""
+        """A backend on a connection from the pool; its queries are cancelled when the scope ends."""
         import psycopg
 
         with self._pool.lend(scope) as lent:
-            told: list[bool] = []
+            cancelled: list[bool] = []
 
             def stop() -> None:
-                told.append(True)
-                with suppress(psycopg.Error):  # the request is repeated; a server that is gone ends the query too
+                cancelled.append(True)
+                with suppress(psycopg.Error):  # the request is repeated; if the server is gone, so is the query
                     lent.con.cancel_safe(timeout=CANCEL_SECONDS)
 
             try:
@@ -125,7 +125,7 @@ class Postgres:
                 scope.check()
                 raise _failure(error, scope) from error
             finally:
-                if told:
+                if cancelled:
                     _settle(lent.con)
 
     def _connect(self) -> SQLBackend:
@@ -136,11 +136,11 @@ class Postgres:
             connection.execute("SELECT set_config('search_path', %s, false)", (self._path,))
             return type(self.backend).from_connection(connection)
         except psycopg.OperationalError as error:
-            raise TransientError(f"Postgres gives no further connection: {first_line(error)}") from error
+            raise TransientError(f"Postgres refuses another connection: {first_line(error)}") from error
 
 
 def _settle(connection: Any) -> None:
-    """A cancel request that comes too late hits this round trip, not the next query."""
+    """Makes a late cancel request hit this round trip, not the next query."""
     import psycopg
 
     try:
@@ -167,8 +167,8 @@ def _failure(error: Any, scope: CancelScope) -> Exception:
 
     if isinstance(error, psycopg.errors.QueryCanceled):
         return scope.too_late()
-    passing = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | passing[0] | passing[1]):
+    transient = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | transient[0] | transient[1]):
         return TransientError(f"Postgres: {first_line(error)}")
     if isinstance(error, psycopg.DataError):
         return ToolError("Postgres: a value does not fit the operation; check the column's type and values")

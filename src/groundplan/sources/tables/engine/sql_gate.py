@@ -1,4 +1,4 @@
-"""The second gate: a compiled query is one plain SELECT over the source's own tables, or it does not run."""
+"""The second gate: only a single plain SELECT over the source's own tables may run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from groundplan.errors import QueryRefused
 
-LONGEST = 400_000  # characters: a filter with a thousand long values fits
+LONGEST = 400_000  # characters: enough for a filter with a thousand long values
 
 QUERY = (
     exp.Select, exp.Union, exp.Subquery, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias,
@@ -37,7 +37,7 @@ FUNCTIONS = (
 )  # fmt: skip
 ALLOWED = frozenset(QUERY + OPERATORS + FUNCTIONS)
 UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS"})
-"""Functions of an engine that the parser has no node for."""
+"""Allowed functions that the parser has no node type for."""
 
 TYPES = frozenset(
     {
@@ -52,7 +52,7 @@ TYPES = frozenset(
 
 
 def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
-    """Refuses by default: what is not listed above has no way to an engine.
+    """Raises QueryRefused unless every part of the query is on the lists above.
 
     >>> approve('SELECT "t0"."v" FROM "sales" AS "t0"', "duckdb", ["sales"])
     """
@@ -64,7 +64,7 @@ def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
         for table in query.find_all(exp.Table):
             _approve_table(table, own, dialect)
     except RecursionError as error:
-        raise QueryRefused("the compiled query is nested too deeply to be checked") from error
+        raise QueryRefused("the compiled query is nested too deeply to check") from error
 
 
 def _parse(sql: str, dialect: str) -> exp.Expression:
@@ -91,7 +91,7 @@ def _approve_node(node: exp.Expr) -> None:
             known = type(node) in ALLOWED
     if not known:
         what = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        raise QueryRefused(f"the compiled query has {what!r}, which no table tool makes")
+        raise QueryRefused(f"the compiled query uses {what!r}, which is not allowed")
 
 
 def _approve_table(table: exp.Table, own: Collection[str], dialect: str) -> None:
@@ -99,13 +99,13 @@ def _approve_table(table: exp.Table, own: Collection[str], dialect: str) -> None
         raise QueryRefused("the compiled query reads from a function instead of a table")
     name = _folded(table.this, dialect)
     if table.args.get("db") or table.args.get("catalog"):
-        raise QueryRefused(f"the compiled query reaches into another schema for {name!r}")
+        raise QueryRefused(f"the compiled query reads {name!r} from another schema")
     if name not in own and not any(name == _folded(cte, dialect) for cte in _visible(table)):
-        raise QueryRefused(f"the compiled query reads {name!r}, which is no table of this source")
+        raise QueryRefused(f"the compiled query reads {name!r}, which is not a table of this source")
 
 
 def _visible(table: exp.Table) -> Iterator[exp.Identifier]:
-    """Names given by WITH that this very place can see: none of its own, later or inner ones."""
+    """The WITH names in scope at this table: not its own, later or inner ones."""
     child: exp.Expr | None = table
     node = table.parent
     while node is not None:
@@ -114,7 +114,7 @@ def _visible(table: exp.Table) -> Iterator[exp.Identifier]:
                 if cte is child:
                     break
                 yield cte.args["alias"].this
-            child = node.parent  # the query these names belong to: its later ones are not seen from here
+            child = node.parent  # the query these names belong to: its later names are not in scope here
             node = child.parent if child is not None else None
             continue
         given = node.args.get("with_")

@@ -1,4 +1,4 @@
-"""Values on their way in (bound, never spliced into a query) and on their way out (plain JSON)."""
+"""Values for queries (bound as literals, never spliced into SQL) and from results (plain JSON)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def bound(handle: Handle, name: str, value: Scalar) -> ir.Scalar:
 
 
 def is_day(value: Scalar) -> bool:
-    """Whether the text names a whole day and not a moment of it."""
+    """Whether the text is a day without a time."""
     return isinstance(value, str) and len(value.strip()) <= len("YYYY-MM-DD")
 
 
 def cell(value: Any) -> Scalar:
-    """An engine's value as JSON has it: dates in ISO 8601, exact decimals as numbers, NaN as nothing."""
+    """An engine's value as JSON: dates in ISO 8601, decimals as numbers, NaN and infinity as null."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -70,7 +70,7 @@ def _moment(name: str, text: str) -> date:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise ToolError(
-            f"column {name!r} holds dates and {text!r} is none; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ss"
+            f"column {name!r} holds dates and {text!r} is not a date; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ss"
         ) from error
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 

@@ -1,1 +1,1 @@
-"""Files and frames become a DuckDB database."""
+"""Loads files and frames into a DuckDB database."""

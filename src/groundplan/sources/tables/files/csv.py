@@ -1,4 +1,4 @@
-"""CSV as people have it: other separators, decimal commas, ragged rows, encodings of the past."""
+"""Reads CSV files as they occur in practice: other separators, decimal commas, ragged rows, old encodings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from groundplan.sources.tables.files.quoting import arguments, quoted
 
 SEPARATORS = ",;\t|"
 UTF8 = "utf-8-sig"
-OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such runs are words in Cyrillic and rare in Latin text
+OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such byte runs are words in Cyrillic and rare in Latin text
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
 
 
 def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    """Creates the table; what DuckDB cannot read strictly is first made UTF-8 and rectangular."""
+    """Creates the table; a file that DuckDB cannot read strictly is first rewritten as rectangular UTF-8."""
     try:
         _create(connection, path, name)
     except duckdb.InvalidInputException:
@@ -34,7 +34,7 @@ def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Non
     options = _options(connection, path)
     try:
         _read(connection, path, name, options)
-    except duckdb.ConversionException:  # the first rows misled it about a type
+    except duckdb.ConversionException:  # a type was guessed wrongly from the first rows
         options = {**options, "sample_size": -1}
         _read(connection, path, name, options)
     unsure = _unsure_dates(connection, path, name, options)
@@ -45,7 +45,7 @@ def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Non
 def _unsure_dates(
     connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]
 ) -> list[str]:
-    """Columns like 03/04/2025 in which no day is above 12 stay text: which comes first is anyone's guess."""
+    """Columns like 03/04/2025 in which no day is above 12: day and month are ambiguous, so they stay text."""
     sql = f"SELECT DateFormat FROM sniff_csv({arguments(path, options)})"  # noqa: S608 - quoted
     (form,) = connection.execute(sql).fetchone() or (None,)
     if not form or not form.startswith(("%d", "%m")) or "%b" in form.lower():
@@ -65,7 +65,7 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options:
 
 
 def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
-    """Said outright: left to itself the sniffer may skip ragged lines, or drop rows as comments, in silence."""
+    """Explicit options: by itself, the sniffer may silently skip ragged lines or drop rows as comments."""
     options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": ""}
     separator = _separator(path)
     if separator is None:
@@ -79,7 +79,7 @@ def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any
 
 
 def _separator(path: Path) -> str | None:
-    """The one that the header has most of, outside quotes."""
+    """The most frequent separator in the header, outside quotes."""
     with path.open("rb") as file:
         header = file.readline(100_000)
     text = re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))

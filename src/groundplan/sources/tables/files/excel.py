@@ -1,4 +1,4 @@
-"""Excel workbooks: each sheet that has a header and rows is a table."""
+"""Reads Excel workbooks: each sheet with a header and rows becomes a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_excel(path: Path) -> dict[str, pa.Table]:
         workbook = CalamineWorkbook.from_path(path)
         sheets = {name: workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names}
     except CalamineError as error:
-        raise SourceError(f"{path}: is no Excel workbook that can be read: {error}") from error
+        raise SourceError(f"{path}: is not a readable Excel workbook: {error}") from error
     tables = {name: _table(rows) for name, rows in sheets.items()}
     return {name: table for name, table in tables.items() if table is not None}
 
@@ -39,7 +39,7 @@ def _table(rows: Sequence[Sequence[Any]]) -> pa.Table | None:
 
 
 def _names(titles: Sequence[Any]) -> list[str]:
-    """As in the sheet; an empty title gets its place, a repeated one a number."""
+    """The titles of the sheet; an empty title is named by its position, a repeated one is numbered."""
     names: list[str] = []
     taken: set[str] = set()
     for place, title in enumerate(titles):
@@ -54,7 +54,7 @@ def _names(titles: Sequence[Any]) -> list[str]:
 
 
 def _array(values: Sequence[Any]) -> pa.Array:
-    """The narrowest type that holds every cell; a column of mixed kinds is text."""
+    """The narrowest type that fits every cell; mixed columns become text."""
     given = [None if value == "" else value for value in values]
     kinds = {type(value) for value in given if value is not None}
     if kinds == {bool}:

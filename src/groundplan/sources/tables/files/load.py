@@ -1,6 +1,6 @@
-"""Files and frames become a DuckDB database file, which is then opened read-only.
+"""Loads files and frames into a DuckDB database file, which is then opened read-only.
 
-What was loaded once is kept under the cache folder until the file on disk changes.
+Loaded files are cached until the file on disk changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from groundplan.sources.tables.files.excel import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
 
 LOADER = f"1/{duckdb.__version__}"  # change it when the same file would load differently
-LONGEST_NAME = 128  # characters of a column's name that a contract can hold
+LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -34,7 +34,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def load_files(where: Path) -> Path:
-    """The database file that holds this file, or every file of this folder, as tables."""
+    """A database file with this file, or every file in this folder, as tables."""
     paths = _files(where)
     folder = cache_folder() / "tables"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -50,7 +50,7 @@ def load_files(where: Path) -> Path:
 
 
 def load_frames(frames: Mapping[str, object]) -> tuple[Path, TemporaryDirectory[str]]:
-    """A database file of the frames, in a folder that goes when the source is closed."""
+    """A database file with the frames, in a folder that is deleted when the source is closed."""
     folder = TemporaryDirectory(prefix="groundplan-", ignore_cleanup_errors=True)
     target = Path(folder.name) / "frames.duckdb"
     _build(target, lambda connection: _load_frames(connection, frames))
@@ -72,7 +72,7 @@ def _files(where: Path) -> Sequence[Path]:
     if where.is_dir():
         found = sorted(path for path in where.iterdir() if path.suffix.lower() in READERS and path.is_file())
         if not found:
-            raise UsageError(f"{where}: holds none of the files that can be opened ({_supported()})")
+            raise UsageError(f"{where}: contains none of the files that can be opened ({_supported()})")
         return found
     if where.suffix.lower() not in READERS:
         raise UsageError(f"{where}: files of this kind cannot be opened; give one of {_supported()}, or a folder")
@@ -80,13 +80,13 @@ def _files(where: Path) -> Sequence[Path]:
 
 
 def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
-    """Written under another name and then put in place, so that nobody ever opens half a file."""
+    """Written under another name and then renamed, so that nobody opens an incomplete file."""
     with TemporaryDirectory(dir=target.parent, prefix=".loading-") as folder:
         part = Path(folder) / "part.duckdb"
         with duckdb.connect(str(part), config=SETTINGS) as connection:
             fill(connection)
             _shorten_names(connection)
-        os.replace(part, target)  # noqa: PTH105 - the name says what happens to an older file
+        os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
 def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
@@ -100,11 +100,11 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             raise SourceError(f"{path}: cannot be read: {str(error).strip().partition(chr(10))[0]}") from error
     if not taken:
-        raise SourceError(f"{paths[0]}: is empty: there is no table in it")
+        raise SourceError(f"{paths[0]}: is empty and has no table")
 
 
 Table = tuple[str, Callable[[str], object]]
-"""What a table would like to be called, and what creates it under the name it gets."""
+"""The preferred name of a table, and a function that creates it under its final name."""
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
@@ -145,7 +145,7 @@ def _load_frames(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, obj
 
 
 def _storable(frame: object) -> object:
-    """pandas goes in as it is: DuckDB reads columns of Python objects, which Arrow refuses."""
+    """pandas frames are passed unchanged: DuckDB reads columns of Python objects, which Arrow refuses."""
     return frame if type(frame).__module__.startswith("pandas") else pa.table(frame)
 
 

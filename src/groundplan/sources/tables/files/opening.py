@@ -1,4 +1,4 @@
-"""What was handed over, and which engine serves it."""
+"""Opens the right engine for the given data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundplan.sources.tables.files.load import DATABASES, load_files, load_fra
 
 
 def open_engine(where: object) -> Engine:
-    """Files and frames are loaded first; whatever speaks SQL already is used where it is."""
+    """Files and frames are loaded into DuckDB first; databases are used directly."""
     match where:
         case str() if "://" in where:
             return _open_url(where)
@@ -39,13 +39,13 @@ def _open_path(path: Path) -> Engine:
 
 
 def _open_frames(frames: Mapping[str, object]) -> Engine:
-    strangers = [name for name, frame in frames.items() if not _is_frame(frame)]
-    if strangers or not frames:
-        raise UsageError("give frames by name: pandas, polars or pyarrow tables, at least one")
+    others = [name for name, frame in frames.items() if not _is_frame(frame)]
+    if others or not frames:
+        raise UsageError("give at least one frame by name: pandas, polars or pyarrow tables")
     path, folder = load_frames(frames)
     return open_duckdb(path, folder)
 
 
 def _is_frame(value: object) -> bool:
-    """pandas, polars and pyarrow all speak the Arrow interface."""
+    """pandas, polars and pyarrow all implement the Arrow interface; so do Ibis expressions, which are excluded."""
     return hasattr(value, "__arrow_c_stream__") and not hasattr(value, "compile")

@@ -1,1 +1,1 @@
-"""What the tables hold: columns, keys, values."""
+"""The schema of the tables: columns, keys, values."""

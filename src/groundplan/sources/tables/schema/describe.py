@@ -1,4 +1,4 @@
-"""What the tables hold: kinds, roles, spans, keys and relationships, asked of the engine; never rows."""
+"""Describes tables by queries to the engine: kinds, roles, spans, keys and relationships; never rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.tools.dates import ISO_DAY
 from groundplan.text.names import split_name
 
-EXACT_ROWS = 1_000_000  # above, distinct values are estimated where the engine can
-SECONDS = 120.0  # for each question to the engine
+EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
+SECONDS = 120.0  # for each query
 IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
@@ -49,7 +49,7 @@ def describe(
 
 
 def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask) -> Table:
-    """A table that cannot be read has no columns to plan with, only the reason."""
+    """The table; if it cannot be read, a table without columns that states the reason."""
     try:
         return _table(name, table(name), mapper, ask)
     except (SourceError, ToolError) as error:
@@ -66,7 +66,7 @@ def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
 
 
 def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
-    """All columns in one scan."""
+    """Statistics of all columns, in one scan."""
     measures: dict[str, ir.Value] = {}
     for place, known in enumerate(handle.columns):
         column: Any = handle.table[known.name]

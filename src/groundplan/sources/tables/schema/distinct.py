@@ -1,6 +1,6 @@
-"""The values that a question may name: few distinct ones are read whole, others are looked up by the question's words.
+"""Finds values that a question may name: columns with few values are read whole, others are searched by its words.
 
-What comes back is matched against the question's own words and ends up in filters, never in a plan's text.
+The values are matched against the question and end up in filters, never in a plan's text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle
 
-FEW = 300  # distinct values of a column that are read whole
-LONGEST = 6  # words of a value that is looked up
+FEW = 300  # columns with at most this many distinct values are read whole
+LONGEST = 6  # the most words in a value that is searched for
 SECONDS = 10.0
-FRESH = 60.0  # seconds for which questions share the values that were read
+FRESH = 60.0  # seconds for which questions share the values
 
 
 def find_values(
@@ -29,9 +29,9 @@ def find_values(
     executor: Executor,
     scope: CancelScope,
 ) -> dict[str, dict[str, tuple[str, ...]]]:
-    """By table and text column: all values where there are few, else those that the question names."""
+    """The values of each text column: all if there are few, otherwise those that the question names."""
     phrases = _phrases(question)
-    shared = f"values read in minute {time.monotonic() // FRESH:.0f}"  # stands where a run's id does
+    shared = f"values read in minute {time.monotonic() // FRESH:.0f}"  # used in place of a run id
 
     def find(rows: ir.Table, column: Column) -> tuple[str, ...]:
         distinct = _distinct(rows, column, phrases)
@@ -55,7 +55,7 @@ def _distinct(rows: ir.Table, column: Column, phrases: list[str]) -> ir.Table:
 
 
 def _phrases(question: str) -> list[str]:
-    """Every run of up to six words, in lower case."""
+    """Every sequence of up to six words, in lower case."""
     words = re.findall(r"[^\s,;?!()\"«»]+", question.lower())[:60]
     words = [word.strip(".'’:") for word in words]
     runs = [words[i:j] for i in range(len(words)) for j in range(i + 1, min(i + LONGEST, len(words)) + 1)]

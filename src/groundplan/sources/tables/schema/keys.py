@@ -1,4 +1,4 @@
-"""Which columns identify a row, and which point at another table's key; proven by the engine."""
+"""Finds keys and foreign keys; the engine verifies both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_PAIRS_TRIED = 6
 
 
 def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) -> tuple[tuple[str, ...], ...]:
-    """Single columns; two together only where none identifies a row alone."""
+    """Single-column keys; pairs of columns only if there are none."""
     if rows == 0:
         return ()
     likely = [column for column in columns if column.nulls == 0 and column.kind in ("number", "text", "time")]
@@ -26,7 +26,7 @@ def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) ->
 
 
 def find_relationships(tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask) -> tuple[Relationship, ...]:
-    """By name first, then held only if no value is left without its row in the other table."""
+    """Candidates by name, kept only if every value has its row in the other table."""
     likely = (
         Relationship(table=table.name, column=column.name, to_table=other.name, to_column=key[0])
         for table in tables
@@ -46,7 +46,7 @@ def _whole(handle: Handle, column: Column) -> bool:
 def _unique(handle: Handle, column: Column, rows: int, ask: Ask) -> bool:
     if rows <= MOST_ROWS_FOR_PAIRS:
         return column.cardinality == rows
-    if column.cardinality is None or column.cardinality < 0.7 * rows:  # an estimate, which may be well off
+    if column.cardinality is None or column.cardinality < 0.7 * rows:  # an estimate, which may be inaccurate
         return False
     exact = ask(handle.table.aggregate(distinct=handle.table[column.name].nunique()))[0]
     return bool(exact["distinct"] == rows)
@@ -65,7 +65,7 @@ def _pairs(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) -> It
 
 
 def _points(column: str, table: str, key: str) -> bool:
-    """`customer_id` at `customers.id`, `customer_id` or `billing_customer_id` at `customers.customer_id`."""
+    """`customer_id` points to `customers.id`; `billing_customer_id` points to `customers.customer_id`."""
     given, wanted = split_name(column), split_name(key)
     if len(wanted) == 1:
         wanted = (*split_name(table), *wanted)

@@ -1,4 +1,4 @@
-"""What a chart fetches: binned and summarised by the engine, so that only what is drawn leaves it."""
+"""Queries for charts: the engine bins and summarises, so that only the drawn values are fetched."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ BOX_COLUMNS = ("count", "least", "low", "q1", "median", "q3", "high", "greatest"
 
 
 def narrowed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
-    """The table itself when it is narrow, so that a chart and a table of it are one query."""
+    """The table itself if it has few columns, so that a chart and a table share one query."""
     return table if len(table.columns) <= FEW_COLUMNS else needed(table, params)
 
 
 def needed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
-    """The columns that the chart's axes name, once each."""
+    """Only the columns that the chart uses."""
     named = {params.get(role) for role in ("x", "y", "color", "size", "facet")}
     return table.select([column for column in table.columns if column in named])
 
 
 def binned(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
-    """Counts in equal bins whose edges are multiples of 1, 2 or 5 times a power of ten."""
+    """Counts in bins of equal width; the width is 1, 2 or 5 times a power of ten."""
     x, color = str(params["x"]), params.get("color")
     values = _finite(table, x, color, BIN_COLUMNS)
     width = _nice_width(values, int(str(params.get("bins", 20))), whole=table[x].type().is_integer())
@@ -39,7 +39,7 @@ def binned(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
 
 
 def boxed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
-    """Quartiles by category; whiskers reach 1.5 times the box's height, but never past the data."""
+    """Quartiles by category; whiskers extend 1.5 times the box's height, but not past the data."""
     x = params.get("x")
     values = _finite(table, str(params["y"]), x, BOX_COLUMNS)
     quartiles = values.aggregate(
@@ -60,10 +60,10 @@ def boxed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
 
 
 def _finite(table: ibis.Table, column: str, by: JsonValue, made: tuple[str, ...]) -> ibis.Table:
-    """The column as `value`, without what cannot be placed on an axis, beside its `group`."""
+    """The finite values of the column as `value`, with their `group`."""
     if by in made:
         raise ToolError(
-            f"a chart cannot be drawn by {by!r}, the name of a column it makes itself: "
+            f"a chart cannot be grouped by {by!r}, because the chart creates a column with that name; "
             "choose another column, or rename this one in the source"
         )
     group: dict[str, Any] = {"group": table[by]} if isinstance(by, str) else {}

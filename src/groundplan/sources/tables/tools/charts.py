@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite: what to fetch for one, and how it is drawn. Data stays out of the spec."""
+"""Charts in Vega-Lite: the query for the data, and the spec. The spec contains no data."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ CONFIG: Spec = {
 
 
 def prepare(tool: str, table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
-    """The table whose rows the chart is drawn from."""
+    """The table with the rows of the chart."""
     return QUERIES[tool](table, params)
 
 
@@ -92,7 +92,7 @@ def chart(
     columns: tuple[TableColumn, ...],
     total: int,
 ) -> tuple[str, dict[str, Any], str | None]:
-    """The title, the spec over a table named `table`, and what the picture leaves out, if anything."""
+    """The title, the spec for a dataset named `table`, and what the chart leaves out, if anything."""
     cells = [{name: plain(value) for name, value in row.items()} for row in rows]
     sketch = Sketch(tool, params, cells, {column.name: column for column in columns})
     if total > len(rows):
@@ -117,7 +117,7 @@ def _spec(sketch: Sketch, drawn: Drawn, title: str) -> Spec:
 
 
 def _heading(sketch: Sketch, title: str) -> Spec:
-    """Wrapped by hand: Vega cuts what does not fit."""
+    """Wrapped here, because Vega truncates long titles."""
     notes = sketch.notes if sketch.rows else ["no rows to draw"]
     subtitle = " · ".join(_sentence(note) for note in [*_span(sketch), *notes])
     heading: Spec = {"text": textwrap.wrap(title, 72) or [title]}
@@ -135,7 +135,7 @@ def _sentence(note: str) -> str:
 
 
 def _title(sketch: Sketch) -> str:
-    """Said from the axes: Monthly revenue by region and product category."""
+    """A title made from the axes: Monthly revenue by region and product category."""
     x, y, color = (sketch.name(role) or "" for role in ("x", "y", "color"))
     match sketch.tool:
         case "plot_scatter":
@@ -145,15 +145,15 @@ def _title(sketch: Sketch) -> str:
         case "plot_box":
             return f"Distribution of {inner(y)}" + _by(sketch, "x")
         case "plot_heatmap":
-            pairs = {x, y} == {"left", "right"}  # what the correlate tool gives
-            return f"{human(color)} between columns" if pairs else _said(sketch, color, "y", "x")
+            pairs = {x, y} == {"left", "right"}  # the columns of the correlate tool
+            return f"{human(color)} between columns" if pairs else _measure_title(sketch, color, "y", "x")
         case _:
-            said = _said(sketch, y, "x", "facet", "color")
-            return f"Share of {said[:1].lower()}{said[1:]}" if sketch.params.get("stack") == "normalized" else said
+            title = _measure_title(sketch, y, "x", "facet", "color")
+            return f"Share of {title[:1].lower()}{title[1:]}" if sketch.params.get("stack") == "normalized" else title
 
 
-def _said(sketch: Sketch, measure: str, *roles: str) -> str:
-    """A time axis is said as how often, the rest as by what."""
+def _measure_title(sketch: Sketch, measure: str, *roles: str) -> str:
+    """A time axis becomes the frequency ("Monthly"), the other roles become "by ..."."""
     for role in roles:
         if times := sketch.timeline(sketch.name(role) or measure):
             others = [other for other in roles if other != role]
@@ -167,7 +167,7 @@ def _by(sketch: Sketch, *roles: str) -> str:
 
 
 def _meaning(sketch: Sketch, drawn: Drawn) -> Spec:
-    """What the picture shows, for those who draw it without Vega."""
+    """A summary of the chart for renderers other than Vega."""
     roles = {role: name for role in ("x", "y", "color", "facet") if (name := sketch.name(role))}
     shown = {"x": drawn.x, "y": drawn.y, "color": drawn.series, "facet": drawn.facet}
     kept = {role: category for role, category in shown.items() if category}

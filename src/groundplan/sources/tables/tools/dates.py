@@ -1,4 +1,4 @@
-"""Reading text or numbers as dates: by a named form, or by the one form that the values have."""
+"""Parses text or numbers as dates, in a given format or in the format that the values have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ibis.expr.types as ir
 
 from groundplan.contracts.facts import Item
 from groundplan.errors import ToolError
-from groundplan.sources.tables.engine.handle import Ask, Handle, Params, Told, handle_on
+from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput, handle_on
 
 YEAR, MONTH, DAY = "[0-9]{4}", "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
 CLOCK = "[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
@@ -56,8 +56,8 @@ FORMS: Mapping[str, Form] = {
 ISO_DAY = FORMS["YYYY-MM-DD"].pattern
 
 
-def parse_datetime(handle: Handle, params: Params, ask: Ask) -> Told:
-    """What cannot be read becomes nothing, and how many such values there are becomes a fact."""
+def parse_datetime(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    """Values that are not dates become null; their number is reported as a fact."""
     name: str = params["column"]
     if handle.kind(name) == "time":
         return handle, ()
@@ -79,7 +79,7 @@ def _text(handle: Handle, name: str) -> Any:
 
 
 def _counts(handle: Handle, text: Any, ask: Ask) -> dict[str, int]:
-    """How many values each form reads, in one query."""
+    """The number of values that match each format, in one query."""
     matches = {f"form_{place}": _matching(text, form) for place, form in enumerate(FORMS.values())}
     row = ask(handle.table.aggregate(values=text.count(), **matches))[0]
     counts = {form: int(row[f"form_{place}"] or 0) for place, form in enumerate(FORMS)}
@@ -93,16 +93,15 @@ def _matching(text: Any, form: Form) -> ir.Value:
 def _form(name: str, counts: Mapping[str, int]) -> str:
     if counts["DD/MM/YYYY"] > 0 and counts["DD/MM/YYYY"] == counts["MM/DD/YYYY"]:
         raise ToolError(
-            f"every date of column {name!r} can be read with the day or the month first; "
-            "give the format: DD/MM/YYYY or MM/DD/YYYY"
+            f"in column {name!r}, either the day or the month may come first; give the format: DD/MM/YYYY or MM/DD/YYYY"
         )
     best = max(FORMS, key=lambda form: counts[form])
     if counts[best] == 0 and counts["values"] > 0:
-        raise ToolError(f"the values of column {name!r} are in no form that can be read as dates")
+        raise ToolError(f"the values of column {name!r} have no known date format")
     return best
 
 
 def _unread(name: str, count: int) -> tuple[Item, ...]:
     if count == 0:
         return ()
-    return (Item(kind="unread", title=f"values of {name} that are no dates", value=count),)
+    return (Item(kind="unread", title=f"values of {name} that are not dates", value=count),)

@@ -1,4 +1,4 @@
-"""How finely time is cut: named by the plan, or chosen from the data's span and density."""
+"""The time grain: given by the plan, or chosen from the data's span and density."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ YEAR = 365.25
 
 
 def cut(handle: Handle, name: str, grain: Grain) -> ir.Column:
-    """The column's periods by their first day (or hour, or minute)."""
+    """The column truncated to the first day (or hour, or minute) of its period."""
     column = handle.column(name)
     if grain not in ("minute", "hour"):
-        # DATE_TRUNC gives a timestamp on some engines even for a date: both casts make the type certain
+        # on some engines DATE_TRUNC returns a timestamp even for a date: the casts fix the type
         return column.cast("timestamp").truncate(UNITS[grain]).cast("date")
     if column.type().is_date():
         raise ToolError(f"column {name!r} holds days, which have no {grain}s; use day or a coarser grain")
@@ -38,17 +38,17 @@ def cut(handle: Handle, name: str, grain: Grain) -> ir.Column:
 
 
 def choose(handle: Handle, name: str, ask: Ask) -> tuple[Grain, Item]:
-    """The grain that makes a readable series, and the fact that says why."""
+    """The grain for a readable series, and a fact that explains the choice."""
     column = handle.column(name)
     days = column.cast("date")
     span = ask(handle.table.aggregate(least=column.min(), greatest=column.max(), points=days.nunique()))[0]
     if span["least"] is None:
-        return "day", _told("day", f"{name} has no dates")
+        return "day", _grain_fact("day", f"{name} has no dates")
     first, last = _day(span["least"]), _day(span["greatest"])
     if column.type().is_timestamp() and span["greatest"] - span["least"] <= timedelta(days=2):
-        return "hour", _told("hour", f"from {span['least']} to {span['greatest']}")
+        return "hour", _grain_fact("hour", f"from {span['least']} to {span['greatest']}")
     grain = _grain((last - first).days, span["points"])
-    return grain, _told(grain, f"{_length(first, last, span['points'])} from {first} to {last}")
+    return grain, _grain_fact(grain, f"{_length(first, last, span['points'])} from {first} to {last}")
 
 
 def _grain(days: int, points: int) -> Grain:
@@ -67,7 +67,7 @@ def _length(first: date, last: date, points: int) -> str:
     return f"{points:,} different days" if points <= READABLE_POINTS < days else f"{days:,} days"
 
 
-def _told(grain: Grain, why: str) -> Item:
+def _grain_fact(grain: Grain, why: str) -> Item:
     return Item(kind="grain", title="time grain", value=grain, text=why)
 
 

@@ -1,4 +1,4 @@
-"""Tools that compute measures: totals, segments, ranks, shares, periods side by side, cross tables."""
+"""Tools that compute measures: totals, segments, ranks, shares, period comparisons, pivot tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.sources.tables.engine.handle import (
     Ask,
     Handle,
     Params,
-    Told,
+    ToolOutput,
     ascending,
     handle_on,
     sort_key,
@@ -28,8 +28,8 @@ from groundplan.sources.tables.tools.grain import choose, cut
 MOST_PIVOTED = 50
 
 
-def aggregate(handle: Handle, params: Params, ask: Ask) -> Told:
-    """Rows whose group is unknown stay a group of their own."""
+def aggregate(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    """Rows with a null key form their own group."""
     names: Sequence[str] = params["group_by"]
     _refuse_same_names([*names, *(metric["as"] for metric in params["metrics"])])
     times = [name for name in names if handle.kind(name) == "time"]
@@ -42,7 +42,7 @@ def aggregate(handle: Handle, params: Params, ask: Ask) -> Told:
 
 
 def segment_metric(handle: Handle, params: Params) -> Handle:
-    """The overall value is that of all rows together, not the sum of the segments."""
+    """The overall value is computed from all rows; it is not the sum of the segments."""
     metric, names = params["metric"], params["by"]
     overall = handle.table.aggregate(overall=_number(handle, metric))
     keys = {name: handle.column(name) for name in names}
@@ -73,7 +73,7 @@ def share_of_total(handle: Handle, params: Params) -> Handle:
 
 
 def compare_periods(handle: Handle, params: Params) -> Handle:
-    """A group that only one period knows has nothing in the other: not zero, unknown."""
+    """A group that is in only one period is null in the other, not zero."""
     names: Sequence[str] = params["by"]
     _refuse_same_names([*names, "current", "previous", "change", "change_ratio"])
     either = [_within(handle, params["time"], params[period]) for period in ("current", "previous")]
@@ -88,7 +88,7 @@ def compare_periods(handle: Handle, params: Params) -> Handle:
     return handle_on(table, handle.columns, ascending(names))
 
 
-def pivot(handle: Handle, params: Params, ask: Ask) -> Told:
+def pivot(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
     across = handle.column(params["columns"])
     _numeric(handle, params["values"])
     found = ask(handle.table.select(value=across).distinct().limit(MOST_PIVOTED + 1))
@@ -117,12 +117,12 @@ def measured(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue |
             raise ToolError(f"{function!r} needs a column; only 'count' counts rows without one")
         return handle.table.count(where=where)
     if not fits(function, handle.kind(name)):
-        raise ToolError(f"{function!r} means nothing on column {name!r}, which is of kind {handle.kind(name)}")
+        raise ToolError(f"{function!r} cannot be computed on column {name!r}, which is of kind {handle.kind(name)}")
     return _applied(function, handle.column(name), where)
 
 
 def ratio(part: ir.NumericValue, whole: ir.NumericValue) -> ir.NumericValue:
-    """Nothing where the whole is zero."""
+    """Null if the whole is zero."""
     return part.cast("float64") / whole.cast("float64").nullif(0)
 
 
@@ -147,7 +147,7 @@ def _applied(function: Function, column: Any, where: ir.BooleanValue | None) -> 
             return column.count(where=where)
         case "count_distinct":
             return column.nunique(where=where)
-        # engines average and interpolate exact decimals with different rounding: doubles agree
+        # engines round differently when they average or interpolate decimals; doubles agree
         case "mean":
             return column.cast("float64").mean(where=where)
         case "median":

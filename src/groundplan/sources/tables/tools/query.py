@@ -29,18 +29,18 @@ from groundplan.sources.tables.tools.query_windows import Window, calculated
 
 
 def query_table(handle: Handle, params: Params) -> Handle:
-    """Rows without a value in a group stay a group of their own."""
+    """Rows with a null key form their own group."""
     query = Query.model_validate(thaw(params["query"]))
     grouped = _grouped(filtered(handle, query.filters), query)
     made = grouped.select(**dict(_columns(grouped, query)))
     order = _order(query)
     if "rowLimit" in params:
         made = arranged(made, order).limit(params["rowLimit"])
-    return handle_on(made, [_told(handle, field) for field in query.fields], order)
+    return handle_on(made, [_output_column(handle, field) for field in query.fields], order)
 
 
 def _grouped(handle: Handle, query: Query) -> ir.Table:
-    """The groups that pass the filters on aggregates; those stand beside them under a name that nobody uses."""
+    """The groups that pass the filters on aggregates; the filtered aggregates get unused column names."""
     keys = {output_name(field): value_of(handle, field) for field in query.fields if groups(field)}
     measures = {output_name(field): aggregate_of(handle, field) for field in query.fields if not groups(field)}
     filters = _named_apart({*keys, *measures}, [one for one in query.filters if aggregates(one.field)])
@@ -77,7 +77,7 @@ def _columns(table: ir.Table, query: Query) -> Iterator[tuple[str, Any]]:
 
 def _windowed(table: ir.Table, query: Query, field: TableCalcField) -> Any:
     if field.nested_table_calculations:
-        raise ToolError("a table calculates no table calculation of another one; write one query for each")
+        raise ToolError("nested table calculations are not supported; write one query for each")
     columns = {named(one): table[output_name(one)] for one in query.fields if groups(one)}
     along = [_referred(columns, one) for one in field.table_calculation.dimensions]
     apart = [column for key, column in columns.items() if key not in map(named, field.table_calculation.dimensions)]
@@ -87,20 +87,20 @@ def _windowed(table: ir.Table, query: Query, field: TableCalcField) -> Any:
 def _referred(columns: dict[tuple[str, str | None], ir.Column], reference: FieldReference) -> ir.Column:
     key = (reference.field_caption, reference.function)
     if key not in columns:
-        raise ToolError(f"a table calculation goes along {key[0]!r}, by which the query does not group; add that field")
+        raise ToolError(f"a table calculation uses {key[0]!r}, but the query does not group by it; add that field")
     return columns[key]
 
 
 def _order(query: Query) -> Order:
-    """By priority, ties by the groups: the same data gives the same rows."""
+    """By priority, then by the group columns, so that the same data gives the same order."""
     sorting = sorted((f for f in query.fields if f.sort_priority), key=lambda field: field.sort_priority or 0)
     order = tuple((output_name(field), field.sort_direction == "DESC") for field in sorting)
     named = {name for name, _ in order}
     return (*order, *ascending(output_name(f) for f in query.fields if groups(f) and output_name(f) not in named))
 
 
-def _told(handle: Handle, field: QueryField) -> TableColumn:
-    """What is known of a column stays known of its total and its average; a count has no unit."""
+def _output_column(handle: Handle, field: QueryField) -> TableColumn:
+    """A total or an average keeps the unit of its column; a count has none."""
     source, function = handle.find(field.field_caption), getattr(field, "function", None)
     counted = function in ("COUNT", "COUNTD") or isinstance(field, TableCalcField)
     return source.model_copy(

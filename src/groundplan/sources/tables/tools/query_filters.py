@@ -29,7 +29,7 @@ Bounded = NumberFilter | DayFilter
 
 
 def filtered(handle: Handle, filters: Sequence[QueryFilter]) -> Handle:
-    """TOP and CONDITION look at what context filters leave, not at each other and not at the rest."""
+    """TOP and CONDITION apply to the rows that context filters keep, independently of all other filters."""
     of_rows = [one for one in filters if not aggregates(one.field)]
     inside = handle
     for one in sorted((one for one in of_rows if one.context), key=_of_members):
@@ -48,15 +48,15 @@ def _of_members(one: QueryFilter) -> bool:
 def _kept(handle: Handle, inside: Handle, one: QueryFilter) -> Handle:
     if isinstance(one, TopFilter | ConditionFilter):
         return _with_members(handle, inside, one)
-    told = row_conditions(one)
-    if told:
-        conditions = [{"column": t.column, "operator": t.operator, "values": t.values} for t in told]
+    simple = row_conditions(one)
+    if simple:
+        conditions = [{"column": c.column, "operator": c.operator, "values": c.values} for c in simple]
         return filter_rows(handle, {"conditions": conditions})
     return Handle(handle.table.filter(_met(handle, one)), handle.columns, handle.order)
 
 
 def _met(handle: Handle, one: QueryFilter) -> ir.BooleanValue:
-    """Whether a row passes a filter that `filter_rows` has no word for."""
+    """Whether a row passes a filter that `filter_rows` cannot express."""
     match one:
         case SetFilter():
             return ~_among(handle, one)
@@ -65,11 +65,13 @@ def _met(handle: Handle, one: QueryFilter) -> ir.BooleanValue:
         case NumberFilter() | DayFilter():
             return within(value_of(handle, one.field), one)
         case _:
-            raise ToolError(f"a table has no such {one.filter_type} filter; see `groundplan catalog show query_table`")
+            raise ToolError(
+                f"this {one.filter_type} filter is not supported; see `groundplan catalog show query_table`"
+            )
 
 
 def within(value: Any, one: Bounded) -> ir.BooleanValue:
-    """Both bounds are in."""
+    """Both bounds are included."""
     least, greatest = (one.min, one.max) if isinstance(one, NumberFilter) else map(_day, (one.min_date, one.max_date))
     match one.quantitative_filter_type:
         case "ONLY_NULL":
@@ -87,7 +89,7 @@ def _day(text: str | None) -> date | None:
 
 
 def _among(handle: Handle, one: SetFilter) -> Any:
-    """Never unknown: a row without a value is among no values."""
+    """Never null: a null is not among the values."""
     name = one.field.field_caption  # type: ignore[union-attr]
     column = handle.column(name)
     if column.type().is_timestamp() and all(is_day(value) for value in one.values):
@@ -96,7 +98,7 @@ def _among(handle: Handle, one: SetFilter) -> Any:
 
 
 def _matches(handle: Handle, one: MatchFilter) -> Any:
-    """Upper and lower case are the same; a row without a text matches nothing."""
+    """Case-insensitive; a null matches nothing."""
     name = one.field.field_caption  # type: ignore[union-attr]
     if handle.kind(name) != "text":
         raise ToolError(f"a MATCH filter needs a text column and {name!r} is of kind {handle.kind(name)}")
@@ -109,7 +111,7 @@ def _matches(handle: Handle, one: MatchFilter) -> Any:
 
 
 def _with_members(handle: Handle, inside: Handle, one: TopFilter | ConditionFilter) -> Handle:
-    """The rows whose member was picked by an aggregate over the rows inside."""
+    """The rows whose member is selected by an aggregate over the rows of `inside`."""
     member = value_of(inside, one.field)
     if isinstance(one, TopFilter):
         measure = aggregate_of(inside, one.field_to_measure)
@@ -124,7 +126,7 @@ def _with_members(handle: Handle, inside: Handle, one: TopFilter | ConditionFilt
 
 def _meeting(inside: Handle, member: ir.Column, one: ConditionFilter) -> ir.Table:
     if one.condition is None:
-        raise ToolError("a table knows no formulas; write the CONDITION filter with `condition`")
+        raise ToolError("formulas are not supported; write the CONDITION filter with `condition`")
     measure = aggregate_of(inside, one.condition)
     grouped = inside.table.group_by(member=member).aggregate(measure=measure)
     operator = {"<>": "!="}.get(one.condition.comparison, one.condition.comparison)

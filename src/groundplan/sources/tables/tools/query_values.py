@@ -1,4 +1,4 @@
-"""What a field of a typed query is on a table: a column, a part or a period of a date, a bin, an aggregate."""
+"""The expression for a field of a typed query: a column, a part or a period of a date, a bin, an aggregate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Named = QueryField | FilterField | FieldReference | Condition
 
 
 def value_of(handle: Handle, field: Named) -> Any:
-    """Of each row; weeks begin on Monday and are counted as in ISO 8601."""
+    """The value of each row; weeks follow ISO 8601 and begin on Monday."""
     name, function = named(field)
     if isinstance(field, BinField):
         return (_of_kind(handle, name, "number", "binSize").cast("float64") / field.bin_size).floor() * field.bin_size
@@ -38,11 +38,11 @@ def value_of(handle: Handle, field: Named) -> Any:
     if function in DATE_PARTS:
         moment = _of_kind(handle, name, "time", function).cast("timestamp")
         return CALENDAR[function.lower()](moment).cast("int64")
-    raise ToolError(f"{function} of {name!r} is no value of a single row; write a field without it, or a date function")
+    raise ToolError(f"{function} of {name!r} is not a value of one row; remove the function, or use a date function")
 
 
 def aggregate_of(handle: Handle, field: Named) -> Any:
-    """Of each group."""
+    """The aggregate of each group."""
     name, function = named(field)
     if function in OURS:
         return measured(handle, {"column": name, "function": OURS[function]})
@@ -52,10 +52,10 @@ def aggregate_of(handle: Handle, field: Named) -> Any:
 
 
 def named(field: Named) -> tuple[str, str | None]:
-    """Its column and its function."""
+    """The column and the function of a field."""
     caption = getattr(field, "field_caption", None)
     if caption is None or getattr(field, "calculation", None):
-        raise ToolError("a table knows no formulas; name a column, and a function where one is needed")
+        raise ToolError("formulas are not supported; name a column, and a function if one is needed")
     return caption, getattr(field, "function", None)
 
 

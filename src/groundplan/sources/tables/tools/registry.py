@@ -1,4 +1,4 @@
-"""The table tools by name: lazy ones, ones that ask the engine something first, and sinks."""
+"""The table tools by name: lazy tools, tools that run a query first, and sinks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tables.engine.executing import Work
-from groundplan.sources.tables.engine.handle import Ask, Handle, Params, Told
+from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput
 from groundplan.sources.tables.tools.dates import parse_datetime
 from groundplan.sources.tables.tools.measures import (
     aggregate,
@@ -33,7 +33,7 @@ LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
     "compute_summary_stats": compute_summary_stats,
     "query_table": query_table,
 }
-ASKING: Mapping[str, Callable[[Handle, Params, Ask], Told]] = {
+QUERYING: Mapping[str, Callable[[Handle, Params, Ask], ToolOutput]] = {
     "parse_datetime": parse_datetime,
     "aggregate": aggregate,
     "pivot": pivot,

@@ -1,4 +1,4 @@
-"""Tools that look along a series: what stands out, and how it moves."""
+"""Tools for time series: anomalies, changes and trends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.sources.tables.engine.handle import (
     Handle,
     Order,
     Params,
-    Told,
+    ToolOutput,
     ascending,
     handle_on,
     sort_key,
@@ -25,25 +25,25 @@ from groundplan.sources.tables.engine.handle import (
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.tools.measures import ratio
 
-MOST_SERIES_TOLD = 12
-TO_DEVIATION = 1.4826  # a normal distribution's standard deviation in median absolute deviations
+MOST_TRENDS = 12
+TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution, in median absolute deviations
 MEAN_TO_DEVIATION = 1.2533  # the same in mean absolute deviations
 
 
-def detect_anomalies(handle: Handle, params: Params, ask: Ask) -> Told:
-    """By median and median absolute deviation, which the anomalies themselves hardly move."""
+def detect_anomalies(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    """Uses the median and the median absolute deviation, which anomalies hardly affect."""
     by: list[str] = list(params["by"])
-    marked = _marked(handle, _beside_the_usual(handle, params, by), params["threshold"])
+    marked = _marked(handle, _with_deviations(handle, params, by), params["threshold"])
     anomaly, value = marked.table["anomaly"], marked.table[params["column"]]
     facts = ask(marked.table.aggregate(found=anomaly.sum(), values=value.count()))[0]
     found, values = int(facts["found"] or 0), int(facts["values"])
-    told = Item(kind="count", title="anomalies found", value=found, text=f"of {values:,} values")
+    count = Item(kind="count", title="anomalies found", value=found, text=f"of {values:,} values")
     kept = marked.table.filter(anomaly) if params["only"] else marked.table
     order = _reading_order(handle, by, params.get("time")) or (("score", True),)
-    return Handle(kept, marked.columns, order), (told,)
+    return Handle(kept, marked.columns, order), (count,)
 
 
-def time_series_features(handle: Handle, params: Params, ask: Ask) -> Told:
+def time_series_features(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
     by: list[str] = list(params["by"])
     value = _number(handle, params["column"])
     groups = [handle.column(name) for name in by]
@@ -65,8 +65,8 @@ def time_series_features(handle: Handle, params: Params, ask: Ask) -> Told:
     return Handle(described.table, described.columns, order), _trends(handle, params, by, ask)
 
 
-def _beside_the_usual(handle: Handle, params: Params, by: list[str]) -> ir.Table:
-    """Each value with what is usual for its series (or season), and how far values are off it."""
+def _with_deviations(handle: Handle, params: Params, by: list[str]) -> ir.Table:
+    """Each value with the median of its series (or season), and the typical deviation from it."""
     table = handle.table.mutate(__value=_number(handle, params["column"]).cast("float64"))
     alike = by
     if params["method"] == "seasonal":
@@ -80,7 +80,7 @@ def _beside_the_usual(handle: Handle, params: Params, by: list[str]) -> ir.Table
 
 def _season(handle: Handle, params: Params) -> ir.Value:
     if not params.get("time"):
-        raise ToolError("the seasonal method needs `time`: the column that says when")
+        raise ToolError("the seasonal method needs `time`, a date column")
     moment: Any = handle.column(params["time"])
     match params["season"]:
         case "weekday":
@@ -94,7 +94,7 @@ def _season(handle: Handle, params: Params) -> ir.Value:
 
 
 def _median(table: ir.Table, name: str, by: Sequence[str], into: str) -> ir.Table:
-    """The group's median beside each row, by windows alone: not every engine has a median over a window."""
+    """Adds the group's median to each row, using row numbers: not every engine has a window median."""
     groups = [table[key] for key in by]
     table = table.mutate(
         __place=ibis.row_number().over(group_by=groups, order_by=[sort_key(table[name])]) + 1,
@@ -111,7 +111,7 @@ def _marked(handle: Handle, table: ir.Table, threshold: float) -> Handle:
     score = (table["__value"] - table["__expected"]) / scale
     for name in ("expected", "score", "anomaly"):
         if name in handle.table.columns:
-            raise ToolError(f"the table already has a column {name!r}; leave it out before looking for anomalies")
+            raise ToolError(f"the table already has a column {name!r}; remove it before looking for anomalies")
     marked = table.select(
         *[table[name] for name in handle.table.columns],
         expected=table["__expected"],
@@ -126,13 +126,13 @@ def _trends(handle: Handle, params: Params, by: Sequence[str], ask: Ask) -> tupl
     series = _ends(handle, params["column"], params["time"], by)
     order = [sort_key(series["__size"], True), *(sort_key(series[name]) for name in by)]
     unit = handle.find(params["column"]).unit
-    rows = ask(series.order_by(order).limit(MOST_SERIES_TOLD))
+    rows = ask(series.order_by(order).limit(MOST_TRENDS))
     known = [row for row in rows if row["__first"] is not None]
     return tuple(item for row in known for item in _trend(params["column"], by, row, unit))
 
 
 def _ends(handle: Handle, column: str, time: str, by: Sequence[str]) -> ir.Table:
-    """One row a series: where it begins and ends, how steep and how large it is."""
+    """One row for each series: first and last value, slope and size."""
     table = handle.table.filter(handle.column(column).notnull(), handle.column(time).notnull())
     groups = [table[name] for name in by]
     table = table.select(
@@ -159,14 +159,14 @@ def _trend(column: str, by: Sequence[str], row: dict[str, Any], unit: str | None
     of = f"{column} of {series}" if series else column
     first, last = cell(row["__first"]), cell(row["__last"])
     from_, to = cell(row["__from"]), cell(row["__to"])
-    told = (
+    measures = (
         ("first", first, f"at {from_}"),
         ("last", last, f"at {to}"),
         ("change", row["__last"] - row["__first"], f"from {from_} to {to}"),
         ("slope", cell(row["__slope"]), "a period, by least squares"),
     )
     return tuple(
-        Item(kind="trend", title=f"{of}: {what}", value=value, text=text, unit=unit) for what, value, text in told
+        Item(kind="trend", title=f"{of}: {what}", value=value, text=text, unit=unit) for what, value, text in measures
     )
 
 

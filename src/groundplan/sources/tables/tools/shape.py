@@ -1,4 +1,4 @@
-"""Tools that choose and shape rows and columns."""
+"""Tools that filter, select, derive and join."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.sources.tables.engine.values import bound, is_day
 
 
 def filter_rows(handle: Handle, params: Params) -> Handle:
-    """Rows that meet every condition. A row without a value meets no comparison, as in SQL."""
+    """Rows that meet every condition. A null meets no comparison, as in SQL."""
     met = [_condition(handle, condition) for condition in params["conditions"]]
     return Handle(handle.table.filter(met), handle.columns, handle.order)
 
@@ -40,7 +40,7 @@ def derive_column(handle: Handle, params: Params) -> Handle:
 
 
 def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
-    """Right keys of the same name as the left ones go; other clashing names get `_right`."""
+    """Right keys with the same name as the left ones are dropped; other clashing names get `_right`."""
     pairs = [(on["left"], on["right"]) for on in params["on"]]
     for first, second in pairs:
         _refuse_unlike(left, first, right, second)
@@ -101,7 +101,7 @@ def _one_of(handle: Handle, name: str, values: Sequence[Scalar], inside: bool) -
 
 
 def _contains(handle: Handle, name: str, value: Scalar) -> ir.BooleanValue:
-    """Upper and lower case are the same here: people do not type a cell's exact case."""
+    """Case-insensitive, because people do not type a cell's exact case."""
     text = _column_of_kind(handle, name, "text", "contains")
     if not isinstance(value, str):
         raise ToolError(f"'contains' on column {name!r} takes text and got {value!r}")
@@ -109,7 +109,7 @@ def _contains(handle: Handle, name: str, value: Scalar) -> ir.BooleanValue:
 
 
 def _against(column: ir.Column, values: Sequence[Scalar]) -> ir.Column:
-    """A timestamp beside whole days is compared by its day: `= 2024-03-01` means all of that day."""
+    """A timestamp is compared with days by its date: `= 2024-03-01` matches the whole day."""
     if column.type().is_timestamp() and values and all(is_day(value) for value in values):
         return column.cast("date")
     return column.cast("string") if kind_of(column.type()) == "other" else _clock(column)
@@ -188,7 +188,7 @@ def _refuse_unlike(left: Handle, first: str, right: Handle, second: str) -> None
 
 
 def _renamed(left: Handle, right: Handle, same: set[str]) -> dict[str, str]:
-    """Every right column under a name that the joined table has free, in the right table's order."""
+    """A name for each right column that is unique in the joined table, in the right table's order."""
     taken = set(left.table.columns)
     names: dict[str, str] = {}
     for name in right.table.columns:

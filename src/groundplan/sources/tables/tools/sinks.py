@@ -1,4 +1,4 @@
-"""Where a table leaves the engine: shown, drawn or saved."""
+"""Tools that fetch a table from the engine to show, draw or save it."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def show_table(call: Call, handle: Handle, params: Params, work: Work, source: s
 
 def draw(call: Call, handle: Handle, params: Params, work: Work, source: str) -> Result:
     prepared = charts.prepare(call.tool.name, handle.table, params)
-    told = handle_on(prepared, handle.columns, handle.order)
-    rows, total = _ordered(prepared, told.order, call.limits.rows, work)
-    title, spec, reason = charts.chart(call.tool.name, params, cells(rows), told.columns, total)
-    drawn = Handle(arranged(prepared, told.order).limit(call.limits.rows), told.columns)
+    source_table = handle_on(prepared, handle.columns, handle.order)
+    rows, total = _ordered(prepared, source_table.order, call.limits.rows, work)
+    title, spec, reason = charts.chart(call.tool.name, params, cells(rows), source_table.columns, total)
+    drawn = Handle(arranged(prepared, source_table.order).limit(call.limits.rows), source_table.columns)
     ref = _ref(drawn, total, work, source)
     work.executor.remember(work.run, ref.query, Fetched(rows, complete=True))
     state = Truncated(reason=reason) if reason else _state(rows.num_rows, total)
@@ -78,16 +78,16 @@ def save_table(call: Call, handle: Handle, params: Params, work: Work, source: s
 
 
 def _order(handle: Handle, params: Params) -> Order:
-    """Ties are broken by the other columns; without an order the table is read as its step left it."""
-    asked: list[str] = list(params["order_by"])
-    if not asked:
+    """The given order, with ties broken by the other columns; without one, the order of the table's step."""
+    names: list[str] = list(params["order_by"])
+    if not names:
         return handle.order
-    rest = ascending(name for name in orderable(handle) if name not in asked)
-    return (*((handle.find(name).name, params["descending"]) for name in asked), *rest)
+    rest = ascending(name for name in orderable(handle) if name not in names)
+    return (*((handle.find(name).name, params["descending"]) for name in names), *rest)
 
 
 def _ordered(table: ir.Table, order: Order, limit: int, work: Work) -> tuple[pa.Table, int]:
-    """Sorted here when all rows came with one query, which a chart of the same table then shares."""
+    """The rows and their number. Small tables are sorted here, so that a chart can share the same query."""
     whole = work.fetch(table)
     if whole.complete:
         return sort(whole.table, order).slice(0, limit), whole.table.num_rows
@@ -112,7 +112,7 @@ def _state(rows: int, total: int) -> State:
 
 
 def _write(table: pa.Table, path: Path) -> None:
-    """Under a temporary name first: a file that is there is whole."""
+    """Written under a temporary name first, so that an existing file is always complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -130,7 +130,7 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def _harmless(table: pa.Table) -> pa.Table:
-    """Spreadsheets run text that begins like a formula: an apostrophe keeps it text."""
+    """Spreadsheets run text that begins like a formula: a leading apostrophe prevents that."""
     columns: Mapping[str, pa.ChunkedArray] = {
         name: _defused(_plain(table[place])) for place, name in enumerate(table.column_names)
     }
@@ -145,7 +145,7 @@ def _defused(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Exact decimals and nested values, which the CSV writer does not know, as numbers and text."""
+    """Decimals as numbers and nested values as text, because the CSV writer supports neither."""
     if pa.types.is_decimal(column.type):
         return column.cast(pa.int64() if column.type.scale == 0 else pa.float64(), safe=False)
     if pa.types.is_nested(column.type) or pa.types.is_null(column.type):

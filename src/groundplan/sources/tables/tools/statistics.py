@@ -1,4 +1,4 @@
-"""Tools that describe how values spread, move together and stand out."""
+"""Tools for summary statistics, distributions and correlations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import ibis.expr.types as ir
 
 from groundplan.contracts.facts import Item
 from groundplan.errors import ToolError
-from groundplan.sources.tables.engine.handle import Ask, Handle, Params, Told, ascending, handle_on, sort_key
+from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput, ascending, handle_on, sort_key
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.tools.grain import choose, cut
 
-MOST_CORRELATIONS_TOLD = 12
+MOST_CORRELATIONS = 12
 SUMMARY = ("count", "missing", "distinct", "mean", "std", "min", "q25", "median", "q75", "max")
 
 
@@ -27,7 +27,7 @@ def compute_summary_stats(handle: Handle, params: Params) -> Handle:
     measures = {
         f"{what}_{place}": value for place, name in enumerate(names) for what, value in _summary(handle, name).items()
     }
-    row = handle.table.aggregate(**measures)  # all columns in one scan, then turned on their side
+    row = handle.table.aggregate(**measures)  # all columns in one scan, then transposed
     rows = [
         row.select(
             column=ibis.literal(name),
@@ -39,8 +39,8 @@ def compute_summary_stats(handle: Handle, params: Params) -> Handle:
     return handle_on(stacked(rows).order_by("place").drop("place"))
 
 
-def distribution_stats(handle: Handle, params: Params, ask: Ask) -> Told:
-    """Numbers fall into bins of equal width, times into periods, anything else is counted value by value."""
+def distribution_stats(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    """Numbers are counted in bins of equal width, times in periods, anything else by value."""
     name, by = params["column"], params.get("by")
     column = handle.column(name)
     facts = ask(handle.table.aggregate(values=column.count(), rows=handle.table.count()))[0]
@@ -62,16 +62,16 @@ def distribution_stats(handle: Handle, params: Params, ask: Ask) -> Told:
     return handle_on(counted, handle.columns, order), items
 
 
-def correlate(handle: Handle, params: Params, ask: Ask) -> Told:
-    """Each pair over the rows that have both values."""
+def correlate(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    """Each pair is computed from the rows that have both values."""
     ranked = params["method"] == "spearman"
     for name in params["columns"]:
         if handle.kind(name) != "number":
             raise ToolError(f"column {name!r} is of kind {handle.kind(name)}; correlation needs numbers")
     pairs = list(combinations(params["columns"], 2))
     rows = _by_ranks(handle, pairs) if ranked else _by_values(handle, pairs)
-    told = handle_on(stacked(rows), order=ascending(["left", "right"]))
-    found = [row for row in ask(told.table) if cell(row["correlation"]) is not None]
+    correlations = handle_on(stacked(rows), order=ascending(["left", "right"]))
+    found = [row for row in ask(correlations.table) if cell(row["correlation"]) is not None]
     found.sort(key=lambda row: (-abs(row["correlation"]), row["left"], row["right"]))
     items = tuple(
         Item(
@@ -80,13 +80,13 @@ def correlate(handle: Handle, params: Params, ask: Ask) -> Told:
             value=cell(row["correlation"]),
             text=f"{params['method']}, {row['rows']:,} rows",
         )
-        for row in found[:MOST_CORRELATIONS_TOLD]
+        for row in found[:MOST_CORRELATIONS]
     )
-    return told, items
+    return correlations, items
 
 
 def stacked(tables: Sequence[ir.Table]) -> ir.Table:
-    """One under the other, halved again and again: a long chain of unions is too deep to compile or check."""
+    """The union of the tables as a balanced tree: a long chain of unions is too deep to compile or check."""
     if len(tables) == 1:
         return tables[0]
     middle = len(tables) // 2
@@ -121,7 +121,7 @@ def _bins(handle: Handle, name: str, bins: int, ask: Ask) -> dict[str, ir.Value]
 
 
 def nice_width(least: float, greatest: float, bins: int, whole: bool) -> float:
-    """1, 2 or 5 times a power of ten, so that about as many bins are filled: the edges that a histogram draws."""
+    """1, 2 or 5 times a power of ten, for about this many bins; the same edges as a histogram."""
     exact = (greatest - least) / bins if greatest > least else 1.0
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(times * power for times in (1.0, 2.0, 5.0, 10.0) if exact <= times * power)
@@ -167,7 +167,7 @@ def _pair(row: ir.Table, names: tuple[str, str], correlation: str, rows: str) ->
 
 
 def _middle_rank(column: ir.Column) -> ir.Value:
-    """Equal values share the mean of the places they take."""
+    """Equal values share the mean of their ranks."""
     first = ibis.rank().over(order_by=[sort_key(column)])
     same = column.count().over(group_by=[column])
     return first.cast("float64") + (same.cast("float64") - 1) / 2

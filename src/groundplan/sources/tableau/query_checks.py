@@ -1,4 +1,4 @@
-"""A plan's query, looked through once more before it is sent."""
+"""Final checks of a plan's query before it is sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.errors import ToolError
 
 
 def read_query(given: JsonValue) -> Query:
-    """The strict query, which says on the wire exactly what the plan says."""
+    """The validated query; its wire form must equal what the plan says."""
     plain = thaw(given)
     try:
         query = Query.model_validate(plain)
@@ -23,14 +23,14 @@ def read_query(given: JsonValue) -> Query:
         place = ".".join(map(str, ("query", *first["loc"])))
         raise ToolError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
     if any(key == "calculation" for key, _ in _strings(plain)):
-        raise ToolError("query: it holds a formula; name a calculated field of the data source instead")
+        raise ToolError("query: it contains a formula; name a calculated field of the data source instead")
     if query.wire() != plain:
-        raise ToolError("query: it would not be sent as it is planned; write every value in its own type")
+        raise ToolError("query: it would be sent differently than planned; write every value in its own type")
     return query
 
 
 def refuse_unknown(query: Query, table: Table) -> None:
-    """Every caption is a field that is there and not hidden, and no two columns have one name."""
+    """Every caption must name a visible field, and column names must be unique."""
     names = [output_name(item) for item in query.fields]
     twice = [name for name in names if names.count(name) > 1]
     if twice:

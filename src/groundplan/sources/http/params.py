@@ -1,4 +1,4 @@
-"""What the tools of a tracker are asked: typed params, and a period that is exact in its time zone."""
+"""Typed params of tracker tools, with a period that is exact in its time zone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.errors import ToolError
 
 def _printable(text: str) -> str:
     if not text.isprintable() or not text.strip():
-        raise ValueError("a value is plain text on one line")
+        raise ValueError("write plain text on one line")
     return text.strip()
 
 
@@ -23,7 +23,7 @@ Value = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_prin
 
 
 class Period(Contract):
-    """Half-open: the day `since` is in, the day `until` is not."""
+    """Half-open: the day `since` is included, the day `until` is not."""
 
     since: date | None = None
     until: date | None = None
@@ -34,9 +34,9 @@ class Period(Contract):
         try:
             ZoneInfo(self.timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("there is no such time zone; write one as Europe/Berlin or UTC") from None
+            raise ValueError("there is no such time zone; write one such as Europe/Berlin or UTC") from None
         if self.since and self.until and self.since >= self.until:
-            raise ValueError("the period is empty: `until` is the day after its last")
+            raise ValueError("the period is empty: `until` is the day after the last day")
         return self
 
     @property
@@ -48,31 +48,31 @@ class Period(Contract):
         return self._midnight(self.until)
 
     def holds(self, moment: datetime | None) -> bool:
-        """A thing that never happened is in no period, and in the unlimited one."""
+        """Whether the moment is in the period. None, for an event that did not happen, is only in an unlimited one."""
         if moment is None:
             return self.start is None and self.end is None
         return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
 
     def local(self, moment: datetime | None) -> datetime | None:
-        """As a clock on a wall there shows it: so weeks and days begin where people expect."""
+        """The local time in the period's zone, without offset, so that days and weeks begin at local midnight."""
         return None if moment is None else moment.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
 
     def _midnight(self, day: date | None) -> datetime | None:
         return None if day is None else datetime.combine(day, time(), ZoneInfo(self.timezone)).astimezone(UTC)
 
 
-class Asked(Period):
-    """`limit` is the most rows that come back; the newest are kept."""
+class ListParams(Period):
+    """The params that all lists share. At most `limit` rows are returned, newest first."""
 
     projects: tuple[Name, ...] = ()
     limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
 
 
-Params = TypeVar("Params", bound=Asked)
+Params = TypeVar("Params", bound=ListParams)
 
 
 def read_params(model: type[Params], tool: str, params: Mapping[str, JsonValue]) -> Params:
-    """The params of a checked step, with what a JSON schema cannot say checked too."""
+    """The params of a checked step; also checks what a JSON schema cannot express."""
     try:
         return model.model_validate(dict(params))
     except ValidationError as error:

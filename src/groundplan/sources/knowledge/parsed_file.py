@@ -1,4 +1,4 @@
-"""The mappings in a knowledge base's YAML and JSON files, with the line of everything in them."""
+"""Reads the YAML and JSON files of a knowledge base, with the line of every value."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Written(Located):
-    """A mapping from a file; YAML has line numbers, JSON counts as one line."""
+class ParsedFile(Located):
+    """A mapping read from a file; YAML has line numbers, JSON counts as one line."""
 
     value: dict[str, JsonValue]
 
     def read(self, model: type[Model], value: object, at: Place = ()) -> Model:
-        """A part of the file as a contract; the error lists everything that is wrong with it."""
+        """A part of the file as a contract; the error lists all its faults."""
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            found = (self.fault(_said(detail), (*at, *detail["loc"])) for detail in error.errors(include_url=False))
+            found = (self.fault(_message(detail), (*at, *detail["loc"])) for detail in error.errors(include_url=False))
             raise SourceError("\n".join(found)) from error
 
 
@@ -35,38 +35,38 @@ def load_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise SourceError(f"{path}:1: cannot be read ({error.strerror}); name a file that is there") from error
+        raise SourceError(f"{path}:1: cannot be read ({error.strerror}); name a file that exists") from error
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path}:1: is no UTF-8 text; save it as UTF-8") from error
+        raise SourceError(f"{path}:1: is not UTF-8 text; save it as UTF-8") from error
 
 
-def read_json(path: Path, text: str) -> Written:
-    """Of any size: a graph may be large."""
+def read_json(path: Path, text: str) -> ParsedFile:
+    """Without a size limit, because a graph may be large."""
     try:
         value = parse_strictly(text)
     except JsonRefused as error:
         raise SourceError(f"{path}:{error.line}: {error}; correct the JSON") from error
     if not isinstance(value, dict):
-        raise SourceError(f"{path}:1: the file holds no mapping; write keys with values")
-    return Written(path, value)
+        raise SourceError(f"{path}:1: the file is not a mapping; write keys with values")
+    return ParsedFile(path, value)
 
 
-def read_yaml(path: Path, text: str, lines_above: int = 0) -> Written:
-    """Dates stay text, keys are unique and aliases are refused: a file means what it shows."""
+def read_yaml(path: Path, text: str, lines_above: int = 0) -> ParsedFile:
+    """Dates stay text, keys must be unique, and aliases are refused."""
     problems: list[str] = []
     found = whole(File(path, text.encode(), lines_above), problems, as_written=True)
     if problems or found is None or not isinstance(found.value, dict):
         raise SourceError("\n".join(problems))
-    return Written(path, found.value, found.lines)
+    return ParsedFile(path, found.value, found.lines)
 
 
-def _said(detail: ErrorDetails) -> str:
+def _message(detail: ErrorDetails) -> str:
     place = ".".join(str(part) for part in detail["loc"])
     match detail["type"]:
         case "missing":
             return f"{place} is missing; add it"
         case "extra_forbidden":
-            return f"{place} is no key that is known here; correct or remove it"
+            return f"{place} is not a known key; correct or remove it"
         case _:
             message = detail["msg"].removeprefix("Value error, ")
             return f"{place}: {message[0].lower()}{message[1:]}; correct it" if place else f"{message}; correct it"
