@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.asking.tasks import plan as compose
-from groundplan.asking.tasks.choose import Asked as PartAsked
+from groundplan.asking.tasks.choose import PartRequest
 from groundplan.asking.tasks.choose_with_model import Call, _as_reference, _params, _pointed, _told
 from groundplan.asking.tasks.fill import Made, choices_of, compatible, linked, properties_of
 from groundplan.asking.tasks.read import read_task
@@ -237,7 +237,7 @@ def schema_of(task: str, tools: Sequence[Tool], places: int) -> Schema:
 def _closed_params(tool: Tool, task: str, earlier: Sequence[Made]) -> Iterator[tuple[str, Schema]]:
     """As step by step, but for references: there they are cut to a few, which would leave only the last places."""
     said, wanted = set(stems(task)), properties_of(tool)
-    for name, schema in _params(tool, PartAsked(task, (tool,), ())):
+    for name, schema in _params(tool, PartRequest(task, (tool,), ())):
         branches: Any = schema["anyOf"]
         fields: list[Any] = [*dict.fromkeys(_fields(name, wanted[name], said, earlier))]
         yield name, {"anyOf": [*branches, closed({FROM: {"enum": fields}})] if fields else branches}
@@ -260,7 +260,7 @@ def drawn(written: Written, reading: Reading, tools: Sequence[Tool], attempt: in
         call = written.steps[f"s{place}"]
         if call is None:
             continue
-        params = dict(_kept(call, known[call.tool], PartAsked(reading.question, (), tuple(made))))
+        params = dict(_kept(call, known[call.tool], PartRequest(reading.question, (), tuple(made))))
         step = Step(
             id=f"s{place}",
             tool=call.tool,
@@ -273,7 +273,7 @@ def drawn(written: Written, reading: Reading, tools: Sequence[Tool], attempt: in
     return Plan(strategy="compose", steps=steps, provenance=Provenance(attempts=attempt))
 
 
-def _kept(call: Call, tool: Tool, asked: PartAsked) -> Iterator[tuple[str, Any]]:
+def _kept(call: Call, tool: Tool, asked: PartRequest) -> Iterator[tuple[str, Any]]:
     wanted = properties_of(tool)
     for name, value in call.params.items():
         told = thaw(value)

@@ -90,7 +90,7 @@ def test_the_file_of_a_key_is_relative_to_the_toml(folder: Path) -> None:
         ("none,small", ["'none'"]),
         ("127.0.0.1:8080/v1", ["'127.0.0.1:8080/v1'", "--model http"]),
         ("http://me:hunter22@127.0.0.1/v1", ["api_key_env"]),
-        ("http://", ["write an address such as http"]),
+        ("http://", ["use a URL such as http"]),
         ("http://[", ["Invalid IPv6 URL"]),
     ],
 )
@@ -106,11 +106,11 @@ def test_a_name_that_is_no_model_says_what_to_write(named: str, says: list[str],
     [
         ("[models.q]\nurl = 'http://h/v1'", ["models.q.model: Field required", 'model = "…"']),
         ("[models.q]\nmodel = 'm'", ["models.q.url: Field required", 'url = "http']),
-        ("[models.q]\nmodel = 'm'\nurl = 'h:8080'", ["models.q.url", "write an address such as http"]),
+        ("[models.q]\nmodel = 'm'\nurl = 'h:8080'", ["models.q.url", "use a URL such as http"]),
         ("models = 5", ["models: ", "[models.NAME]"]),
         ("model = 5", ["model: ", 'model = "qwen"', '["qwen", "large"]']),
         ("[model]\nurl = 'http://h/v1'", ["model: ", 'model = "qwen"']),
-        ("modle = 'q'", ["modle: ", "it knows source, timezone, embeddings, model, sources, models"]),
+        ("modle = 'q'", ["modle: ", "the settings are source, timezone, embeddings, model, sources, models"]),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file_and_what_to_write(

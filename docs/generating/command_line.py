@@ -1,4 +1,4 @@
-"""The command line, as the typer app itself tells it."""
+"""Generates the command-line reference from the typer app."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ EXIT_CODES = {
     "0": "there is an answer; the plan may run",
     "1": "refused: the text says what is missing, the issues say why",
     "2": "the command, a file, a setting or the catalog is wrong",
-    "3": "a question comes back: something in the question has more than one meaning",
-    "4": "something outside failed: a source, a deadline, a stored run",
+    "3": "a clarification is needed: the question is ambiguous or incomplete",
+    "4": "an external failure: a source, a deadline, a stored run",
 }
 VARIABLES = {
-    "GROUNDPLAN_CACHE": "the folder for what can be made again: loaded files, the compiled catalog, search indexes",
-    "GROUNDPLAN_STATE": "the folder for what must survive: the finished steps of runs",
-    "GROUNDPLAN_MODEL": "the model that is asked where words leave something open; a name of groundplan.toml or a URL",
-    "GROUNDPLAN_EMBEDDINGS": "the sentence-transformers model that vectors are made with (extra `semantic`)",
+    "GROUNDPLAN_CACHE": "the folder for what can be rebuilt: loaded files, the compiled catalog, search indexes",
+    "GROUNDPLAN_STATE": "the folder for what must be kept: conversations, unfinished runs, stored plans",
+    "GROUNDPLAN_MODEL": "the model to call if rules cannot settle a question: a name of groundplan.toml or a URL",
+    "GROUNDPLAN_EMBEDDINGS": "the sentence-transformers model for semantic search (extra `semantic`)",
 }
 
 
@@ -38,7 +38,7 @@ def page() -> str:
 def _opening(root: Any) -> Iterator[str]:
     yield "# Command line"
     yield ""
-    yield f"{root.help} Progress goes to standard error, so that standard output holds the answer alone."
+    yield f"{root.help} Progress goes to standard error, and only the answer goes to standard output."
 
 
 def _commands(group: Any, prefix: str) -> Iterator[str]:
@@ -77,11 +77,11 @@ def _closing() -> Iterator[str]:
     yield ""
     yield "## Exit codes"
     yield ""
-    yield from table(("code", "means"), EXIT_CODES.items())
+    yield from table(("code", "meaning"), EXIT_CODES.items())
     yield ""
     yield "## Environment variables"
     yield ""
-    yield from table(("variable", "holds"), ((code(name), meaning) for name, meaning in VARIABLES.items()))
+    yield from table(("variable", "meaning"), ((code(name), meaning) for name, meaning in VARIABLES.items()))
     yield ""
     yield "## groundplan.toml"
     yield ""

@@ -1,4 +1,4 @@
-"""Ask your data in plain words; every number in the answer traces to a fact."""
+"""Ask questions about your data in plain words; every number in the answer traces back to a fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between threads and event loops: a loop for callers that do not await, threads for work that blocks a loop."""
+"""Bridges between threads and event loops: an event loop for sync callers, and worker threads for blocking calls."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from groundplan.errors import UsageError
 
 T = TypeVar("T")
-CLOSING_SECONDS = 5.0  # for cancelled work to end
+CLOSING_SECONDS = 5.0  # how long to wait for cancelled work
 
 
 class Portal:
-    """An event loop in a thread of its own, for callers that do not await and for work that outlives their loop."""
+    """An event loop in its own thread, for sync callers and for work that outlives the caller's loop."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -25,7 +25,7 @@ class Portal:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """For a caller that does not await. Ctrl-C cancels the work."""
+        """Run a coroutine from sync code and return its result. Ctrl-C cancels it."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -34,7 +34,7 @@ class Portal:
             raise
 
     async def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """For a caller in another loop; cancelling the caller cancels the work."""
+        """Await a coroutine from another event loop. Cancelling the caller cancels it."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     @property
@@ -52,7 +52,7 @@ class Portal:
 
 
 class Workers:
-    """A few threads of one owner, for work that blocks. Work that is slow holds up its own owner and nobody else."""
+    """A thread pool that belongs to one owner, so slow work delays only that owner."""
 
     def __init__(self, name: str, threads: int) -> None:
         self._name = name
@@ -61,7 +61,7 @@ class Workers:
         self._closed = False
 
     async def run(self, work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
-        """What the work returns. If the caller is cancelled, `cancel` is called and must make the work end soon."""
+        """Run blocking work in a thread. If the caller is cancelled, `cancel` is called and must stop the work soon."""
         try:
             future = self._pool.submit(contextvars.copy_context().run, work)
         except RuntimeError as error:
@@ -75,7 +75,7 @@ class Workers:
                 cancel()
 
     async def close(self, last: Callable[[], object] = lambda: None) -> None:
-        """Cancels the work that runs, does the last of it and ends the threads."""
+        """Cancel running work, run `last` and stop the threads."""
         if self._closed:
             return
         self._closed = True

@@ -1,4 +1,4 @@
-"""What readers and planners work with for one question. No source is in here: they see names and values, never rows."""
+"""What readers and planners may use for one question: names and values, but no sources and no rows."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ class Context:
     schemas: Mapping[str, SourceSchema]
     retriever: Retriever
     find_values: Callable[[str], Awaitable[Values]] = _no_values
-    nearness: Nearness | None = None  # embeddings, if installed
-    registry: Registry | None = None  # the names in a knowledge base
-    plans: PlanStore | None = None  # checked plans that a model made
-    turns: tuple[Turn, ...] = ()  # earlier questions of the conversation, the oldest first
-    calls: Calls | None = None  # what this question may ask of models
-    notes: list[str] = field(default_factory=list)  # what users should know about how it was read and planned
-    trail: list[Execution] = field(default_factory=list)  # agents that took part
+    nearness: Nearness | None = None  # similarity by embeddings, if installed
+    registry: Registry | None = None  # entity names in a knowledge base
+    plans: PlanStore | None = None  # checked plans that a model made earlier
+    turns: tuple[Turn, ...] = ()  # earlier turns of the conversation, oldest first
+    calls: Calls | None = None  # model calls for this question
+    notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
+    trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
 
     @cached_property
     def tables(self) -> SourceSchema:
-        """The tables of all sources side by side, in the order of the sources' names."""
+        """One schema with the tables of all sources, ordered by source name."""
         schemas = [self.schemas[name] for name in sorted(self.schemas)]
         first = next((schema for schema in schemas if schema.tables), schemas[0])
         tables = tuple(table for schema in schemas for table in schema.tables)
         return first.model_copy(update={"tables": tables, "knowledge": None})
 
     def schema_of(self, reading: Reading) -> SourceSchema:
-        """All tables, as a schema of the source that holds the one the reading is about."""
+        """A schema with all tables, attributed to the source that holds the reading's first table."""
         about = reading.tables[0] if reading.tables else ""
         holding = [schema for _, schema in sorted(self.schemas.items()) if schema.find(about)]
         knowledge = [schema for schema in self.schemas.values() if schema.knowledge]
@@ -62,13 +62,13 @@ class Context:
 
     @cached_property
     def has_actions(self) -> bool:
-        """Whether there are tools that act or look something up by themselves, as MCP servers have them."""
+        """Whether the catalog has action tools, such as those of MCP servers."""
         return any(tool.is_action for tool in self.catalog.tools.values())
 
     def plan_key(self, reading: Reading) -> str:
         return key_of(reading, self.schema_of(reading), self.catalog.version)
 
     async def keep(self, plan: Plan, reading: Reading) -> None:
-        """Remember a checked plan that took a model to make."""
+        """Store a checked plan that a model made."""
         if self.plans:
             await self.plans.keep(self.plan_key(reading), reading.question, reading, plan)

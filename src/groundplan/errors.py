@@ -1,36 +1,36 @@
-"""What can go wrong with the world, as one tree.
+"""The exception tree.
 
-An expected failure is data (`Issue`, `Refusal`, `Clarification`); what is here is a broken world.
+Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are for everything else.
 
     GroundplanError
     ├── UsageError             the call itself is wrong: a missing file, an unknown name    exit 2
     ├── CatalogError           a tool, capability or template file is wrong: file and line  exit 2
-    ├── AgentBroke             an agent did not keep its contract: contracts/agent.py       exit 4
+    ├── AgentBroke             an agent broke its contract: telemetry/audit.py              exit 4
     └── WorldError             something outside failed                                     exit 4
         ├── SourceError        a source cannot be opened, described or reached
         │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
-        │   └── QueriesUsedUp  the queries of an hour are spent: sources/tableau/hour.py
+        │   └── QueriesUsedUp  the hourly query limit is reached: sources/tableau/rate_limit.py
         ├── ToolError          a tool failed on its input
-        │   ├── OutcomeUnknown a server may have made a change and did not say: sources/mcp
-        │   ├── ToolFailed     a server's tool says that it failed: sources/mcp
+        │   ├── OutcomeUnknown a server may have made a change but did not reply: sources/mcp
+        │   ├── ToolFailed     a server's tool reports that it failed: sources/mcp
         │   └── QueryRefused   the compiled query did not pass the second gate
-        ├── TransientError     worth another try: a dropped connection, a busy server
-        ├── DeadlineExceeded   a step or a run took longer than it may
+        ├── TransientError     a retry may help: a dropped connection, a busy server
+        ├── DeadlineExceeded   a step or a run exceeded its time limit
         ├── Cancelled          the caller stopped waiting: sources/tables/engine/cancel_scope.py
-        └── StateInvalid       what was stored cannot be trusted or read
+        └── StateInvalid       stored state is unreadable or does not match
 """
 
 from __future__ import annotations
 
 
 class GroundplanError(Exception):
-    """The root: catch it at a door."""
+    """The root of the tree. Catch it only in the interfaces."""
 
     exit_code = 4
 
 
 class UsageError(GroundplanError):
-    """The call is wrong; the message says how to say it right."""
+    """The call is wrong; the message says how to correct it."""
 
     exit_code = 2
 
@@ -50,7 +50,7 @@ class SourceError(WorldError):
 
 
 class ToolError(WorldError):
-    """A tool could not do its work on the input it was given."""
+    """A tool failed on its input."""
 
 
 class QueryRefused(ToolError):
@@ -64,8 +64,8 @@ class TransientError(WorldError):
 
 
 class DeadlineExceeded(WorldError):
-    """A step or a run used up its time."""
+    """A step or a run exceeded its time limit."""
 
 
 class StateInvalid(WorldError):
-    """A stored run does not match what is asked to be resumed."""
+    """Stored state cannot be read, or does not belong to the run being resumed."""

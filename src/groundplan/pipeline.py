@@ -1,12 +1,12 @@
-"""The stages of a question as one LangGraph graph. Read this first; each stage is a package of its own.
+"""The stages of a question as one LangGraph graph. Read this module first; each stage has its own package.
 
     route ─ read ─ plan ─ check ─ approve ─ run ─ answer
       ▲      │      ▲       │ refused              │ failed
       └─ clarify    └───────┴──────────────────────┘   the next attempt, or the next planner
 
-A clarification and an approval are interrupts: the thread waits, and any process goes on with the reply. The state
-holds contracts as JSON and no rows; a plan that is loaded from it passes the gate again before it runs. Everything
-live (sources, models, callbacks) is in `Stage`, which each process brings itself.
+Clarifications and approvals are interrupts: the thread waits, and any process can continue it with the reply. The state
+holds contracts as JSON and never rows. A plan loaded from the state passes the gate again before it runs. Live objects
+(sources, models, callbacks) are in `Stage`, which each process creates for itself.
 """
 
 from __future__ import annotations
@@ -44,47 +44,47 @@ from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
 
-TURNS = 10  # of a thread; a follow-up refers to the last one, and people seldom return to more than a few
-RUNS = 3  # of one question, each with another plan
-MOST_STAGES = 100  # that one question may take, retries included
-LIKELY = 0.4  # a route that explains less is not tried after a better one has failed
+TURNS = 10  # remembered per thread; follow-ups rarely refer further back
+RUNS = 3  # attempts to run one question, each with a different plan
+MOST_STAGES = 100  # stage executions per question, retries included
+LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
 MODEL = "model"
 NOTHING_HERE = Issue(
     code="reading/no-data",
-    problem="there is neither data to ask about here nor a tool that does something",
-    hint="name a file, or a server under [sources.NAME] in groundplan.toml",
+    problem="there is no data to ask about and no tool to call",
+    hint="name a file, or add a server as [sources.NAME] in groundplan.toml",
 )
 
 Json = dict[str, Any]
 
 
 class State(TypedDict, total=False):
-    """What a thread keeps between stages and processes."""
+    """The state of a thread, checkpointed after each stage."""
 
     question: Json
-    turns: list[Json]  # of the conversation, the oldest first
-    run: str  # the id under which effects are recorded
-    routes: list[str]  # that may read the question, the best first
-    route: str | None  # the one that did; None for a plan that was given
+    turns: list[Json]  # earlier turns of the conversation, oldest first
+    run: str  # the run id under which effects are recorded
+    routes: list[str]  # candidate routes, best first
+    route: str | None  # the route that read the question; None for a plan supplied by the caller
     clarification: Json | None
     reading: Json | None
     plan: Json | None
-    refused: Json | None  # what was wrong with `plan`
-    place: int  # of the planner whose turn it is
-    attempt: int  # of that planner
+    refused: Json | None  # why the gate refused `plan`
+    place: int  # index of the current planner
+    attempt: int  # attempt number of the current planner
     runs: int
     tried: list[Json]
-    failure: Json | None  # the refusal that stands if no other plan succeeds
+    failure: Json | None  # the refusal to return if no other plan succeeds
     facts: Json | None
     trace: list[Json]
-    usage: Json  # of models, by processes that worked on the question before
+    usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
 
 
 def begin(
     run: str, question: Question | None = None, reading: Reading | None = None, plan: Plan | None = None
 ) -> State:
-    """The state of a thread with a new question, or with a plan to be checked and run."""
+    """The initial state for a new question, or for a supplied plan to check and run."""
     return {
         "question": _json(question) if question else {},
         "run": run,
@@ -108,7 +108,7 @@ def begin(
 
 @dataclass
 class Stage:
-    """What one process works with while it takes a question through the stages."""
+    """The live objects that one process uses to take a question through the stages."""
 
     context: Context
     sources: Mapping[str, Source]
@@ -121,13 +121,13 @@ class Stage:
     _since: float = field(default_factory=time.perf_counter)
 
     def usage(self, state: State) -> Usage:
-        """What models were asked for this question: earlier, by the stages, and by steps of the plan."""
+        """Model usage for this question: by earlier processes, by the stages, and by the plan's steps."""
         spent = Usage.model_validate(state.get("usage") or {})
         spent = spent.plus(self.context.calls.usage) if self.context.calls else spent
         return spent.plus(getattr(self.sources.get(MODEL), "usage", Usage()))
 
     def traced(self, state: State, stage: str, thought: str, action: str, agents: Iterable[Execution] = ()) -> State:
-        """The trace with one more entry, and one for each agent that took part."""
+        """A state update that adds one trace entry for the stage and one for each agent."""
         now, spent = time.perf_counter(), self.usage(state)
         tokens = spent.prompt_tokens + spent.completion_tokens
         entry = TraceEntry(
@@ -143,7 +143,7 @@ class Stage:
         return {"trace": [*(state.get("trace") or []), *added]}
 
     def ended(self, state: State, outcome: Outcome) -> None:
-        """The question is over, or waits for a reply: the outcome with everything that led to it."""
+        """Record the outcome, with trace, usage and notes, when the question ends or waits for a reply."""
         failures = [failure.problem for failure in self.context.calls.failures] if self.context.calls else []
         led: Json = {
             "trace": trace_of(state),
@@ -155,7 +155,7 @@ class Stage:
         self.outcome = outcome.model_copy(update=led)
 
     def checked(self, state: State) -> CheckedPlan:
-        """The plan of the state through the gate, once in each process."""
+        """The state's plan, checked by the gate once per process."""
         if not isinstance(self.verdict, Passed) or self.verdict.plan.fingerprint != _plan_of(state).fingerprint:
             self.verdict = self.check(_plan_of(state), _reading_of(state))
         assert isinstance(self.verdict, Passed), "a plan that passed the gate passes it again"
@@ -166,7 +166,7 @@ class Stage:
 
 
 async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """By what the question mentions; the order of settings has no part in it."""
+    """Rank the routes by what the question mentions; the order of settings does not matter."""
     stage, question = runtime.context, _question_of(state)
     context = stage.context
     values = await context.find_values(question.text) if context.tables.tables else {}
@@ -182,7 +182,7 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """The best route that understands the question reads it."""
+    """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
     failed: Clarification | Refusal | None = None
     for name in state["routes"]:
@@ -198,7 +198,7 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Command[str]:
-    """A clarification waits for its reply; a refusal is the end."""
+    """Wait for a reply after a clarification; end after a refusal."""
     stage.ended(state, outcome)
     kept: State = {"trace": state["trace"], "notes": [*stage.context.notes]}
     if isinstance(outcome, Refusal):
@@ -208,7 +208,7 @@ def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Co
 
 
 async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Waits for a reply, which completes the question; a text that does not answer it is a new question."""
+    """Wait for a reply and complete the question with it. Any other text is treated as a new question."""
     stage, before = runtime.context, _question_of(state)
     asked = Clarification.model_validate(state["clarification"])
     reply = str(interrupt({"kind": "clarification"}))
@@ -220,7 +220,7 @@ async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """A plan by the planner whose turn it is, or by the next that has one."""
+    """Get a plan from the current planner, or from the next one that has a plan."""
     stage, question, reading = runtime.context, _question_of(state), _reading_of(state)
     planners = planners_for(state["route"] or "", question, stage.context)
     place, attempt = state["place"], state["attempt"]
@@ -246,13 +246,13 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 def _may_go_on(context: Context) -> bool:
-    """The next model of the cascade takes over; after the last one, a model that answers may be asked again."""
+    """Switch to the next model of the cascade. After the last one, retry only if that model still responds."""
     assert context.calls is not None
     return context.calls.escalate() or not context.calls.failures
 
 
 def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarification:
-    """The refusal of the planner that needs no model, or what a planner says is missing."""
+    """The refusal of the planner that needs no model, or a planner's clarification."""
     if state.get("failure"):
         return Refusal.model_validate(state["failure"])
     missing = next((one.ended for one in reversed(declined) if one.ended), None)
@@ -261,7 +261,7 @@ def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarificatio
 
 
 async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """The gate: nothing passes that does not do what was asked, or that does more."""
+    """Check the plan: it must do what was asked and nothing more."""
     stage, plan, reading = runtime.context, _plan_of(state), _reading_of(state)
     stage.verdict = stage.check(plan, reading)
     if isinstance(stage.verdict, Passed):
@@ -276,7 +276,7 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, failed_in: str) -> Command[str]:
-    """Back to planning with what was wrong, or the end where nobody can plan it otherwise."""
+    """Plan again with the reasons for the failure, or end if no planner has another plan."""
     planner = _planner(state, stage)
     attempt = {
         "strategy": _plan_of(state).strategy,
@@ -286,7 +286,7 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
         "problem": "; ".join(issue.problem for issue in refused.issues)[:500],
     }
     update: State = {"trace": state["trace"], "tried": [*state["tried"], attempt], "refused": _json(refused)}
-    acted = failed_in == "run" and bool(stage.checked(state).writes)  # what it did is not known: never run it again
+    acted = failed_in == "run" and bool(stage.checked(state).writes)  # effects may have happened: do not run again
     if planner is None or acted or state["runs"] >= RUNS:
         return _stopped(stage, {**state, **update}, refusal)
     if not planner.needs_model or not state.get("failure"):
@@ -297,7 +297,7 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
 
 
 async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Steps with an effect wait for a person who has seen the plan."""
+    """Wait until a person approves the steps that have an effect."""
     stage, plan = runtime.context, runtime.context.checked(state)
     if not plan.writes:
         return Command(goto="run")
@@ -312,7 +312,7 @@ async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Nothing runs that the gate has not passed. The steps are tasks of a graph inside this node."""
+    """Run the checked plan. Its steps are tasks of a subgraph inside this node."""
     stage, plan = runtime.context, runtime.context.checked(state)
     trail: list[Execution] = []
     facts = await run(
@@ -331,7 +331,7 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Only facts are answered from, and only what they carry is shown."""
+    """Write the answer from the facts only, and verify it against them."""
     stage, plan, reading = runtime.context, runtime.context.checked(state), _reading_of(state)
     facts = Facts.model_validate(state["facts"])
     route = _route_of(state, plan)
@@ -351,7 +351,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 
 async def _fetch(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
-    """The rows of every table and chart that a person gets to see, by step."""
+    """The rows of every table and chart in the answer, by step."""
     refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
     rows, seconds = plan.limits.rows, plan.limits.step_seconds
     return {
@@ -370,13 +370,13 @@ async def _written(
 
 
 def _unapproved(plan: CheckedPlan, reading: Reading) -> Refusal:
-    """The plan is right, and nobody has approved what it changes."""
+    """The refusal for a valid plan whose effects nobody has approved."""
     issues = tuple(
         Issue(
             code="access/unapproved",
             step=step.id,
             problem=f"step {step.id!r} calls {step.tool!r}, which changes something",
-            hint="look at the plan, then approve it: --approve",
+            hint="review the plan, then approve it with --approve",
         )
         for step in plan.steps
         if step.id in plan.writes
@@ -390,7 +390,7 @@ def _plain(plan: CheckedPlan) -> Plan:
 
 
 def _planner(state: State, stage: Stage) -> Planner | None:
-    """The one that made the plan; None for a plan that was given."""
+    """The planner that made the plan; None for a plan supplied by the caller."""
     if not state.get("route"):
         return None
     return planners_for(state["route"] or "", _question_of(state), stage.context)[state["place"]]
@@ -418,7 +418,7 @@ def _json(contract: Any) -> Json:
 
 
 def _audited(execution: Execution) -> TraceEntry:
-    """What an agent was given and what it gave, by their fingerprints."""
+    """A trace entry with the fingerprints of an agent's input and output."""
     action = f"{execution.version} {execution.status}: {execution.input} to {execution.output}"
     return TraceEntry(stage=execution.agent, at=datetime.now(UTC), ms=round(execution.ms, 1), action=action)
 
@@ -437,7 +437,7 @@ def tools_of(plan: Plan) -> str:
 
 @cache
 def stages() -> StateGraph[State, Stage]:
-    """The graph; compiled for each question with the checkpointer that it uses, if any."""
+    """The graph of stages, uncompiled: each question compiles it with its own checkpointer, if any."""
     graph = StateGraph(State, context_schema=Stage)
     graph.add_node("route", _route, destinations=("read", END))
     graph.add_node("read", _read, destinations=("plan", "clarify", END))
@@ -453,14 +453,14 @@ def stages() -> StateGraph[State, Stage]:
 
 @dataclass(frozen=True)
 class Reply:
-    """To what a thread waits for: words for a clarification, yes or no for an approval."""
+    """A reply to a waiting thread: text for a clarification, yes or no for an approval."""
 
     value: str | bool
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What the checkpoints of a thread say: the stage it stopped before, and its state."""
+    """A thread as its checkpoints describe it: the next stage and the state."""
 
     stage: str | None
     state: State
@@ -472,7 +472,7 @@ class Waiting:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """Of the conversation; what another version wrote and this one cannot read is skipped."""
+        """The turns of the conversation. Turns that this version cannot read are skipped."""
         return tuple(turn for raw in self.state.get("turns") or [] if (turn := Turn.read(raw)))
 
 
@@ -487,9 +487,9 @@ async def drive(
     thread: str | None = None,
     saver: BaseCheckpointSaver[Any] | None = None,
 ) -> State:
-    """Through the stages until the question ends or waits. With a saver every stage leaves a checkpoint.
+    """Run the stages until the question ends or waits for a reply. With a saver, checkpoint after every stage.
 
-    Without a state or a reply the thread continues where a process stopped.
+    Without a state or a reply, continue the thread where the last process stopped.
     """
     state: State = {}
     events = (
@@ -513,7 +513,7 @@ async def drive(
 
 
 def waits(state: State) -> bool:
-    """Whether it stopped for a reply."""
+    """Whether the thread stopped to wait for a reply."""
     return "__interrupt__" in state
 
 

@@ -1,4 +1,4 @@
-"""A project: its sources, their schemas and the catalog, wired together; the sync façade is built on it."""
+"""A project: open sources, their schemas and the catalog. `Project` is the sync wrapper of `AsyncProject`."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
-MODEL_SECONDS = 120.0  # for all that models are asked for one question
+MODEL_SECONDS = 120.0  # for all model calls of one question
 YES, NO = frozenset({"yes", "y", "approve", "да"}), frozenset({"no", "n", "нет"})
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
 
 def load_catalog(sources: Collection[str] | None = None) -> Catalog:
-    """The tools that these installed sources describe, or all of them."""
+    """The tools of these installed sources, or of all installed sources."""
     return Catalog.load(tool_files(sources), cache=cache_folder())
 
 
 def _catalog_of(sources: Mapping[str, Source], with_model: bool) -> Catalog:
-    """The tools of open sources, those that a source lists itself, and a model's."""
+    """The catalog of the open sources: tools from files, tools that a source lists at run time, and model tools."""
     catalog = load_catalog(sources)
     listed = [tool for source in sources.values() if isinstance(source, ToolLister) for tool in source.catalog_tools()]
     listed += load_type(MODEL).catalog_tools() if with_model else []
@@ -70,11 +70,11 @@ def _today(timezone: str) -> date:
     try:
         return datetime.now(ZoneInfo(timezone)).date()
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise UsageError(f"there is no time zone {timezone!r}; write one as Europe/Berlin or UTC") from error
+        raise UsageError(f"there is no time zone {timezone!r}; use a name such as Europe/Berlin or UTC") from error
 
 
 def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
-    """A question names tables, not sources: two tables of one name could not be told apart."""
+    """Table names must be unique across sources, because questions name tables and not sources."""
     holding: dict[str, str] = {}
     for name, schema in schemas.items():
         for table in schema.tables:
@@ -84,7 +84,7 @@ def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
 
 
 class AsyncProject:
-    """Everything that does I/O is awaited; `check` is pure and is not."""
+    """The async API. Everything that does I/O is awaited; `check` is pure and synchronous."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class AsyncProject:
     ) -> None:
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self.models = tuple(models)
-        self.notes: list[str] = []  # what users should know about this project
+        self.notes: list[str] = []  # remarks for the user about this project
         self._opened = AsyncExitStack()
         self._opening = asyncio.Lock()
         self._cascade: Cascade | None = None
@@ -105,12 +105,12 @@ class AsyncProject:
 
     @classmethod
     async def open(cls, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Self:
-        """A file, a folder, a DuckDB file, an Ibis URL or backend, frames from Python, or a knowledge base.
+        """Open a file, a folder, a DuckDB file, an Ibis URL or backend, Python data frames, or a knowledge base.
 
-        Servers such as gitlab are settings by name: {"gitlab": {"url": …, "projects": […], "token_env": …}}.
+        Servers such as GitLab are given by name: {"gitlab": {"url": …, "projects": […], "token_env": …}}.
 
-        `embeddings` names a sentence-transformers model for tools and columns that words alone do not find.
-        `models` are language models, the smallest first: asked where words and rules leave something open.
+        `embeddings` names a sentence-transformers model that helps find tools and columns when words do not match.
+        `models` are language models, smallest first. They are called only when rules cannot settle a question.
         """
         sources: dict[str, Source] = {}
         try:
@@ -136,14 +136,15 @@ class AsyncProject:
         run_id: str | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
-        """A question in plain words to an answer, a refusal or a question back; a task to what was done.
+        """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
 
-        Without a `strategy` words and rules come first, and a model is asked where they leave something open;
-        `rules` asks no model, `adapt` asks it every time, `direct` makes one typed query of all that one can say,
-        `compose` makes a workflow of a task. A `thread` remembers its last questions: `and by month?`, `only the West`,
-        `as a table` continue from them, and a reply to a question back completes the question that waits there.
-        `approve` lets steps with an effect run: yes or no, or a function that is shown the plan; `output` is the folder
-        that files may be written to; `on_stage`, `on_progress` and `on_run` are told what happens.
+        `strategy`: by default rules plan first, and a model is called only if they cannot. `rules` never calls a model,
+        `adapt` always does, `direct` plans one typed query if possible, `compose` plans a workflow for a task.
+        `thread`: a conversation. Follow-ups such as `and by month?`, `only the West`, `as a table` refer to its last
+        question, and a reply to a clarification completes the question that waits there.
+        `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
+        `output`: the folder to which files may be written.
+        `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
         asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
         stage = await self._stage(strategy, RunOptions(**options))
@@ -158,7 +159,7 @@ class AsyncProject:
         return _ended(stage)
 
     async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
-        """Without a conversation. What may have an effect leaves checkpoints, so that a killed run can be resumed."""
+        """Ask outside a conversation. If the run may have effects, checkpoint it so that it can be resumed."""
         run = run_id or uuid.uuid4().hex[:12]
         if run_id is None and not stage.context.has_actions:
             await drive(begin(run, asked), stage)
@@ -167,7 +168,7 @@ class AsyncProject:
         return _ended(stage)
 
     async def _drive_lasting(self, given: State | Reply | None, stage: Stage, run: str) -> None:
-        """A run that has ended needs no checkpoints any more; one that waits for an approval does."""
+        """Run with checkpoints, and delete them when the run has ended. A run that waits keeps them."""
         saver = await self._open_checkpoints()
         stage.options.on_run(run)
         state = await drive(given, stage, run, saver)
@@ -181,22 +182,22 @@ class AsyncProject:
         reply: str | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
-        """Continue a run that was stopped, or that waits for an approval or for a `reply` to its question back.
+        """Continue a run that was interrupted, or that waits for approval or for a `reply` to its clarification.
 
-        The plan passes the gate again. Steps that have finished are not run again, and no effect happens twice.
+        The plan passes the gate again. Finished steps do not run again, and no effect happens twice.
         """
         waiting = await look(run_id, await self._open_checkpoints())
         if not waiting.exists:
             raise StateInvalid(f"there is no run {run_id!r} to resume")
         if waiting.stage == "clarify" and reply is None:
-            raise UsageError(f"run {run_id!r} waits for a reply to its question; give one")
+            raise UsageError(f"run {run_id!r} waits for a reply to its question; pass a reply")
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
         await self._drive_lasting(Reply(reply) if waiting.stage == "clarify" and reply else None, stage, run_id)
         return _ended(stage)
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
-        """The last questions of a conversation, the oldest first."""
+        """The last turns of a conversation, oldest first."""
         return (await look(thread, await self._open_checkpoints())).turns
 
     async def plan(
@@ -207,7 +208,7 @@ class AsyncProject:
         timezone: str = "UTC",
         strategy: str | None = None,
     ) -> Planned:
-        """A question to its checked plan; nothing is run."""
+        """Plan a question and check the plan, without running it."""
         asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
         return await plan_for(asked, (await self._stage(strategy, RunOptions())).context)
 
@@ -227,9 +228,9 @@ class AsyncProject:
         run_id: str | None = None,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
-        """Check and run a proposal. With a `run_id` it leaves checkpoints, for `resume` to continue from.
+        """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
 
-        `approve` lets steps with an effect run; `output` is the folder that files may be written to.
+        `approve` allows steps with an effect; `output` is the folder to which files may be written.
         """
         read = proposed if isinstance(proposed, Proposal) else parse(proposed)
         if isinstance(read, Refused):
@@ -242,11 +243,11 @@ class AsyncProject:
         else:
             await self._drive_lasting(given, stage, run_id)
         outcome = _ended(stage)
-        assert isinstance(outcome, Answer | Refusal), "a plan that is given leaves nothing to clarify"
+        assert isinstance(outcome, Answer | Refusal), "a supplied plan needs no clarification"
         return outcome
 
     async def _stage(self, strategy: str | None, options: RunOptions) -> Stage:
-        """What one question works with; models are opened unless it goes without."""
+        """The live objects for one question. Models are opened unless the strategy uses none."""
         if strategy:
             known_strategy(strategy)
         if strategy == "adapt" and not self.models:
@@ -291,7 +292,7 @@ class AsyncProject:
         return self._checkpoints
 
     def _values_finder(self) -> Callable[[str], Any]:
-        """The values that a text may name, of every source; asked once for the same text."""
+        """A function that finds the values a text may name, in every source. Results are cached by text."""
         known: dict[str, Values] = {}
 
         async def find(text: str) -> Values:
@@ -306,7 +307,7 @@ class AsyncProject:
 
     @cached_property
     def _search(self) -> LazySearch:
-        """The tools that a question's words may find; those of a model are taken by name."""
+        """Search over all tools except model tools, which plans call by name."""
         searched = self.catalog
         if self.models:
             searched = Catalog.of(tool for tool in self.catalog.tools.values() if tool.source != MODEL)
@@ -326,7 +327,7 @@ class AsyncProject:
 
 
 def _next(waiting: Waiting, asked: Question) -> State | Reply:
-    """What a thread goes on with: a reply to what it waits for, or a new question."""
+    """The input for a thread: a reply if it waits for one, else a new question."""
     said = asked.text.strip().lower().rstrip(".!")
     if waiting.stage == "clarify":
         return Reply(asked.text)
@@ -341,7 +342,7 @@ def _ended(stage: Stage) -> Outcome:
 
 
 class Project:
-    """The same for code that does not await; works inside a notebook's running loop too. `aio` is the async one."""
+    """The sync API. It also works in notebooks, where an event loop is already running. `aio` is the async project."""
 
     def __init__(self, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> None:
         self._portal = Portal("groundplan")
@@ -360,7 +361,7 @@ class Project:
         return self.aio.schemas
 
     def ask(self, question: str, **options: Any) -> Result:
-        """Ask in plain words; the options are those of `AsyncProject.ask`."""
+        """Answer a question or do a task; the options are those of `AsyncProject.ask`."""
         return Result(self._portal.call(self.aio.ask(question, **options)))
 
     def plan(self, question: str, **options: Any) -> Planned:
@@ -372,7 +373,7 @@ class Project:
         return self.plan(question, **options).reasons
 
     def check(self, proposed: Proposed) -> Verdict:
-        """Whether a plan may run, and if not, every reason why."""
+        """Check whether a plan may run; a refusal lists every reason."""
         return self.aio.check(proposed)
 
     def run(self, proposed: Proposed, **options: Any) -> Result:
@@ -380,7 +381,7 @@ class Project:
         return Result(self._portal.call(self.aio.run(proposed, **options)))
 
     def resume(self, run_id: str, **options: Any) -> Result:
-        """Continue a run that was stopped or that waits; the options are those of `AsyncProject.resume`."""
+        """Continue a run that was interrupted or that waits; the options are those of `AsyncProject.resume`."""
         return Result(self._portal.call(self.aio.resume(run_id, **options)))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What Python code and notebooks get: an outcome with its text, frames and pictures, or a checked plan."""
+"""Results for Python code and notebooks: an outcome with text, frames and charts, or a checked plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
 
 
 class Result:
-    """What came of a question; `outcome` is the contract, everything else is taken from it."""
+    """The result of a question. `outcome` is the contract; everything else is derived from it."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
@@ -47,7 +47,7 @@ class Result:
 
     @cached_property
     def tables(self) -> tuple[Any, ...]:
-        """As pandas frames."""
+        """The tables as pandas frames."""
         return tuple(_frame(table) for table in self.outcome.tables) if isinstance(self.outcome, Answer) else ()
 
     @property
@@ -77,7 +77,7 @@ class Picture:
         self.spec: Any = thaw(spec)
 
     def save(self, path: str | Path) -> None:
-        """As the ending says: .png, .svg or .json (Vega-Lite)."""
+        """Save in the format that the file extension names: .png, .svg or .json (Vega-Lite)."""
         import json
 
         file = Path(path)
@@ -96,20 +96,20 @@ class Picture:
 
 
 def _frame(table: ShownTable) -> Any:
-    import pandas  # comes with Ibis; heavy, so only when a frame is wanted
+    import pandas  # slow to import, so only when a frame is needed
 
     return pandas.DataFrame([list(row) for row in table.rows], columns=list(table.columns))
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A question with its checked plan, or how it ended before one."""
+    """A question with its checked plan, or with the outcome that ended planning."""
 
     reading: Reading | None = None
     plan: Plan | None = None
     verdict: Verdict | None = None
     ended: Refusal | Clarification | None = None
-    notes: tuple[str, ...] = ()  # what a model said that was not used, or why it said nothing
+    notes: tuple[str, ...] = ()  # model replies that were not used, and why
     usage: Usage = field(default_factory=Usage)
     trace: tuple[TraceEntry, ...] = ()
 
@@ -129,7 +129,7 @@ class Planned:
 
     @property
     def response(self) -> PlanResponse:
-        """Everything that is known of a plan, for those who take it further."""
+        """The plan with its graph, reasoning, log and cost, for other tools."""
         assert self.reading is not None
         assert self.plan is not None
         made = self.plan.provenance
@@ -147,7 +147,7 @@ class Planned:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Requirement by requirement, why these steps; empty if there is no plan."""
+        """For each requirement, the steps that serve it; empty if there is no plan."""
         return reasons(self.reading, self.plan) if self.reading and self.plan else ()
 
     @property
@@ -156,6 +156,6 @@ class Planned:
 
 
 async def plan_for(question: Question, context: Context) -> Planned:
-    """A question to its checked plan; nothing is run."""
+    """Plan a question and check the plan, without running it."""
     stage = Stage(context, {}, plan_only=True)
     return Planned.of(await drive(begin("plan", question), stage), stage)

@@ -1,4 +1,4 @@
-"""Where things are kept on this machine, and what a folder's groundplan.toml says."""
+"""Settings from groundplan.toml and the environment, and the folders for cache and state."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from groundplan.errors import UsageError
 
 FILE = "groundplan.toml"
 NO_MODEL = "none"
-ADDRESS = "http://127.0.0.1:8080/v1"  # as an example
+ADDRESS = "http://127.0.0.1:8080/v1"  # the example in messages
 
 
 class Server(Contract):
     """A table [models.NAME] of groundplan.toml."""
 
     url: str  # up to and including /v1
-    model: str  # as the server calls it; empty: the first one that it lists
+    model: str  # the server's name for it; empty means the first model that the server lists
     api_key_env: str | None = None
     api_key_file: str | None = None
 
     @field_validator("url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
-        """Without a password: an address is shown, a key never."""
+        """A URL without credentials, because URLs are shown in messages and keys must not be."""
         if not _is_address(url) or not urlsplit(url).hostname:
-            raise ValueError(f"write an address such as {ADDRESS}")
+            raise ValueError(f"use a URL such as {ADDRESS}")
         if "@" in urlsplit(url).netloc:
-            raise ValueError("an address holds no user and no password; name the key by api_key_env or api_key_file")
+            raise ValueError("the URL must not contain a user or password; set api_key_env or api_key_file instead")
         return url
 
 
 class Endpoint(Server):
-    """A model on an OpenAI-compatible server. The key is named here, never held."""
+    """A model on an OpenAI-compatible server. It says where the key is stored, and never contains the key."""
 
-    name: str  # as people call it: `qwen`
+    name: str  # the user's name for it, such as `qwen`
 
 
 def _split(names: object) -> object:
@@ -55,13 +55,13 @@ class Settings(Contract):
     source: str | None = None  # a file, a folder, a DuckDB file or a URL; a path is relative to the toml
     timezone: str = "UTC"
     embeddings: str | None = None  # a sentence-transformers model; needs the extra `semantic`
-    model: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()  # names of tables below, the smallest first
-    sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source checks its own
+    model: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()  # names of [models.NAME] tables, smallest first
+    sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source validates its own
     models: dict[str, Server] = {}  # tables [models.NAME] with url, model and api_key_env or api_key_file
 
 
 def load_settings(folder: Path) -> Settings:
-    """Of this folder; the defaults where it has no groundplan.toml. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL win."""
+    """The folder's groundplan.toml, or the defaults. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL override it."""
     file = folder / FILE
     set_outside = {key: os.environ.get(f"GROUNDPLAN_{key.upper()}") for key in ("embeddings", "model")}
     try:
@@ -70,7 +70,7 @@ def load_settings(folder: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: not TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(_wrong(file, error)) from None  # the error holds what was written, and that may be a key
+        raise UsageError(_wrong(file, error)) from None  # the original error quotes the input, which may contain a key
     near = {"sources": {name: _beside(folder, given) for name, given in found.sources.items()}}
     if found.source and "://" not in found.source:
         return found.model_copy(update={"source": str(folder / found.source), **near})
@@ -78,7 +78,7 @@ def load_settings(folder: Path) -> Settings:
 
 
 def _beside(folder: Path, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Files that hold secrets are named from where the toml lies."""
+    """Resolve the paths of secret files relative to the toml."""
     return {
         key: str(folder / Path(value).expanduser()) if key.endswith("_file") and isinstance(value, str) else value
         for key, value in given.items()
@@ -86,9 +86,9 @@ def _beside(folder: Path, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def load_models(folder: Path, named: str | None = None) -> tuple[Endpoint, ...]:
-    """The models that a question may ask, the smallest first: those of the settings, or those `named` instead.
+    """The models for a question, smallest first: those in `named`, or else those of the settings.
 
-    A name is that of a table [models.NAME], an address stands for the first model its server lists, `none` for none.
+    A name refers to a table [models.NAME]; a URL means the first model that its server lists; `none` means no model.
     """
     settings = load_settings(folder)
     names = settings.model if named is None else Settings.model_validate({"model": named}).model
@@ -111,7 +111,7 @@ def _at(url: str) -> Endpoint:
     try:
         return Endpoint(name="model", url=url, model="")
     except ValidationError as error:
-        raise UsageError(f"the address of a model: {_said(error)}") from None
+        raise UsageError(f"the URL of a model: {_said(error)}") from None
 
 
 def _is_address(text: str) -> bool:
@@ -123,7 +123,7 @@ def _unknown(name: str, settings: Settings, folder: Path) -> str:
     hint = f"did you mean {near[0]!r}? Or" if near else "either"
     return (
         f"there is no model {name!r}: {folder / FILE} has no table [models.{name}]; {hint} add one with "
-        f'url = "{ADDRESS}" and model = "…", or give the address itself: --model {ADDRESS}'
+        f'url = "{ADDRESS}" and model = "…", or pass the URL itself: --model {ADDRESS}'
     )
 
 
@@ -132,12 +132,12 @@ def _wrong(file: Path, error: ValidationError) -> str:
     fault = f"{file}: {'.'.join(place)}: {_said(error)}"
     if place[0] == "models":
         return (
-            f'{fault}; a table [models.NAME] has url = "{ADDRESS}", model = "…" and, where the server wants a key, '
-            'api_key_env = "…" or api_key_file = "…": where the key is kept, never the key itself'
+            f'{fault}; a table [models.NAME] has url = "{ADDRESS}", model = "…" and, if the server needs a key, '
+            'api_key_env = "…" or api_key_file = "…": where the key is stored, never the key itself'
         )
     if place[0] == "model":
-        return f'{fault}; write model = "qwen", or several, the smallest first: model = ["qwen", "large"]'
-    return f"{fault}; it knows {', '.join(Settings.model_fields)}"
+        return f'{fault}; write model = "qwen", or several, smallest first: model = ["qwen", "large"]'
+    return f"{fault}; the settings are {', '.join(Settings.model_fields)}"
 
 
 def _said(error: ValidationError) -> str:
@@ -145,7 +145,7 @@ def _said(error: ValidationError) -> str:
 
 
 def read_secret(variable: str | None, file: str | None, setting: str, what: str = "token", who: str = "") -> str | None:
-    """What an environment variable or a file holds; None where neither is named, for a server that wants none."""
+    """Read a secret from an environment variable or a file; None if neither is named."""
     if variable and file:
         raise UsageError(f"{f'{who}: ' if who else ''}give {setting}_env or {setting}_file, not both")
     if variable:
@@ -156,17 +156,17 @@ def read_secret(variable: str | None, file: str | None, setting: str, what: str 
     else:
         return None
     if not value.strip():
-        raise UsageError(f"{where} holds no {what}; set it, or leave the setting out for a server without {what}s")
+        raise UsageError(f"{where} has no {what}; set it, or remove the setting if the server needs none")
     return value.strip()
 
 
 def cache_folder() -> Path:
-    """What can be made again: loaded files, compiled catalogs. `GROUNDPLAN_CACHE` moves it."""
+    """The folder for what can be rebuilt: loaded files, compiled catalogs. Set `GROUNDPLAN_CACHE` to move it."""
     return _private(Path(os.environ.get("GROUNDPLAN_CACHE") or user_cache_path("groundplan")))
 
 
 def state_folder() -> Path:
-    """What must survive: checkpoints of runs. `GROUNDPLAN_STATE` moves it."""
+    """The folder for what must be kept: checkpoints, plans, effects. Set `GROUNDPLAN_STATE` to move it."""
     return _private(Path(os.environ.get("GROUNDPLAN_STATE") or user_state_path("groundplan")))
 
 

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.answering.choosing.candidates import MOST_CHOSEN, MOST_OFFERED, Offer, choose, find_offer
+from groundplan.answering.choosing.candidates import (
+    MOST_CHOSEN,
+    MOST_OFFERED,
+    CandidateSentences,
+    choose,
+    find_candidates,
+)
 from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.facts import Facts, Item
 from tests.answering.asking import (
@@ -95,14 +101,14 @@ OFFERED: dict[str, Question] = {
 FITTING = st.lists(st.integers(1, 4), min_size=1, max_size=MOST_CHOSEN, unique=True)
 
 
-def offer_of(run: Run, language: Language = "en") -> Offer:
-    offer = find_offer(run.plan, run.facts, run.shown, language)
+def offer_of(run: Run, language: Language = "en") -> CandidateSentences:
+    offer = find_candidates(run.plan, run.facts, run.shown, language)
     assert offer is not None
     return offer
 
 
 @pytest.fixture(scope="module")
-def offers(shop: Data, hostile: Data) -> list[Offer]:
+def offers(shop: Data, hostile: Data) -> list[CandidateSentences]:
     runs = [data.ask(question) for data in (shop, hostile) for question in OFFERED.values()]
     return [offer_of(run, language) for run in runs for language in ("en", "ru")]
 
@@ -112,7 +118,7 @@ def offers(shop: Data, hostile: Data) -> list[Offer]:
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 23), FITTING | st.lists(st.integers(-3, 15) | st.integers(), max_size=20))
 def test_any_choice_is_a_text_that_holds_or_is_named_as_wrong(
-    offers: list[Offer], place: int, numbers: list[int]
+    offers: list[CandidateSentences], place: int, numbers: list[int]
 ) -> None:
     offer = offers[place]
     fits = 1 <= len(numbers) <= MOST_CHOSEN and len({*numbers}) == len(numbers)
@@ -127,7 +133,7 @@ def test_any_choice_is_a_text_that_holds_or_is_named_as_wrong(
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 23), FITTING)
 def test_any_choice_speaks_of_every_column_that_the_usual_text_speaks_of(
-    offers: list[Offer], place: int, numbers: list[int]
+    offers: list[CandidateSentences], place: int, numbers: list[int]
 ) -> None:
     told = choose(offers[place], numbers)
     assert isinstance(told, tuple)
@@ -205,14 +211,14 @@ def test_pairs_beyond_the_strongest_are_offered(shop: Data) -> None:
 )
 def test_nothing_is_offered_where_there_is_nothing_to_choose(shop: Data, question: Question) -> None:
     run = shop.ask(question)
-    assert find_offer(run.plan, run.facts, run.shown, "en") is None
+    assert find_candidates(run.plan, run.facts, run.shown, "en") is None
 
 
 @pytest.mark.requirement("R49")
 def test_items_are_a_list_and_not_for_choosing() -> None:
     items = tuple(Item(kind="note", title=f"Note {place}", text="said") for place in range(6))
     run = of_items(Facts(run="r", found=True, items=items))
-    assert find_offer(run.plan, run.facts, run.shown, "en") is None
+    assert find_candidates(run.plan, run.facts, run.shown, "en") is None
 
 
 def test_verification_takes_time_in_proportion_to_the_rows(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a function in small letters": ({"fieldCaption": "Sales", "function": "sum"}, "did you mean 'SUM'?"),
     "a function with a formula": (
         {"fieldCaption": "Sales", "function": "SUM", "calculation": "1"},
-        "'function' does not go with 'calculation': keep one of them",
+        "'function' and 'calculation' cannot be combined: keep one of them",
     ),
     "a function with bins": ({"fieldCaption": "Sales", "function": "SUM", "binSize": 5}, "keep one of them"),
     "half a bin": ({"fieldCaption": "Sales", "binSize": 0.5}, "greater than or equal to 1"),
@@ -147,15 +147,15 @@ REFUSED_FILTERS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a day that is none": (
         {"filterType": "QUANTITATIVE_DATE", "quantitativeFilterType": "MIN", "minDate": "2024-02-30"},
-        "write one like 2025-01-31",
+        "write one such as 2025-01-31",
     ),
     "the last few of how many": (
         {"filterType": "DATE", "periodType": "DAYS", "dateRangeType": "LASTN"},
-        "'rangeN' goes with LASTN",
+        "'rangeN' is required for LASTN",
     ),
     "this month of how many": (
         {"filterType": "DATE", "periodType": "DAYS", "dateRangeType": "CURRENT", "rangeN": 2},
-        "'rangeN' goes with LASTN",
+        "'rangeN' is required for LASTN",
     ),
     "no condition": ({"filterType": "CONDITION"}, "'condition' or 'calculation'"),
     "no type": ({"values": [1]}, "'filterType'"),

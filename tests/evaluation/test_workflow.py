@@ -237,7 +237,7 @@ def test_a_model_that_says_nothing_of_use_costs_tokens_and_no_score(folder: Path
 
 
 def test_a_strategy_is_refused_and_a_wrong_folder_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="has one strategy; leave out --strategy"):
+    with pytest.raises(UsageError, match="has only one strategy; omit --strategy"):
         suites.evaluate("workflow", folder, None, silent, strategy="rules")
     with pytest.raises(UsageError, match=r"name a folder with tools.jsonl and requests.jsonl"):
         suites.evaluate("workflow", tmp_path, None, silent)

@@ -48,7 +48,7 @@ def test_a_forgotten_plan_is_gone(store: Blocking, kept: str) -> None:
     assert command("examples", "forget", kept).returncode == 0
     assert store.find("a-key") is None
     assert json.loads(command("examples", "list", "--json").stdout) == []
-    assert "no plan is kept yet" in command("examples", "list").stdout
+    assert "no plans are stored yet" in command("examples", "list").stdout
 
 
 @pytest.mark.parametrize("verb", ["mark", "forget"])

@@ -47,14 +47,14 @@ def test_doctor_tries_the_model_that_is_set() -> None:
     done, asked = served("doctor", script=(says(PROBED),))
     assert done.returncode == 0, done.stdout
     assert "✓ model: qwen at http://127.0.0.1" in done.stdout
-    assert "is held to a schema" in done.stdout
+    assert "enforces a JSON schema" in done.stdout
     assert asked == 1
 
 
 def test_doctor_says_that_a_server_does_not_hold_its_model_to_a_schema() -> None:
     done, _ = served("doctor", script=(says("Hello there!"),))
     assert done.returncode == 0, done.stdout
-    assert "is not held to a schema" in done.stdout
+    assert "does not enforce a JSON schema" in done.stdout
     assert "llama.cpp" in done.stdout
 
 
@@ -75,21 +75,21 @@ def test_doctor_says_that_nobody_is_there_and_that_nobody_is_needed() -> None:
     assert "is the server running?" in gone.stdout
     assert "stamina" not in gone.stderr
     Path(FILE).unlink()
-    assert "- model: none is set, and none is needed" in command("doctor").stdout
+    assert "- model: none is set, and none is required" in command("doctor").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["ask", SALES, KNOWN, "--strategy", "guess"], "there is no strategy 'guess'; there are adapt"),
+        (["ask", SALES, KNOWN, "--strategy", "guess"], "there is no strategy 'guess'; the strategies are adapt"),
         (["ask", SALES, KNOWN, "--strategy", "adapt"], "needs a model"),
         (["ask", SALES, KNOWN, "--strategy", "adapt", "--model", "none"], "needs a model"),
         (["ask", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["plan", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["explain", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["eval", "nlv", ".", "--model", "qwne"], "[models.qwne]"),
-        (["eval", "tools", ".", "--model", "qwne"], "leave out --model"),
-        (["eval", "tools", ".", "--strategy", "rules"], "leave out --model and --strategy"),
+        (["eval", "tools", ".", "--model", "qwne"], "omit --model"),
+        (["eval", "tools", ".", "--strategy", "rules"], "omit --model and --strategy"),
         (["eval", "nlv", ".", "--sample", "0"], "--sample"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_wrong_choice_says_what_there_is(arguments: list[object], word: str) -
 def test_words_that_are_enough_ask_nobody_and_say_so(verb: str, question: str) -> None:
     done, asked = served(verb, SALES, question, script=(NONSENSE,))
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == "qwen: not asked, the words were enough"
+    assert done.stderr.splitlines()[-1] == "qwen: not called, the rules were enough"
     assert asked == 0
 
 
@@ -163,5 +163,5 @@ def test_without_a_server_words_and_rules_stand_and_the_reason_is_said(arguments
     done = command(*arguments)
     assert done.returncode == code, done.stderr
     assert "is the server running?" in done.stderr
-    assert done.stderr.splitlines()[-1] == "qwen: no answer, so words and rules stand"
+    assert done.stderr.splitlines()[-1] == "qwen: no reply, so the rules decided"
     assert "stamina" not in done.stderr

@@ -28,10 +28,10 @@ KEPT = TraceEntry(stage="plan", thought="remember, attempt 1", at=NOW, ms=1)
         (ASKED, (*STAGES, RUN), True, False, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s"),
         (ASKED, STAGES, False, True, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s"),
         (Usage(models=("qwen",), calls=1), (), True, False, "qwen: 1 call, 0 + 0 tokens, 0.0 s"),
-        (Usage(), (RUN,), True, False, "qwen, large: not asked, the words were enough"),
-        (Usage(), (KEPT, RUN), True, False, "qwen, large: not asked, a plan for the same was kept"),
-        (Usage(), (), False, False, "qwen, large: not asked"),
-        (Usage(), (), True, True, "qwen, large: no answer, so words and rules stand"),
+        (Usage(), (RUN,), True, False, "qwen, large: not called, the rules were enough"),
+        (Usage(), (KEPT, RUN), True, False, "qwen, large: not called, a stored plan was reused"),
+        (Usage(), (), False, False, "qwen, large: not called"),
+        (Usage(), (), True, True, "qwen, large: no reply, so the rules decided"),
     ],
 )
 def test_the_line_says_what_was_asked_or_why_nothing_was(

@@ -93,10 +93,10 @@ def test_a_plan_is_edited_and_checked_again_before_it_runs(shop: Path, project: 
         ("Send an email to ada@example.org", "subject"),
         (
             'If ada@example.org is a friend of mine, send them an email with subject "A" and body "B"',
-            "nothing here tells",
+            "no tool can tell",
         ),
         ("Book the slot 09:00 on 2026-12-01", "title"),
-        ("?", "what is to be done"),
+        ("?", "What should be done"),
     ],
 )
 def test_what_is_not_said_is_asked_for_and_never_guessed(project: Project, words: str, wanted: str) -> None:

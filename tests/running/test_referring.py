@@ -95,8 +95,8 @@ def test_the_text_is_what_its_parts_are_together(made: list[tuple[bool, str | in
 @pytest.mark.parametrize(
     ("params", "problem"),
     [
-        ({"body": {"$join": ["a", of("none")]}}, "'customer.none', which was not given"),
-        ({"body": {"$join": ["a", of("mail")]}}, "'customer.mail', which was not given"),
+        ({"body": {"$join": ["a", of("none")]}}, "'customer.none', which is missing"),
+        ({"body": {"$join": ["a", of("mail")]}}, "'customer.mail', which is missing"),
         ({"body": {"$join": [of("address")]}}, "'customer.address' into a text"),
         ({"body": {"$join": [of("loans")]}}, "'customer.loans' into a text"),
         ({"short": {"$join": ["for ", of("name")]}}, "'short' does not fit 'mail'"),

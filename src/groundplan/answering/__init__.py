@@ -1,1 +1,1 @@
-"""Facts to something a person can read, see and check."""
+"""Turns facts into an answer: text, tables and charts."""

@@ -1,4 +1,4 @@
-"""Facts and the rows they refer to, made into an Answer; nothing else goes in."""
+"""Builds an answer from facts and the rows they refer to, and from nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def answer(
     trace: Sequence[TraceEntry],
     language: Literal["en", "ru", "other"] = "en",
 ) -> Answer | Refusal:
-    """An answer when anything was found, or when what was asked for is provably not there; else why not."""
+    """An answer if anything was found, or if the facts show that there is nothing to find; otherwise a refusal."""
     broken = tuple(failure.issue for failure in facts.failures if failure.issue)
     if broken and not _brought_something(facts):
         return Refusal(text=_why(broken), issues=broken, plan=_plain(plan), facts=facts, trace=tuple(trace))
@@ -52,7 +52,7 @@ def refuse(plan: Plan | None, issues: Sequence[Issue], trace: Sequence[TraceEntr
 def _verified(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
 ) -> tuple[str, tuple[Citation, ...], tuple[Issue, ...]]:
-    """What was written when it holds; else the facts as they are, and why."""
+    """The text if it is verified; otherwise the plain facts, and the issues."""
     text, citations = write(plan, facts, shown, language)
     doubts = verify(text, facts, shown, citations, plan)
     if not doubts:
@@ -65,16 +65,16 @@ def _verified(
 
 
 def _brought_something(facts: Facts) -> bool:
-    """Something to tell; a change that was made is, also when nothing came back from it."""
+    """Whether there is anything to report; a change counts even if it returned nothing."""
     done = any(end.effect == "write" and end.status == "finished" for end in facts.steps)
     return done or bool(facts.tables or facts.charts or facts.groups or facts.items)
 
 
 def _plain(plan: CheckedPlan) -> Plan:
-    """The plan that ran, without the gate's seal: whoever wants to run it again goes through the gate again."""
+    """The plan that ran, as an unchecked plan: to run it again, it must pass the gate again."""
     return Plan.model_validate({name: getattr(plan, name) for name in Plan.model_fields})
 
 
 def _why(issues: Sequence[Issue]) -> str:
     count = f"{len(issues)} problem" + ("s" if len(issues) != 1 else "")
-    return "\n".join([f"Nothing was run to its end: {count}.", *(f"- {issue.problem}" for issue in issues)])
+    return "\n".join([f"The plan was not completed: {count}.", *(f"- {issue.problem}" for issue in issues)])

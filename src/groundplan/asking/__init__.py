@@ -1,1 +1,1 @@
-"""One package for each kind of question: its reader and its planners."""
+"""Readers and planners, with one package per kind of question."""

@@ -1,4 +1,4 @@
-"""Tables that lie on other servers: the step that reads one, with the filters that are applied where it lies."""
+"""Steps that read tables from remote servers, with the filters that the server can apply."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True)
 class Fetching:
-    """The tools that read such tables, by table, and the time zone that days begin in."""
+    """The tools that read remote tables, by table, and the time zone for dates."""
 
     tools: Mapping[str, Tool]
     timezone: str = "UTC"
 
     def step(self, id_: str, table: str, wanted: Iterable[Requirement], serves: Iterable[str]) -> Step:
-        """Reads the table with every wanted filter that its server can apply; `satisfies` names those first."""
+        """A step that reads the table with every filter that its server can apply; `satisfies` lists those first."""
         tool, params = self.tools[table], dict[str, Any]()
         applied = [need.id for need in wanted if _apply(need, tool, params)]
         if "timezone" in _properties(tool) and self.timezone != "UTC":
@@ -32,7 +32,7 @@ class Fetching:
 
 
 def _apply(need: Requirement, tool: Tool, params: dict[str, Any]) -> bool:
-    """Whether a param of the tool takes the filter; then it is in the params."""
+    """Add the filter to the params if the tool supports it; returns whether it does."""
     for keep in tool.keeps:
         if isinstance(need.value, Filter) and keep.column == need.value.column:
             given = dict(_given(keep, need.value, tool))
@@ -43,7 +43,7 @@ def _apply(need: Requirement, tool: Tool, params: dict[str, Any]) -> bool:
 
 
 def _given(keep: Keep, wanted: Filter, tool: Tool) -> Iterator[tuple[str, Any]]:
-    """The params for it; none where the tool cannot filter so."""
+    """The params for a filter; empty if the tool does not support it."""
     values = list(wanted.values)
     match keep.operator, wanted.operator:
         case "in", "=" | "in":

@@ -1,4 +1,4 @@
-"""A reply to a clarification completes the question it was asked about."""
+"""Completes a question with the reply to its clarification."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from groundplan.contracts.answer import Clarification
 from groundplan.text.words import normalise, words_of
 
-LONGEST_REPLY = 12  # words; a longer text is a question of its own
+LONGEST_REPLY = 12  # words; a longer text is a new question
 
 
 def complete(question: str, asked: Clarification, reply: str) -> str | None:
-    """The question with the reply put in; None if the text does not answer the clarification.
+    """The question completed with the reply; None if the text does not answer the clarification.
 
-    A reply is the number of a candidate, the candidate itself, or words that only one candidate has. Where there are
-    no candidates, any short text is one.
+    A reply is the number of a candidate, the candidate itself, or words that only one candidate has. If there are no
+    candidates, any short text is a reply.
     """
     said = normalise(reply)
     if not asked.candidates:
@@ -25,7 +25,7 @@ def complete(question: str, asked: Clarification, reply: str) -> str | None:
 
 
 def _chosen(candidates: tuple[str, ...], said: str) -> int | None:
-    """The place of the one candidate that is meant."""
+    """The index of the candidate that the reply means; None if there is not exactly one."""
     number = re.fullmatch(r"\W*(\d{1,3})\W*", said)
     if number and said not in candidates:
         return int(number[1]) - 1 if 1 <= int(number[1]) <= len(candidates) else None
@@ -43,7 +43,7 @@ def _plain(text: str) -> str:
 
 
 def _completed(question: str, asked: Clarification, choice: str) -> str:
-    """With the choice in the place of the words that were unclear, or behind the question."""
+    """The question with the choice in place of the unclear words, or appended to it."""
     words = asked.put.replace("{choice}", choice).replace("{missing}", asked.missing)
     place = question.find(asked.missing) if asked.missing else -1
     if place < 0:

@@ -1,4 +1,4 @@
-"""What a kind of question and a planner are. Both come by entry point: `groundplan.routes`, `groundplan.planners`."""
+"""The protocols of routes and planners. Entry points: `groundplan.routes` and `groundplan.planners`."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from groundplan.contracts.verdict import Refused
 from groundplan.errors import UsageError
 
 REUSE = "reuse"
-NOT_CHOSEN = frozenset({"lookup", "remember", REUSE})  # strategies that nobody needs to ask for
+NOT_CHOSEN = frozenset({"lookup", "remember", REUSE})  # strategies that users cannot choose
 
 
 class Route(Protocol):
-    """One kind of question: how well it fits, and how it is read."""
+    """One kind of question: scores how well a question fits, and reads it."""
 
     name: str
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
-        """From 0 to 1, how much of the question its data explains; 0 if it cannot be asked here at all."""
+        """A score from 0 to 1: how much of the question the route's data explains."""
         ...
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal: ...
 
     def nothing_found(self, context: Context) -> Refusal | None:
-        """The refusal for a run that found nothing, or None where finding nothing is an answer."""
+        """The refusal for a run that found nothing, or None if finding nothing is an answer."""
         ...
 
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What a planner is given. After a refusal or a failed run, `last` and `refused` say what was wrong."""
+    """The input of a planner. After a refusal or a failed run, `last` and `refused` say what was wrong."""
 
     question: Question
     reading: Reading
@@ -55,8 +55,8 @@ class PlanRequest:
         return self.context.schema_of(self.reading)
 
     def shortlist(self) -> Shortlist:
-        """The tools that may serve; those of the last plan always, those for what it missed first."""
-        from groundplan.catalog.search.shortlist import narrow  # few questions need a search, and it is heavy
+        """The tools to choose from: first those for missing requirements, and always those of the last plan."""
+        from groundplan.catalog.search.shortlist import narrow  # slow to import, and few questions need it
 
         tools = self.context.catalog.tools
         used = [step.tool for step in self.last.steps if step.tool in tools] if self.last else []
@@ -67,7 +67,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class Declined:
-    """No plan, and why. `ended` is what the user sees if no other planner has one either."""
+    """Why a planner has no plan. The user sees `ended` if no other planner has one either."""
 
     problem: str
     issue: Issue | None = None
@@ -76,11 +76,11 @@ class Declined:
 
 
 class Planner(Protocol):
-    """One way to make a plan. The gate decides whether it may run; a refused plan comes back with the reasons."""
+    """A planning strategy. The gate checks each plan; after a refusal, the planner may try again with the reasons."""
 
     name: str  # the strategy, as users choose it
     route: str  # the kind of question it plans for
-    order: int  # planners are tried in ascending order; the one that the user chose comes first
+    order: int  # planners are tried in ascending order, after the one that the user chose
     attempts: int
     needs_model: bool
 
@@ -89,13 +89,13 @@ class Planner(Protocol):
 
 @cache
 def load_routes() -> Mapping[str, Route]:
-    """By name."""
+    """All routes by name."""
     return {point.name: point.load()() for point in entry_points(group="groundplan.routes")}
 
 
 @cache
 def load_planners(route: str) -> tuple[Planner, ...]:
-    """Those of one kind of question, in the order they are tried; an entry point is called `route.name`."""
+    """The planners of a route, in order. Their entry points are named `route.name`."""
     loaded = [
         point.load()() for point in entry_points(group="groundplan.planners") if point.name.startswith(f"{route}.")
     ]
@@ -103,15 +103,15 @@ def load_planners(route: str) -> tuple[Planner, ...]:
 
 
 def known_strategy(name: str) -> str:
-    """The name itself if a planner has it; otherwise an error that lists those there are."""
+    """Return the name if it is a strategy; otherwise raise an error that lists the strategies."""
     planners = [planner for route in load_routes() for planner in load_planners(route)]
     known = sorted({planner.name for planner in planners} - NOT_CHOSEN)
     if name not in known:
-        raise UsageError(f"there is no strategy {name!r}; there are {', '.join(known)}")
+        raise UsageError(f"there is no strategy {name!r}; the strategies are {', '.join(known)}")
     return name
 
 
 def planners_for(route: str, question: Question, context: Context) -> tuple[Planner, ...]:
-    """A plan that can be reused first, then the strategy that was asked for; with a model only where there is one."""
+    """The planners for a question: reusable plans first, then the chosen strategy. Model planners need a model."""
     usable = [planner for planner in load_planners(route) if context.calls or not planner.needs_model]
     return tuple(sorted(usable, key=lambda planner: planner.name not in (REUSE, question.strategy)))

@@ -1,4 +1,4 @@
-"""A finished chart as a picture: PNG, SVG, or characters in a terminal."""
+"""Renders a finished chart as PNG, SVG or terminal text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from groundplan.contracts.contract import Scalar, thaw
 
 
 def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
-    """The spec with its rows inside, so that it can be drawn anywhere."""
+    """The spec with its rows included, so that it is self-contained."""
     values = [dict(zip(columns, row, strict=True)) for row in rows]
     return {**_plain(spec), "data": {"name": "table", "values": values}}
 
@@ -27,7 +27,7 @@ def svg(spec: Mapping[str, Any]) -> str:
 
 
 def terminal(spec: Mapping[str, Any], width: int, height: int, *, colour: bool = True, ascii_only: bool = False) -> str:
-    """The chart in characters, no line wider than `width`."""
+    """The chart as text, with no line longer than `width`."""
     from groundplan.charts.terminal import drawn
     from groundplan.charts.terminal_text import Screen
 
@@ -35,7 +35,7 @@ def terminal(spec: Mapping[str, Any], width: int, height: int, *, colour: bool =
 
 
 def _plain(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """A contract's specs are frozen; Vega's compiler wants dicts."""
+    """The spec as plain dicts, which Vega's compiler requires."""
     plain = thaw(spec)
     assert isinstance(plain, dict)
     return plain

@@ -1,4 +1,4 @@
-"""Axes, series and panels: how many a person can read, in which order, and in which colours."""
+"""Axes, series and panels: how many are readable, in which order, and in which colours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDE_TICKS = 9
 NARROW_TICKS = 4
 LABEL_PIXELS = 180
 CHARACTER_PIXELS = 7
-# Safe for the common colour-vision deficiencies: Okabe and Ito's, then darker ones of Tol's muted set.
+# Safe for common colour-vision deficiencies: the Okabe-Ito palette, then darker colours of Tol's muted palette.
 PALETTE = (
     "#0072B2",
     "#E69F00",
@@ -38,7 +38,7 @@ OTHER_COLOUR = "#BBBBBB"
 
 @dataclass(frozen=True)
 class Axis:
-    """One position channel: its encoding, the tooltip for it, and the fields that it needs kept."""
+    """One position channel: its encoding, its tooltip, and the fields it needs."""
 
     encoding: Spec
     tooltip: Spec
@@ -48,7 +48,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Split:
-    """The series and the panels of a chart, cut to what a person can read."""
+    """The series and the panels of a chart, limited to a readable number."""
 
     series: Category | None
     facet: Category | None
@@ -56,7 +56,7 @@ class Split:
 
 
 def split(sketch: Sketch, measure: str, along: Axis, key: Key, fold: bool) -> Split:
-    """Choose series and panels by their totals; parts of a whole are folded, others are left out."""
+    """Choose the largest series and panels. With `fold`, the rest is summed as one; otherwise it is left out."""
     series, facet = sketch.maybe_category("color"), sketch.maybe_category("facet")
     others = [*along.fields, *([facet.field] if facet else [])]
     fields = [*others, *([series.field] if series else [])]
@@ -72,7 +72,7 @@ def split(sketch: Sketch, measure: str, along: Axis, key: Key, fold: bool) -> Sp
 
 
 def quantity(sketch: Sketch, name: str, zero: bool, reach: Iterable[float] = ()) -> Axis:
-    """A number on a continuous scale; stacked, it reaches further than any of its values."""
+    """A number on a continuous scale; `reach` extends it for stacked marks."""
     column, values = sketch.columns[name], sketch.numbers(name)
     source = sketch.field_of(name)
     encoding = {
@@ -85,7 +85,7 @@ def quantity(sketch: Sketch, name: str, zero: bool, reach: Iterable[float] = ())
 
 
 def continuous_time(sketch: Sketch, name: str, narrow: bool) -> Axis | None:
-    """Time on a continuous UTC scale; None when the column does not hold dates."""
+    """Time on a continuous UTC scale; None if the column does not contain dates."""
     times = sketch.timeline(name)
     if times is None:
         return None
@@ -101,7 +101,7 @@ def continuous_time(sketch: Sketch, name: str, narrow: bool) -> Axis | None:
         "title": None if narrow else human(name),
         "values": [milliseconds(tick) for tick in ticks],
         "format": FORMATS[unit],
-        **({"labelAlign": "left"} if narrow else {}),  # centred, they would push the panels apart
+        **({"labelAlign": "left"} if narrow else {}),  # centred labels would push the panels apart
         "grid": False,
     }
     encoding = {"field": source, "type": "temporal", "scale": {"type": "utc"}, "axis": axis}
@@ -109,7 +109,7 @@ def continuous_time(sketch: Sketch, name: str, narrow: bool) -> Axis | None:
 
 
 def discrete(category: Category, narrow: bool = False, width: int | None = None) -> Axis:
-    """The category's values side by side, in its order; labels lean where the width does not hold them."""
+    """The category's values side by side, in order; labels are rotated if they do not fit."""
     title = None if narrow and category.timeline else titled(category.column)
     axis: Spec = {"title": title, "labelLimit": LABEL_PIXELS, "labelAngle": 0, "grid": False}
     if category.timeline:
@@ -129,7 +129,7 @@ def discrete(category: Category, narrow: bool = False, width: int | None = None)
 
 
 def too_wide(category: Category, width: int) -> bool:
-    """Whether labels side by side would not fit; time and numbers can leave some out instead."""
+    """Whether the labels do not fit side by side; time and number axes can skip labels instead."""
     longest = max((len(str(value)) for value in category.values), default=0)
     return not category.ordered and len(category.values) * longest * CHARACTER_PIXELS > width
 
@@ -149,7 +149,7 @@ def number_tooltip(sketch: Sketch, name: str) -> Spec:
 
 
 def by_size(category: Category, totals: Mapping[Scalar, float], most: int) -> tuple[Scalar, ...]:
-    """The largest values in the order of their totals, or in their own order if they have one."""
+    """The largest values, ordered by total, or in their natural order if they have one."""
     largest = sorted(category.values, key=lambda value: (-abs(totals.get(value, 0.0)), str(value)))[:most]
     if category.ordered:
         return tuple(value for value in category.values if value in largest)
@@ -164,7 +164,7 @@ def totals(cells: Cells, place: int) -> dict[Scalar, float]:
 
 
 def heights(cells: Cells) -> list[float]:
-    """How high the stacks reach: the sum over the series of each place and panel."""
+    """The heights of the stacks: the sum over the series at each position and panel."""
     sums: defaultdict[tuple[Scalar, ...], float] = defaultdict(float)
     for (place, _, panel), value in cells.items():
         sums[place, panel] += value
@@ -172,7 +172,7 @@ def heights(cells: Cells) -> list[float]:
 
 
 def largest_only(sketch: Sketch, category: Category, sums: Mapping[Scalar, float], most: int) -> Category:
-    """The category with its values in reading order, cut to the largest where there are too many."""
+    """The category with its values in reading order, limited to the largest if there are too many."""
     shown = by_size(category, sums, most)
     on_axis = most == MOST_CATEGORIES
     if len(category.values) <= most or (on_axis and category.timeline):
@@ -185,7 +185,7 @@ def largest_only(sketch: Sketch, category: Category, sums: Mapping[Scalar, float
 def folded(
     sketch: Sketch, category: Category, sums: Mapping[Scalar, float], measure: str, fields: list[str]
 ) -> Category:
-    """All but the largest values summed as one, so that the whole stays whole; `fields` stay beside it."""
+    """Sum all but the largest values as one, so that the total stays correct; `fields` are kept."""
     if len(category.values) <= MOST_SERIES:
         return replace(category, values=by_size(category, sums, MOST_SERIES))
     shown = by_size(category, sums, MOST_SERIES - 1)
@@ -198,7 +198,7 @@ def folded(
 
 
 def colour(category: Category) -> Spec:
-    """One colour of the palette for each series; what was folded is grey."""
+    """One colour of the palette for each series; folded series are grey."""
     rest = [OTHER_COLOUR] if category.folded else []
     shades = [*PALETTE[: len(category.values) - len(rest)], *rest]
     return {
@@ -210,7 +210,7 @@ def colour(category: Category) -> Spec:
 
 
 def stacking_order(sketch: Sketch, category: Category) -> Spec:
-    """The largest series lies on the axis."""
+    """Stack the largest series next to the axis."""
     place = sketch.new_field(f"{category.field}_order")
     sketch.calculate(f"indexof({quoted(list(category.values))}, {datum(category.field)})", place)
     return {"field": place, "type": "quantitative"}
@@ -228,7 +228,7 @@ def panels(sketch: Sketch, category: Category) -> dict[str, Any]:
             "sort": {"field": place, "op": "min", "order": "ascending"},
         },
         "columns": panel_columns(len(category.values)),
-        "resolve": {"axis": {"x": "independent"}},  # a short last row would leave axes without a panel
+        "resolve": {"axis": {"x": "independent"}},  # otherwise a short last row leaves axes without a panel
     }
 
 
@@ -237,5 +237,5 @@ def panel_columns(count: int) -> int:
 
 
 def panel_size(count: int) -> tuple[int, int]:
-    """Width and height of one view; a chart without panels is one large one."""
+    """Width and height of one panel; a chart without panels is one large panel."""
     return {0: (640, 360), 1: (640, 320), 2: (330, 230)}.get(panel_columns(count) if count else 0, (225, 160))

@@ -1,4 +1,4 @@
-"""A chart while it is drawn up: what its columns hold, and what the subtitle must own up to."""
+"""A chart under construction: its columns, transforms, and the caveats that the subtitle must state."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from groundplan.contracts.facts import TableColumn
 
 Spec = dict[str, Any]
 Key = Callable[[Mapping[str, Any]], Scalar]
-MOST_ORDERED = 120  # numbers on a discrete axis: beyond this they are labels, not an order
-PLAIN = re.compile(r"[^\W\d][\w ]*")  # a name that Vega-Lite reads as a field without escaping
+MOST_ORDERED = 120  # numbers on a discrete axis; more are treated as labels without order
+PLAIN = re.compile(r"[^\W\d][\w ]*")  # a name that Vega-Lite accepts as a field without escaping
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january",
@@ -41,15 +41,15 @@ MONTHS = (
 
 @dataclass(frozen=True)
 class Category:
-    """A column used for its distinct values: its name in the spec, and the values shown, in order."""
+    """A column used for its distinct values: its field in the spec, and the values shown, in order."""
 
     column: TableColumn
     field: str
     values: tuple[Scalar, ...]
-    ordered: bool  # by nature (time, numbers, weekdays), not by size
+    ordered: bool  # naturally (time, numbers, weekdays), not by size
     key: Callable[[object], Scalar]
     timeline: Timeline | None = None
-    folded: bool = False  # the last value stands for all the small ones
+    folded: bool = False  # the last value is the sum of all small ones
 
     def of(self, row: Mapping[str, Any]) -> Scalar:
         return self.key(row[self.column.name])
@@ -63,14 +63,14 @@ class Sketch:
     columns: dict[str, TableColumn]
     transforms: list[Spec] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the subtitle
-    cuts: list[str] = field(default_factory=list)  # what is not in the picture
+    cuts: list[str] = field(default_factory=list)  # what the chart leaves out
 
     def name(self, role: str) -> str | None:
         value = self.params.get(role)
         return value if isinstance(value, str) else None
 
     def field_of(self, name: str) -> str:
-        """What the spec calls a column: its own name, or a plain one where Vega-Lite would misread it."""
+        """The field of a column in the spec: its name, or an alias if Vega-Lite would misread the name."""
         if PLAIN.fullmatch(name):
             return name
         alias = self.new_field(f"column {list(self.columns).index(name)}")
@@ -78,7 +78,7 @@ class Sketch:
         return alias
 
     def new_field(self, name: str) -> str:
-        """A field beside the columns, under a name that none of them has."""
+        """A new field with a name that no column has."""
         plain = re.sub(r"\W+", "_", name).strip("_")
         while plain in self.columns:
             plain += "_"
@@ -144,7 +144,7 @@ class Sketch:
         return None
 
     def measured(self, y: str, *keys: Key | None) -> dict[tuple[Scalar, ...], float]:
-        """The measure by these keys of a row; where several rows share them, their mean."""
+        """The measure by these row keys; the mean if several rows have the same keys."""
         cells: defaultdict[tuple[Scalar, ...], list[float]] = defaultdict(list)
         for row in self.rows:
             if row[y] is not None:
@@ -152,7 +152,7 @@ class Sketch:
         return {key: sum(values) / len(values) for key, values in cells.items()}
 
     def mean_of_repeats(self, y: str, fields: list[str], roles: tuple[str, ...]) -> None:
-        """Rows that nothing on the chart tells apart become their mean: in range, whatever they measure."""
+        """Average rows that the chart cannot distinguish; a mean stays in range for any measure."""
         names = [name for name in dict.fromkeys(map(self.name, roles)) if name]
         counts = Counter(tuple(row[name] for name in names) for row in self.rows)
         most = max(counts.values(), default=0)
@@ -165,7 +165,7 @@ class Sketch:
         self.transforms.append({"aggregate": [step], "groupby": list(dict.fromkeys(fields))})
 
     def keep(self, category: Category, values: tuple[Scalar, ...], what: str) -> None:
-        """Only rows of these values are drawn."""
+        """Draw only rows with these values."""
         self.transforms.append({"filter": f"indexof({quoted(list(values))}, {datum(category.field)}) >= 0"})
         said = f"{human(category.column.name)}: the largest {len(values)} of {len(category.values)}{what}"
         self.notes.append(said)
@@ -173,7 +173,7 @@ class Sketch:
 
 
 def plain(value: object) -> Scalar:
-    """A cell as the JSON value that the finished chart will hold."""
+    """A cell as a JSON value."""
     if isinstance(value, float | Decimal):
         return float(value) if isfinite(value) else None
     if isinstance(value, date):
@@ -182,7 +182,7 @@ def plain(value: object) -> Scalar:
 
 
 def _as_read(value: Scalar) -> list[Any]:
-    """Text in the order of a reader: Stage 2 before Stage 10."""
+    """A sort key for natural order: Stage 2 before Stage 10."""
     parts = re.split(r"(\d+)", str(value))
     return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(parts)]
 

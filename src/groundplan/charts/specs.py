@@ -1,4 +1,4 @@
-"""The marks and encodings of each kind of chart over x and y."""
+"""Marks and encodings of line, area, bar and scatter charts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SWAPPED = {"x": "y", "y": "x", "x2": "y2", "y2": "x2", "xOffset": "yOffset"}
 
 @dataclass(frozen=True)
 class Drawn:
-    """A view, and the categories whose order it follows."""
+    """A view, and its categories in order."""
 
     view: Spec
     x: Category | None = None
@@ -47,7 +47,7 @@ class Drawn:
 
 
 def line(sketch: Sketch) -> Drawn:
-    """A line for each series; only the largest series are drawn, since lines do not add up."""
+    """A line for each of the largest series; the rest is left out, because lines do not add up."""
     x, y = str(sketch.params["x"]), str(sketch.params["y"])
     along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
     parts = split(sketch, y, along, _key(sketch, along), fold=False)
@@ -59,7 +59,7 @@ def line(sketch: Sketch) -> Drawn:
 
 
 def area(sketch: Sketch) -> Drawn:
-    """Stacked areas: the series make up the whole, so the small ones are folded into one."""
+    """Stacked areas. The series add up to a total, so small series are folded into one."""
     y = str(sketch.params["y"])
     along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
     parts = split(sketch, y, along, _key(sketch, along), fold=True)
@@ -72,7 +72,7 @@ def area(sketch: Sketch) -> Drawn:
 
 
 def bar(sketch: Sketch) -> Drawn:
-    """Bars from zero, the longest first unless their order means something."""
+    """Bars from zero, longest first unless they have a natural order."""
     y, stack = str(sketch.params["y"]), str(sketch.params.get("stack", "stacked"))
     bars = sketch.category(str(sketch.params["x"]))
     parts = split(sketch, y, discrete(bars), bars.of, fold=stack != "grouped")
@@ -90,7 +90,7 @@ def bar(sketch: Sketch) -> Drawn:
 
 
 def scatter(sketch: Sketch) -> Drawn:
-    """Points, fainter where there are many."""
+    """Points, more transparent if there are many."""
     narrow = bool(sketch.name("facet"))
     across, up = ordered_axis(sketch, "x", narrow), ordered_axis(sketch, "y", narrow=False)
     facet = _most_frequent(sketch, "facet", MOST_PANELS)
@@ -103,7 +103,7 @@ def scatter(sketch: Sketch) -> Drawn:
 
 
 def ordered_axis(sketch: Sketch, role: str, narrow: bool) -> Axis:
-    """A position by the column's kind: time and numbers are continuous, the rest stand side by side."""
+    """A position axis by the column's kind: continuous for time and numbers, else discrete."""
     name = str(sketch.params[role])
     if along := continuous_time(sketch, name, narrow):
         return along
@@ -114,7 +114,7 @@ def ordered_axis(sketch: Sketch, role: str, narrow: bool) -> Axis:
 
 
 def lying(encoding: Spec) -> Spec:
-    """The same with x and y swapped."""
+    """The encoding with x and y swapped."""
     return {SWAPPED.get(channel, channel): definition for channel, definition in encoding.items()}
 
 
@@ -139,7 +139,7 @@ def _lying(drawn: Drawn) -> Drawn:
 
 def _share_bars(sketch: Sketch, encoding: Spec, series: Category, stack: str) -> None:
     if series.field == encoding["x"]["field"]:
-        encoding["color"]["legend"] = None  # the axis says it already
+        encoding["color"]["legend"] = None  # the axis has the same labels
     if stack == "grouped":
         domain = list(series.values)
         encoding["xOffset"] = {"field": series.field, "type": "nominal", "scale": {"domain": domain}}
@@ -161,7 +161,7 @@ def _most_frequent(sketch: Sketch, role: str, most: int) -> Category | None:
 
 
 def _graded(sketch: Sketch) -> Spec:
-    """Colour along a scale, when it shows a measure rather than series."""
+    """A continuous colour scale, if colour shows a measure rather than series."""
     name = sketch.name("color")
     if not name or sketch.columns[name].kind != "number" or len(set(sketch.numbers(name))) <= MOST_SERIES:
         return {}
@@ -189,5 +189,5 @@ def _key(sketch: Sketch, along: Axis) -> Key:
 
 
 def _near_zero(values: list[float]) -> bool:
-    """Whether an axis from zero still shows the shape."""
+    """Whether an axis from zero still shows the variation."""
     return bool(values) and min(values) <= 0.5 * max(values)

@@ -1,4 +1,4 @@
-"""Histograms, box plots and heat maps: charts whose marks are made of several columns or layers."""
+"""Histograms, box plots and heat maps, whose marks need several columns or layers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WIDTH, HEIGHT = 640, 360
 READABLE_CELLS = 200
 WIDEST_CELL, TALLEST_CELL = 90, 36
 LEAST_CELL = 12  # below this, cells have no borders and share a fixed width
-LABEL_CELL = 40  # the narrowest cell that holds its number
+LABEL_CELL = 40  # the narrowest cell that has room for its number
 INK, PAPER = "#333333", "#FFFFFF"
 
 
 def histogram(sketch: Sketch) -> Drawn:
-    """Touching bars over the bins that the engine counted."""
+    """Adjacent bars for the bins that the engine counted."""
     name = str(sketch.params["x"])
     column = sketch.columns.get(name, TableColumn(name=name, kind="number"))
     edges = sketch.numbers("bin_start") + sketch.numbers("bin_end")
@@ -59,7 +59,7 @@ def histogram(sketch: Sketch) -> Drawn:
 
 
 def box(sketch: Sketch) -> Drawn:
-    """Boxes from quartiles; a dot marks the least and the greatest value where they lie past the whiskers."""
+    """Boxes from quartiles; dots mark the least and the greatest value if they are beyond the whiskers."""
     sketch.notes.append("box: middle half and median; whiskers: up to 1.5 times its height; dots: least and greatest")
     boxes = sketch.maybe_category("x")
     if boxes:
@@ -75,7 +75,7 @@ def box(sketch: Sketch) -> Drawn:
 
 
 def heatmap(sketch: Sketch) -> Drawn:
-    """A cell for each pair; numbers are written in where they can be read."""
+    """A cell for each pair, with its number if it is readable."""
     measure = str(sketch.params["color"])
     across, down = sketch.category(str(sketch.params["x"])), sketch.category(str(sketch.params["y"]))
     sketch.mean_of_repeats(measure, [across.field, down.field], ("x", "y"))
@@ -140,7 +140,7 @@ def _box_layers(sketch: Sketch, boxes: Category | None, thickness: int) -> list[
 
 
 def _cells(sketch: Sketch, measure: str, values: list[float], named: list[Spec], length: int) -> Spec:
-    """Light to dark; from one hue to another when the values lie on both sides of zero."""
+    """Cells from light to dark, or with a diverging scale if values are on both sides of zero."""
     column, far = sketch.columns[measure], _farthest(values)
     scale = {"scheme": "redblue", "domain": [-far, far]} if _both_sides(values) else {"scheme": "blues", "nice": True}
     legend = {"title": titled(column), "gradientLength": length, **labels(_short_format(column, values))}

@@ -1,4 +1,4 @@
-"""A chart in characters: lines and points by plotext, the rest as rows of text."""
+"""Draws a chart as text: lines and points with plotext, other kinds as rows of text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAIN_LENGTHS = {"year": 4, "month": 7, "quarter": 7, "week": 10, "day": 10}
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the spec says of itself for those who draw it without Vega."""
+    """The spec's metadata for drawing it without Vega."""
 
     kind: str
     columns: dict[str, str]
@@ -34,7 +34,7 @@ class Meaning:
         return fixed.get(self.kind) or self.columns["color" if self.kind == "heatmap" else "y"]
 
     def label(self, role: str, row: Row) -> str:
-        """The row's value in that role: a date by its grain, a small series under the name it was folded into."""
+        """The row's label in a role: a date by its grain, a folded series by the name of the fold."""
         value = row.get(self.columns[role])
         if value is None:
             return MISSING
@@ -45,12 +45,12 @@ class Meaning:
         return _text(value)
 
     def shown(self, row: Row) -> bool:
-        """Whether the row has a value and every category of it was kept."""
+        """Whether the row has a value and its categories are shown."""
         kept = (self.label(role, row) in map(_text, order) for role, order in self.orders.items())
         return row[self.measure] is not None and all(kept)
 
     def ordered(self, role: str, labels: set[str]) -> list[str]:
-        """As the picture has them; what it has on a scale, by number or by date."""
+        """The labels in the order of the chart; on a continuous scale, by number or date."""
         places = {_text(value): place for place, value in enumerate(self.orders.get(role, []))}
         return sorted(labels, key=lambda label: (places.get(label, len(places)), _number(label), label))
 
@@ -73,7 +73,7 @@ def _heading(title: dict[str, list[str]], width: int) -> list[str]:
 
 
 def _line(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
-    """Lines on one plot; small multiples as a sparkline each."""
+    """Lines on one plot; each panel as a sparkline."""
     series: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for (*names, x), value in _measured(meaning, rows, "facet", "color", "x"):
         series[" / ".join(names)][x] = value
@@ -103,7 +103,7 @@ def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
 
 
 def _bar(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
-    """One row for each bar; the parts of a stack below each other."""
+    """One row for each bar; one row for each part of a stack."""
     measured = _measured(meaning, rows, "facet", "x", "color")
     return _bars([(" / ".join(names), value) for names, value in measured], screen)
 
@@ -133,7 +133,7 @@ def _box(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
 
 
 def _heatmap(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
-    """A shade for each cell, one row of text for each row of the map."""
+    """A shade character for each cell, one line for each row."""
     values = {(meaning.label("y", row), meaning.label("x", row)): float(row[meaning.measure]) for row in rows}
     down, across = ({key[place] for key in values} for place in (0, 1))
     wide = _label_width(list(down), screen)
@@ -159,7 +159,7 @@ DRAWINGS: dict[str, Callable[[Meaning, list[Row], Screen], list[str]]] = {
 
 
 def _measured(meaning: Meaning, rows: list[Row], *roles: str) -> list[tuple[tuple[str, ...], float]]:
-    """The measure by its labels, in their order: rows that share all are averaged, folded series summed."""
+    """The measure by its labels, in order. Rows with the same labels are averaged; folded series are summed."""
     used = [role for role in roles if role in meaning.columns]
     repeats: defaultdict[tuple[tuple[str, ...], Scalar], list[float]] = defaultdict(list)
     for row in rows:
@@ -174,7 +174,7 @@ def _measured(meaning: Meaning, rows: list[Row], *roles: str) -> list[tuple[tupl
 
 
 def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None) -> list[str]:
-    """By plotext: joined where the places have labels, points otherwise."""
+    """A plotext plot: lines if the positions have labels, else points."""
     import plotext
 
     plotext.clear_figure()
@@ -205,7 +205,7 @@ def _ticks(values: list[float], set_ticks: Callable[[list[float], list[str]], No
 
 
 def _sparklines(series: dict[str, dict[str, float]], order: list[str], screen: Screen) -> list[str]:
-    """Each series on one row, all on the same scale; neighbours share a character where there are too many."""
+    """One line per series, all on the same scale; adjacent values share a character if there are too many."""
     wide = _label_width(list(series), screen)
     room = max(screen.width - wide - 16, 4)
     step = -(-len(order) // room)

@@ -1,4 +1,4 @@
-"""Characters for a terminal: what fits, what is safe to print, and how numbers are kept short."""
+"""Text for a terminal: fitted to a width, safe to print, with short numbers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Screen:
 
     @property
     def shades(self) -> str:
-        """From least to greatest, one character each."""
+        """Shade characters from least to greatest."""
         return ".:-=+*#%@" if self.ascii_only else "▁▂▃▄▅▆▇█"
 
 
 def plain_text(text: str) -> str:
-    """Without control characters: text from data must not move the cursor or change the colours."""
+    """The text without control characters, so that data cannot move the cursor or change colours."""
     return "".join(" " if unicodedata.category(character)[0] in "CZ" else character for character in text)
 
 
@@ -35,12 +35,12 @@ def to_ascii(line: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """The width of the text in terminal columns."""
     return sum(_cell(character) for character in text)
 
 
 def fitted(text: str, width: int) -> str:
-    """Exactly so many columns: cut with an ellipsis, or filled with spaces."""
+    """The text in exactly `width` columns, truncated with an ellipsis or padded."""
     clean = plain_text(text)
     if cells(clean) > width:
         while clean and cells(clean) > width - 1:
@@ -52,7 +52,7 @@ def fitted(text: str, width: int) -> str:
 def compact(value: float) -> str:
     """1234567 as 1.23M."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= 0.9995 * size:  # what rounds up to it is written as it
+        if abs(value) >= 0.9995 * size:  # include numbers that round up to the size
             return f"{value / size:.3g}{letter}"
     return f"{value:.3g}"
 

@@ -1,4 +1,4 @@
-"""How names and numbers are written on a chart, and how text from data enters a Vega expression."""
+"""Formats names and numbers for charts, and quotes data for Vega expressions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGE = 1_000_000
 
 
 def quoted(value: object) -> str:
-    """A value as a literal of a Vega expression: plain ASCII, so that no character can end it."""
+    """A value as a literal in a Vega expression; ASCII only, so that no character can end it."""
     return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
 
 
@@ -24,13 +24,13 @@ def datum(column: str) -> str:
 
 
 def human(name: str) -> str:
-    """`product_category` as a person would write it: Product category."""
+    """`product_category` as a label: Product category."""
     text = inner(name)
     return text[:1].upper() + text[1:]
 
 
 def inner(name: str) -> str:
-    """The same inside a sentence; short words in capitals stay so, since they are abbreviations."""
+    """A name inside a sentence; short upper-case words are abbreviations and stay upper-case."""
     return " ".join(map(_word, spaced(name).split())) or name
 
 
@@ -62,12 +62,12 @@ def number_axis(column: TableColumn, values: Iterable[float], title: str | None 
 
 
 def labels(pattern: str) -> dict[str, Any]:
-    """How an axis or a legend writes its numbers; SI says G where people say B for billions."""
+    """The number format of an axis or a legend; replaces SI's G with B for billions."""
     if not pattern.endswith("s"):
         return {"format": pattern}
     return {"format": pattern, "labelExpr": f'replace(format(datum.value, "{pattern}"), "G", "B")'}
 
 
 def is_years(numbers: list[float]) -> bool:
-    """Whole numbers that can only be meant as years: 2,024 would read wrong."""
+    """Whether the numbers are years, which have no thousands separator."""
     return bool(numbers) and all(number == int(number) and 1800 <= number <= 2200 for number in numbers)

@@ -1,4 +1,4 @@
-"""Time on a chart: read from ISO text, written by grain, ticked by the calendar, never by the local zone."""
+"""Time on a chart: parsed from ISO text, formatted by grain, with calendar ticks, independent of the local zone."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LADDER = (
 
 @dataclass(frozen=True)
 class Timeline:
-    """The moments of a column, in order, and the grain at which they are written."""
+    """The points in time of a column, in order, and their grain."""
 
     moments: tuple[datetime, ...]
     grain: str
@@ -64,7 +64,7 @@ class Timeline:
         return first if first == last else f"{first} to {last}"
 
     def steps(self) -> tuple[datetime, ...]:
-        """The moments with the gaps between them filled, so that a missing month leaves a hole."""
+        """The points in time with gaps filled, so that a missing month leaves a hole."""
         filled: list[datetime] = []
         moment = self.moments[0]
         while moment <= self.moments[-1] and len(filled) < MOST_STEPS:
@@ -73,7 +73,7 @@ class Timeline:
         return tuple(filled) if set(self.moments) <= set(filled) else self.moments
 
     def ticks(self, most: int) -> tuple[tuple[datetime, ...], str]:
-        """At most so many moments on calendar boundaries, and the grain in which to write them."""
+        """At most `most` ticks on calendar boundaries, and their grain."""
         first, last = self.moments[0], self.moments[-1]
         for unit, step in LADDER:
             if ORDER.index(unit) < ORDER.index(self.grain):
@@ -85,7 +85,7 @@ class Timeline:
 
 
 def timeline(values: Iterable[object], grain: str | None) -> Timeline | None:
-    """None when there is no value or one that is not a date or a timestamp."""
+    """The timeline of a column; None if it is empty or has a value that is not a date or timestamp."""
     moments = [moment(value) for value in values if value is not None]
     known = sorted({item for item in moments if item is not None})
     if not known or None in moments:
@@ -94,7 +94,7 @@ def timeline(values: Iterable[object], grain: str | None) -> Timeline | None:
 
 
 def moment(value: object) -> datetime | None:
-    """The wall-clock time that was written, whatever its zone."""
+    """The wall-clock time of a value, ignoring its zone."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=None, microsecond=0)
     if isinstance(value, date):
@@ -106,7 +106,7 @@ def moment(value: object) -> datetime | None:
 
 
 def written(value: datetime, grain: str) -> str:
-    """What `utcFormat` writes for the grain, in the same letters."""
+    """The value formatted by grain, exactly as Vega's `utcFormat` does it."""
     day = f"{value.day} {MONTHS[value.month - 1]} {value.year:04d}"
     match grain:
         case "year":
@@ -128,12 +128,12 @@ def milliseconds(value: datetime) -> int:
 
 
 def parsed(column: str) -> str:
-    """The expression that reads the column's ISO text as UTC; a date alone is its midnight."""
+    """An expression that parses the column's ISO text as UTC; a date is midnight."""
     return f'utcParse(slice({datum(column)} + "T00:00:00", 0, 19), "%Y-%m-%dT%H:%M:%S")'
 
 
 def labelled(column: str, grain: str) -> str:
-    """The expression that writes the column's ISO text by grain."""
+    """An expression that formats the column's ISO text by grain."""
     return f"utcFormat({parsed(column)}, {quoted(FORMATS[grain])})"
 
 
@@ -160,7 +160,7 @@ def _floor(value: datetime, unit: str, step: int) -> datetime:
     if unit in MONTHS_IN:
         months = (value.year * 12 + value.month - 1) // (MONTHS_IN[unit] * step) * MONTHS_IN[unit] * step
         return datetime(max(months // 12, 1), months % 12 + 1, 1)
-    if unit in ("day", "week"):  # no calendar boundary of their own: the data's first one is as good
+    if unit in ("day", "week"):  # start at the data's first value
         return value
     midnight = value.replace(hour=0, minute=0, second=0)
     return midnight + (value - midnight) // (FIXED[unit] * step) * FIXED[unit] * step

@@ -1,1 +1,1 @@
-"""The gate: a linter for plans, and the only maker of a CheckedPlan."""
+"""The gate: a linter for plans, and the only code that creates a `CheckedPlan`."""

@@ -1,4 +1,4 @@
-"""Everything a rule may look at."""
+"""The input of every rule: a plan and what it is checked against."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.contracts.tool import Tool
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan beside what it is checked against. Derived views are computed once and shared by all rules."""
+    """A plan with its reading, the catalog and the schemas. Derived views are computed once and shared by all rules."""
 
     plan: Plan
     reading: Reading
@@ -31,7 +31,7 @@ class Draft:
 
     @cached_property
     def tools(self) -> Mapping[str, Tool | None]:
-        """The tool of each step, None where it has none or names an unknown one."""
+        """The tool of each step; None if it has none or names an unknown one."""
         known = self.catalog.tools
         return {s.id: as_used(s, known[s.tool]) if s.tool and s.tool in known else None for s in self.wiring.steps}
 
@@ -45,7 +45,7 @@ class Draft:
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """What was asked, as the catalog's map names it; a chart kind that was named counts too."""
+        """The labels of the requirements, as in the catalog; a named chart kind is included."""
         kinds = {
             f"output:chart:{r.value.chart}"
             for r in self.reading.requirements
@@ -61,7 +61,7 @@ class Draft:
         return frozenset(column for column in columns if column)
 
     def tool_steps(self) -> Iterator[tuple[int, Step, Tool]]:
-        """Position, step and tool, for the steps whose tool is known."""
+        """Index, step and tool, for the steps with a known tool."""
         for index, step in enumerate(self.plan.steps):
             if self.wiring.by_id[step.id] is step and (tool := self.tools[step.id]):
                 yield index, step, tool
@@ -75,7 +75,7 @@ class Draft:
         return any((self.catalog.capability(name) or name) in wanted for name in tool.capabilities)
 
     def input_shape(self, step: Step, tool: Tool, port: str | None = None) -> Shape | None:
-        """The shape of a step's input; the first unless named."""
+        """The shape of a step's input: the named port, or the first."""
         name = port or (tool.inputs[0].name if tool.inputs else OUT)
         return self.shapes[step.id].get(name)
 
@@ -84,7 +84,7 @@ class Draft:
         return (shape.columns or {}).get(name) if shape and isinstance(name, str) else None
 
     def comes_from(self, step: Step, tool: Tool, name: object, column: str) -> bool:
-        """Whether the input column `name` is, or is made from, the source's `column`."""
+        """Whether the input column `name` is, or derives from, the source's `column`."""
         found = self.input_column(step, tool, name)
         return bool(found) and column in names(found.origins if found else frozenset())
 

@@ -1,4 +1,4 @@
-"""The gate: every rule looks, and only a plan without fault becomes a CheckedPlan."""
+"""The gate: runs every rule, and creates a `CheckedPlan` only if none finds an error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
     *limits.RULES,
 )
 
-FAMILIES = {  # modules whose rules belong to the family of another name
+FAMILIES = {  # rule families whose name differs from the module's
     "conditions": "types",
     "filters": "coverage",
     "goals": "coverage",
@@ -61,13 +61,13 @@ def _code(rule: Rule) -> str:
 
 
 CODES: dict[str, Rule] = {_code(rule): rule for rule in RULES}
-"""The code of an issue is its rule's family and name."""
+"""All rules by code; the code is the rule's family and name."""
 
 MOST_ISSUES = 100
 
 
 def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
-    """Repair what is safe to repair, let every rule look, and pass or refuse the plan."""
+    """Make safe repairs, run every rule, and pass or refuse the plan."""
     known = schemas or {}
     repaired, repairs = repair(plan, catalog, known)
     draft = Draft(repaired, reading, catalog, known)
@@ -79,7 +79,7 @@ def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, 
 
 
 def check_text(text: str | bytes, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
-    """The same for a proposal written as JSON, wherever it comes from."""
+    """Parse and check a proposal in JSON."""
     proposal = parse(text)
     if isinstance(proposal, Refused):
         return proposal

@@ -1,4 +1,4 @@
-"""What each step's table looks like, followed from the source's schema without running anything."""
+"""Derives the columns of each step's table from the source's schema, without running anything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
 OUT = ""
-"""The name under which a step's own shape stands beside those of its inputs."""
+"""The key of a step's output shape, beside the keys of its input ports."""
 
 Origin = tuple[str, str]
 """A source's table and column."""
@@ -39,13 +39,13 @@ class Column:
 
     kind: ColumnKind
     origins: frozenset[Origin] = frozenset()
-    repeated: bool = False  # a join has repeated its values: a sum would count them twice
-    function: Function | None = None  # the aggregate that made it
+    repeated: bool = False  # a join has repeated its values, so a sum would count them twice
+    function: Function | None = None  # the aggregate that computed it
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A filter that every row of a table has passed."""
+    """A filter that has been applied to a table."""
 
     origins: frozenset[Origin]
     operator: str
@@ -54,7 +54,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Shape:
-    """Columns, what identifies a row, and the filters passed on the way; `columns` is None when data decides."""
+    """The columns, keys and applied filters of a table; `columns` is None if they depend on the data."""
 
     columns: Mapping[str, Column] | None
     keys: frozenset[frozenset[str]] = frozenset()
@@ -68,7 +68,7 @@ class Shape:
 def follow(
     wiring: Wiring, tools: Mapping[str, Tool | None], schemas: Mapping[str, SourceSchema]
 ) -> dict[str, dict[str, Shape]]:
-    """For each step, the shapes of its inputs by port, and its own under `OUT`; what cannot be known is absent."""
+    """For each step, the shapes of its inputs by port, and its output under `OUT`; unknown shapes are absent."""
     found: dict[str, dict[str, Shape]] = {}
     for step in wiring.steps:
         tool = tools[step.id]
@@ -119,7 +119,7 @@ def _of_table(table: Table) -> Shape:
 
 
 def _read(step: Step, tool: Tool, table: Table) -> Shape:
-    """The rows of a table that a tool keeps where they lie."""
+    """The shape of a table that a tool reads and filters at the source."""
     passed = (
         Condition(frozenset({(table.name, use.column or "")}), use.operator or "", use.values)
         for use in kept_by(step, tool)
@@ -128,7 +128,7 @@ def _read(step: Step, tool: Tool, table: Table) -> Shape:
 
 
 def _common(shapes: list[Shape]) -> Shape:
-    """What holds whichever of a router's branches is taken."""
+    """What the shapes have in common, whichever branch a router takes."""
     first, *others = shapes
     if not others:
         return first
@@ -256,7 +256,7 @@ def _queried(step: Step, tool: Tool, source: Shape) -> Shape:
 
 
 def _of_field(field: QueryField, column: Column | None) -> Column:
-    if column is None:  # of a formula; names/unknown-column says so of anything else
+    if column is None:  # a formula; names/unknown-column reports other cases
         return Column("other")
     if isinstance(field, DimensionField):
         return column
@@ -273,7 +273,7 @@ def _passed(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> tuple[Condit
 
 
 def conditions(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterator[Condition]:
-    """The filters that a step applies, by where their columns come from."""
+    """The filters that a step applies, in terms of source columns."""
     for use in filter_uses(step, tool):
         if use.column is not None and use.column in columns:
             yield Condition(columns[use.column].origins, use.operator or "", use.values)
@@ -281,7 +281,7 @@ def conditions(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterato
 
 
 def _periods(step: Step, tool: Tool, columns: Mapping[str, Column]) -> Iterator[Condition]:
-    """A comparison of periods keeps each of them, on its own time column."""
+    """A comparison of periods filters by each period, on its time column."""
     times = [use.name for use in column_uses(step, tool) if use.role == "time" and use.name in columns]
     for node in with_role(step, tool, "period"):
         if times and isinstance(node.value, list | tuple):

@@ -1,4 +1,4 @@
-"""Reading a step's params by its tool's schema: which strings are columns, which name new ones, what they mean."""
+"""Interprets a step's params by its tool's schema: columns, new columns, metrics, filters and ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.contracts.tool import Tool
 
 FUNCTIONS = frozenset(get_args(Function))
 GROUPING = frozenset({"group_by", "cut", "part", "bin"})
-"""The roles of columns that rows are grouped by: as they are, or by what a query makes of them."""
+"""The roles of grouping columns, plain or transformed by a query."""
 
 SERIES = frozenset({"RUNNING_TOTAL", "DIFFERENCE_FROM", "MOVING_CALCULATION"})
 
@@ -43,14 +43,14 @@ class ColumnUse:
     path: str
     name: str
     kind: str  # any, number, time or text
-    port: str | None  # the input it is looked up in; the first one unless the schema says
+    port: str | None  # the input that has the column; None means the first
     keep: bool
     role: str | None
 
 
 @dataclass(frozen=True)
 class MetricUse:
-    """A param that computes a number; what is ill-typed in it is None, and `types/unfit-param` says so."""
+    """A param that computes a number. Ill-typed values are None; `types/unfit-param` reports them."""
 
     path: str
     column: str | None
@@ -59,7 +59,7 @@ class MetricUse:
 
 @dataclass(frozen=True)
 class FilterUse:
-    """A param that leaves rows out."""
+    """A param that filters rows."""
 
     path: str
     column: str | None
@@ -69,7 +69,7 @@ class FilterUse:
 
 @dataclass(frozen=True)
 class RankUse:
-    """A param that keeps the first or last few; without a direction it does not go by a measure of the result."""
+    """A param that keeps the top or bottom rows; `direction` is None if it does not rank by a measure of the result."""
 
     path: str
     direction: object
@@ -77,12 +77,12 @@ class RankUse:
 
 
 def walk(step: Step, tool: Tool) -> Iterator[Node]:
-    """Every value of the params that the schema describes, outer ones first. Ill-typed values are passed over."""
+    """Every value of the params that the schema describes, outer values first. Ill-typed values are skipped."""
     yield from _walk(tool.params, step.params, "params")
 
 
 def read_query(step: Step, tool: Tool) -> Query | None:
-    """The query of a step whose tool takes one; None where it is ill-formed, and `query/malformed` says so."""
+    """The query of a step whose tool takes one; None if it is malformed (`query/malformed` reports it)."""
     try:
         return Query.model_validate(thaw(step.params.get("query"))) if tool.output.columns == "query" else None
     except ValidationError:
@@ -133,7 +133,7 @@ def filter_uses(step: Step, tool: Tool) -> Iterator[FilterUse]:
 
 
 def kept_by(step: Step, tool: Tool) -> Iterator[FilterUse]:
-    """The filters that a tool applies where the rows lie."""
+    """The filters that a tool applies at the source."""
     properties = cast(Mapping[str, Mapping[str, object]], tool.params.get("properties", {}))
     said = {name: step.params.get(name, schema.get("default")) for name, schema in properties.items()}
     for keep in tool.keeps:
@@ -145,7 +145,7 @@ def kept_by(step: Step, tool: Tool) -> Iterator[FilterUse]:
 
 
 def _kept(operator: str, said: list[object]) -> Iterator[tuple[str, tuple[Scalar, ...]]]:
-    """The operator and its values; half of a period is open on the other side."""
+    """The operator and its values; a period with one bound is open on the other side."""
     if operator == "between" and None in said:
         bounds = zip((">=", "<"), said, strict=True)
         yield from ((bound, (value,)) for bound, value in bounds if isinstance(value, str))
@@ -166,7 +166,7 @@ def rank_uses(step: Step, tool: Tool) -> Iterator[RankUse]:
 
 
 def grains(step: Step, tool: Tool) -> Iterator[str]:
-    """How dates are cut."""
+    """The grains to which dates are truncated."""
     for node in with_role(step, tool, "grain"):
         if isinstance(node.value, str) and node.value != "none":
             yield node.value
@@ -177,7 +177,7 @@ def grains(step: Step, tool: Tool) -> Iterator[str]:
 
 
 def as_used(step: Step, tool: Tool) -> Tool:
-    """A tool that takes a query can do what this very query does."""
+    """A query tool with the capabilities that this step's query uses."""
     query = read_query(step, tool)
     if query is None:
         return tool

@@ -1,4 +1,4 @@
-"""Text to a Proposal: size, depth, duplicate keys and odd numbers are refused before a model sees them."""
+"""Parses a text into a `Proposal`. Size, depth, duplicate keys and non-finite numbers are checked before validation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PARSING_CODES = {
     "shape/json": "A plan is one JSON document in UTF-8.",
     "shape/duplicate-key": "A key appears once in its object.",
     "shape/number": "Numbers are finite.",
-    "shape/unknown-key": "A plan holds only the keys that its contract has.",
-    "shape/missing-field": "A plan has every field that its contract demands.",
-    "shape/wrong-type": "Every field has the type and the form that its contract demands.",
+    "shape/unknown-key": "A plan has only the keys of its contract.",
+    "shape/missing-field": "A plan has every required field of its contract.",
+    "shape/wrong-type": "Every field has the type and format that its contract requires.",
 }
-"""What can be wrong with a text before the rules see a plan."""
+"""The faults of a text that is not a valid plan; the rules run only after these checks."""
 
 _CODES: dict[Fault, str] = {
     "size": "limits/size",
@@ -39,7 +39,7 @@ _CODES: dict[Fault, str] = {
 
 
 def parse(text: str | bytes) -> Proposal | Refused:
-    """A proposal, or every reason why this text is none."""
+    """Parse a proposal, or return every reason why the text is not one."""
     try:
         data = parse_strictly(text, MAX_BYTES)
     except JsonRefused as error:
@@ -57,7 +57,7 @@ def _issue(error: JsonRefused) -> Issue:
 
 
 def _without_story(data: object) -> object:
-    """Without the explanations that `plan --json` adds for people: only the plan and its reading are checked."""
+    """Drop the explanations that `plan --json` adds; only the plan and its reading are checked."""
     if not isinstance(data, dict):
         return data
     return {key: value for key, value in data.items() if key not in STORY}

@@ -1,4 +1,4 @@
-"""Safe repairs, made before the rules look and logged with their reason; whatever changes the meaning is left."""
+"""Safe repairs, made and logged before the rules run. Nothing that would change the meaning of a plan is repaired."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from groundplan.contracts.tool import Tool
 
 
 def repair(plan: Plan, catalog: Catalog, schemas: Mapping[str, SourceSchema]) -> tuple[Plan, tuple[Repair, ...]]:
-    """The plan with its only table, its column casing, its defaults and what a query leaves unsaid filled in.
+    """Fill in a source's only table, column casing, defaults and implicit parts of a query.
 
-    A column that is merely spelt alike, a metric, a grouping or a grain is never touched: that would be
-    another question's answer.
+    Columns with a similar name, metrics, groupings and grains are never changed: that would answer a different
+    question.
     """
     wiring = Wiring(plan)
     shapes: dict[str, dict[str, Shape]] = {}
@@ -84,7 +84,7 @@ def _defaults(step: Step, tool: Tool) -> Iterator[Change]:
 def _missing(schema: Mapping[str, object], value: object, path: str) -> Iterator[tuple[str, object]]:
     properties, items = schema.get("properties"), schema.get("items")
     if read_reference(value) or is_join(value):
-        return  # a default beside it would make it a plain object
+        return  # adding a default would turn the reference into a plain object
     if isinstance(properties, Mapping) and isinstance(value, Mapping):
         for name, inner in properties.items():
             if name in value:
@@ -97,14 +97,14 @@ def _missing(schema: Mapping[str, object], value: object, path: str) -> Iterator
 
 
 def _said_outright(step: Step, tool: Tool) -> Iterator[Change]:
-    """What readings mean by a filter, where a query would otherwise keep rows without a value or rank too early."""
+    """Make a query's filters match their meaning in readings: exclude nulls, and filter before ranking."""
     query = read_query(step, tool)
     filters = query.filters if query else ()
     ranked = any(isinstance(one, TopFilter) for one in filters)
     for index, one in enumerate(filters):
         path = f"params.query.filters.{index}"
         if isinstance(one, SetFilter) and one.exclude and None not in one.values:
-            reason = "values that are left out take the rows without a value with them"
+            reason = "excluding values also excludes rows without a value"
             yield _outright(step, f"{path}.values", str(list(one.values)), [*one.values, None], reason)
         if (
             ranked
@@ -112,7 +112,7 @@ def _said_outright(step: Step, tool: Tool) -> Iterator[Change]:
             and not isinstance(one, TopFilter | ConditionFilter)
             and not aggregates(one.field)
         ):
-            reason = "the first few are those of the rows that were asked for"
+            reason = "the ranking applies to the filtered rows"
             yield _outright(step, f"{path}.context", "False", True, reason)
 
 
@@ -136,7 +136,7 @@ def _casing(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[Cha
                     kind="casing",
                     before=use.name,
                     after=same[0],
-                    reason="the same name in other letters, and no other column has it",
+                    reason="the same name in different case, and no other column has it",
                 ),
                 same[0],
             )

@@ -1,4 +1,4 @@
-"""Which step feeds which: needs, routers' branches, and the inputs they fill."""
+"""The data flow between steps: needs, router branches, and the inputs they fill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Wiring:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """The plan's steps; of two with one id, the first."""
+        """The plan's steps; of two with the same id, only the first."""
         firsts: dict[str, Step] = {}
         for step in self.plan.steps:
             firsts.setdefault(step.id, step)
@@ -32,7 +32,7 @@ class Wiring:
         return {step.id: index for index, step in enumerate(self.steps)}
 
     def data_needs(self, step: Step) -> tuple[str, ...]:
-        """The earlier steps that hand this one data; a router only says whether it runs."""
+        """The earlier steps that pass data to this one; routers only decide whether it runs."""
         return tuple(
             need
             for need in dict.fromkeys(step.needs)
@@ -40,10 +40,10 @@ class Wiring:
         )
 
     def inputs(self, step: Step, tool: Tool) -> dict[str, str | tuple[str, ...]]:
-        """Each input port with what fills it: a source's table by name, or the steps one of which will.
+        """Each input port with what fills it: the name of a source's table, or alternative steps.
 
-        A param named as the port takes a source's table; the other ports are filled by the needs in order,
-        where needs that exclude each other (branches of one router) fill one port together.
+        A param with the port's name gives a source's table. Needs fill the other ports in order; needs that exclude
+        each other (branches of one router) fill one port together.
         """
         filled: dict[str, str | tuple[str, ...]] = {}
         referred = {reference.step for _, reference in references(step.params)}
@@ -57,7 +57,7 @@ class Wiring:
         return filled
 
     def surplus(self, step: Step, tool: Tool) -> tuple[str, ...]:
-        """Needs that no input takes; of a tool that gives facts, a need may only say what comes first."""
+        """Needs that fill no input. Tools that return facts have none, as their needs may only set the order."""
         if tool.output.kind == "facts" and not tool.inputs:
             return ()
         used = {reference.step for _, reference in references(step.params)}
@@ -76,13 +76,13 @@ class Wiring:
         return groups
 
     def exclude_each_other(self, one: str, other: str) -> bool:
-        """Whether a router takes one of the two steps at most."""
+        """Whether a router runs at most one of the two steps."""
         mine, theirs = self._branches[one], self._branches[other]
         return any(router in theirs and theirs[router] != branch for router, branch in mine.items())
 
     @cached_property
     def _branches(self) -> Mapping[str, Mapping[str, str]]:
-        """For each step, the routers it depends on and the branch of each that it lies on."""
+        """For each step, the routers it depends on and its branch of each."""
         found: dict[str, dict[str, str]] = {}
         for step in self.steps:
             choices: dict[str, set[str]] = {}
@@ -93,7 +93,7 @@ class Wiring:
                     choices.setdefault(router, set()).add(branch)
                 if self.by_id[need].kind == "router":
                     choices.setdefault(need, set()).add(step.id)
-            # a step that takes several branches of a router lies on none of them
+            # a step that joins several branches of a router is on none of them
             found[step.id] = {router: branches.pop() for router, branches in choices.items() if len(branches) == 1}
         return found
 
@@ -107,11 +107,11 @@ class Wiring:
 
     @cached_property
     def ends(self) -> tuple[Step, ...]:
-        """The steps whose output nobody takes: what a person gets to see."""
+        """The steps whose output no other step uses: the answer shows them."""
         return tuple(s for s in self.steps if s.kind != "router" and not self.consumers[s.id])
 
     def feeds(self, step: str) -> frozenset[str]:
-        """Every later step that this one's data reaches."""
+        """Every later step that this step's data reaches."""
         reached: set[str] = set()
         waiting = [step]
         while waiting:

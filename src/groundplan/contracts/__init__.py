@@ -1,1 +1,1 @@
-"""What passes between the stages: frozen, closed, and the same for every strategy and source."""
+"""The data types that stages exchange: frozen, closed, and the same for every strategy and source."""

@@ -1,4 +1,4 @@
-"""How a run ends: an answer, a refusal or a question back."""
+"""The outcome of a question: an answer, a refusal or a clarification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.contracts.reading import Reading
 
 
 class ShownTable(Contract):
-    """The rows a person sees."""
+    """A table with the rows that the user sees."""
 
     title: str = ""
     columns: tuple[str, ...]
@@ -28,14 +28,14 @@ class TraceEntry(Contract):
     at: datetime  # when it ended
     ms: float
     tokens: int = 0
-    thought: str = ""  # why it did what it did
-    action: str = ""  # what it did
+    thought: str = ""  # the reason
+    action: str = ""  # the result
 
 
 class Usage(Contract):
-    """What models were asked for one question; all of it nothing without a model."""
+    """Model calls and tokens for one question; all zero without a model."""
 
-    models: tuple[str, ...] = ()  # those that were called
+    models: tuple[str, ...] = ()  # the models called
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -50,7 +50,7 @@ class Usage(Contract):
 
 
 class Citation(Contract):
-    """A number, name or date of the text, and the fact that carries it."""
+    """A number, name or date in the text, and the fact it comes from."""
 
     text: str
     fact: str
@@ -72,7 +72,7 @@ class Answer(Contract):
     facts: Facts
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
-    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
+    notes: tuple[str, ...] = ()  # how a model read words, and which model replies were not used and why
 
 
 class Attempt(Contract):
@@ -95,27 +95,27 @@ class Refusal(Contract):
     tried: tuple[Attempt, ...] = ()  # plans that the gate refused or that failed when they ran
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
-    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
+    notes: tuple[str, ...] = ()  # as in Answer
 
 
 def refused(code: str, problem: str, hint: str) -> Refusal:
-    """A refusal for one reason."""
+    """Build a refusal with a single issue."""
     text = f"{problem[:1].upper()}{problem[1:]}; {hint}."
     return Refusal(text=text, issues=(Issue(code=code, problem=problem, hint=hint),))
 
 
 class Clarification(Contract):
-    """A question back. A reply (a candidate, its number, or its words) completes the question that was asked."""
+    """A question to the user. The reply (a candidate, its number, or its words) completes the original question."""
 
     kind: Literal["clarification"] = "clarification"
     text: str
     missing: str
     candidates: tuple[str, ...] = ()
-    put: str = "{choice}"  # what takes the place of `missing` in the question: `{choice} {missing}` adds to it
-    open: bool = False  # without candidates: a reply in any words completes the question
+    put: str = "{choice}"  # what replaces `missing` in the question; `{choice} {missing}` keeps it
+    open: bool = False  # there are no candidates: any reply completes the question
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
-    notes: tuple[str, ...] = ()  # how words were read by a model, what was not taken, why one said nothing
+    notes: tuple[str, ...] = ()  # as in Answer
 
 
 Outcome = Answer | Refusal | Clarification

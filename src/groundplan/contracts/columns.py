@@ -1,4 +1,4 @@
-"""The kinds of column, and what an aggregate makes of each."""
+"""Column kinds, and which aggregate functions apply to them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
 Function = Literal["sum", "mean", "median", "min", "max", "count", "count_distinct", "std"]
 
 DUPLICATE_PROOF: frozenset[Function] = frozenset({"min", "max", "count_distinct"})
-"""Functions whose result stays right when a join has repeated rows."""
+"""Functions whose result stays correct when a join repeats rows."""
 
 
 def fits(function: Function, kind: ColumnKind) -> bool:
-    """Whether the function means anything on a column of this kind."""
+    """Whether the function applies to columns of this kind."""
     match function:
         case "sum" | "mean" | "median" | "std":
             return kind == "number"
@@ -25,5 +25,5 @@ def fits(function: Function, kind: ColumnKind) -> bool:
 
 
 def kind_after(function: Function, kind: ColumnKind) -> ColumnKind:
-    """The kind of column that the function gives."""
+    """The kind of the function's result."""
     return kind if function in ("min", "max") else "number"

@@ -1,4 +1,4 @@
-"""What every contract is: frozen all the way down, closed to unknown keys."""
+"""The base class of all contracts: deeply frozen, and closed to unknown keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
-"""A step, tool, table or column name; whether it exists is the gate's business."""
+"""A step, tool, table or column name; the gate checks that it exists."""
 
 StepId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Text = Annotated[str, Field(max_length=2_000)]
@@ -24,12 +24,12 @@ class Contract(BaseModel):
         allow_inf_nan=False,
         ser_json_inf_nan="null",
         serialize_by_alias=True,
-        defer_build=True,  # validators are built when they are first used: imports stay fast
+        defer_build=True,  # build validators on first use, to keep imports fast
     )
 
 
 def freeze(value: object) -> object:
-    """The same JSON value, read-only: nobody edits a plan after it was checked."""
+    """A read-only copy of a JSON value, so that a checked plan cannot be edited."""
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
@@ -38,7 +38,7 @@ def freeze(value: object) -> object:
 
 
 def thaw(value: object) -> object:
-    """The same JSON value in plain dicts and lists, as `json` and `jsonschema` want it."""
+    """A copy of a JSON value in plain dicts and lists, as `json` and `jsonschema` require."""
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -49,4 +49,4 @@ def thaw(value: object) -> object:
 JsonObject = Annotated[
     Mapping[str, JsonValue], AfterValidator(freeze), PlainSerializer(thaw, return_type=dict[str, JsonValue])
 ]
-"""A JSON object that cannot be changed once it is inside a contract."""
+"""A read-only JSON object."""

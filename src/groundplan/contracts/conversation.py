@@ -1,4 +1,4 @@
-"""What a thread remembers of a conversation: one turn, as it was asked and planned."""
+"""One turn of a conversation, as a thread remembers it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from groundplan.contracts.reading import Reading
 
 
 class Turn(Contract):
-    """A question that was answered. No rows, no facts, no text of the answer: those are read anew each time."""
+    """An answered question: its reading and its plan. Rows, facts and answer text are not kept."""
 
     reading: Reading
     plan: Plan
 
     @classmethod
     def of(cls, reading: Reading, plan: Plan) -> Turn:
-        """Without what a model thought, and without the text of an answer."""
+        """A turn without model reasoning and answer text."""
         kept = plan.model_copy(update={"answer": "", "provenance": Provenance(template=plan.provenance.template)})
         return cls(reading=reading, plan=kept)
 
     @classmethod
     def read(cls, raw: object) -> Turn | None:
-        """None if another version wrote it."""
+        """Parse a stored turn; None if another version wrote it in a different format."""
         try:
             return cls.model_validate(raw)
         except ValidationError:
@@ -36,6 +36,6 @@ class Turn(Contract):
 
     @property
     def about(self) -> Conversation:
-        """What a follow-up to a knowledge base may take over."""
+        """What a follow-up question to a knowledge base may reuse."""
         intents = tuple(intent.name for intent in self.reading.intents)
         return Conversation(question=self.question, entities=self.reading.entities, intents=intents)

@@ -12,7 +12,7 @@ class Reason(Contract):
 
     requirement: str
     words: str
-    implied: bool  # it follows from those words; nobody named it
+    implied: bool  # it follows from the words, but they do not name it
     steps: tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""What came back: one payload for every source, the only thing an answer may be written from."""
+"""Facts: the results of a run in one format for every source. Answers are written from facts only."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ State = Annotated[Complete | Truncated | Stale, Field(discriminator="kind")]
 
 
 class Item(Contract):
-    """A fact for a person: a value with its name, or a piece of text with its title."""
+    """One fact: a named value, or a text with its title."""
 
     kind: str
     title: str
     value: Scalar = None
     text: str = ""
     unit: str | None = None
-    source: str | None = None  # the id of a cited source; ids never reach the text
+    source: str | None = None  # the id of a cited source; ids never appear in the text
 
 
 class Group(Contract):
     title: str
     items: tuple[Item, ...]
-    count: int | None = None  # how many there are in all, where not every one is listed
+    count: int | None = None  # the total, if not all items are listed
 
 
 class Cited(Contract):
@@ -57,21 +57,21 @@ class TableColumn(Contract):
     name: str
     kind: ColumnKind
     unit: str | None = None
-    grain: str | None = None  # of a time column that was cut to one
+    grain: str | None = None  # set if a time column was truncated to a grain
 
 
 class TableRef(Contract):
-    """A table by reference: the query that gives it. Rows never enter the state."""
+    """A table by reference: the query that returns it. Rows are never stored in the state."""
 
     source: str
     engine: str
     query: str
     columns: tuple[TableColumn, ...]
-    row_count: int | None = None  # known once something has shown it
+    row_count: int | None = None  # known once the table has been fetched
 
 
 class Chart(Contract):
-    """Vega-Lite without its data; `table` gives the rows when it is drawn."""
+    """A Vega-Lite spec without data; the rows are fetched from `table` when the chart is drawn."""
 
     title: str
     spec: JsonObject
@@ -79,17 +79,17 @@ class Chart(Contract):
 
 
 class StepFacts(Contract):
-    """What one step leaves behind, in plain JSON: checkpointed, and read by routers."""
+    """The result of one step, in plain JSON: it is checkpointed, and routers read it."""
 
     step: str
-    given: JsonObject = {}  # of a step with an effect: the params as they were sent
+    given: JsonObject = {}  # for a step with an effect: the params that were sent
     found: bool = True
     rows: int | None = None
     first: JsonObject = {}  # the first row of a shown table
     items: tuple[Item, ...] = ()
     groups: tuple[Group, ...] = ()
     table: TableRef | None = None
-    shown: bool = False  # the table is an answer, not a way station
+    shown: bool = False  # the table is part of the answer, not an intermediate result
     chart: Chart | None = None
     files: tuple[str, ...] = ()
     sources: tuple[Cited, ...] = ()
@@ -97,7 +97,7 @@ class StepFacts(Contract):
 
 
 class Failure(Contract):
-    """A step that did not give facts."""
+    """A step without a result."""
 
     step: str
     status: Literal["failed", "blocked", "skipped"]
@@ -105,34 +105,34 @@ class Failure(Contract):
 
 
 class Because(Contract):
-    """Why a router passed a step by: the one condition that held, or those that did not."""
+    """Why a router skipped a step: the condition that held, or the conditions that did not."""
 
     conditions: Annotated[tuple[str, ...], Field(min_length=1)]
     held: bool
 
 
 class StepEnd(Contract):
-    """How a step of a workflow ended, for a person: what it did, or why not."""
+    """How a workflow step ended, for the user: what it did, or why it did not run."""
 
     step: str
-    tool: str  # by its own name, without that of its source
+    tool: str  # without the name of its source
     effect: Effect
     status: Literal["finished", "failed", "blocked", "skipped"]
-    given: tuple[Item, ...] = ()  # params: as sent by a finished step with an effect, else as far as they are known
-    because: Because | None = None  # of a step that was skipped
-    items: tuple[int, ...] = ()  # what it gave: places in `Facts.items`
-    groups: tuple[int, ...] = ()  # and in `Facts.groups`
+    given: tuple[Item, ...] = ()  # params: as sent by a finished step with an effect, else as far as known
+    because: Because | None = None  # for a skipped step
+    items: tuple[int, ...] = ()  # its results: indexes into `Facts.items`
+    groups: tuple[int, ...] = ()  # and into `Facts.groups`
 
 
 class Facts(Contract):
-    """The whole run: what was found, what covers what, and whether it is all there."""
+    """The result of a whole run: what was found, which steps cover which requirements, and whether it is complete."""
 
     run: str
     found: bool
-    steps: tuple[StepEnd, ...] = ()  # of a workflow, in plan order: those whose tools give facts
+    steps: tuple[StepEnd, ...] = ()  # for a workflow, in plan order: the steps whose tools return facts
     items: tuple[Item, ...] = ()
     groups: tuple[Group, ...] = ()
-    tables: dict[str, TableRef] = {}  # by the step that shows it
+    tables: dict[str, TableRef] = {}  # by step
     charts: dict[str, Chart] = {}
     files: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()

@@ -1,4 +1,4 @@
-"""A fault the gate found, and a safe repair it made."""
+"""Faults that the gate finds, and safe repairs that it makes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.contracts.contract import Contract
 
 
 class Issue(Contract):
-    """One fault, with a stable code whose manual page says more."""
+    """One fault, with a stable code that is documented under docs/rules."""
 
     code: Annotated[str, Field(pattern=r"^[a-z]+/[a-z-]+$")]
     problem: str
@@ -22,7 +22,7 @@ class Issue(Contract):
 
 
 class Repair(Contract):
-    """A safe change made to a plan before it was checked, and why it was safe."""
+    """A safe change to a plan before the check, and why it is safe."""
 
     step: str
     path: str

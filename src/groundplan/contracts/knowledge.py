@@ -1,4 +1,4 @@
-"""What a knowledge source tells the reader: types, relations and intents with their words; never a node's text."""
+"""The schema of a knowledge base: types, relations and intents with their words, but no node text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from groundplan.contracts.reading import Entity
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 Phrase = Annotated[str, Field(min_length=1, max_length=80)]
 Hop = Annotated[str, Field(pattern=r"^\^?[^\s^/]+$", max_length=40)]
-"""One relation of a path; `^name` goes backwards. Short, because a path makes the name of an intent."""
+"""One relation of a path; `^name` goes backwards. Short, because intent names are built from paths."""
 
 Words = dict[Language, tuple[Phrase, ...]]
 LONGEST_PATH = 3
 
 
 class DirectedWords(Contract):
-    """`forward` asks for what a relation leads to, `backward` for what leads there."""
+    """Words that ask for a relation's target (`forward`) or for its origin (`backward`)."""
 
     forward: tuple[Phrase, ...] = ()
     backward: tuple[Phrase, ...] = ()
@@ -42,7 +42,7 @@ class Relation(Contract):
 
 
 class LookupIntent(Contract):
-    """A path with a name. Without `about` it starts from no entity; without a path it is the node itself."""
+    """A named path. Without `about` it starts from no entity; without a path it returns the node itself."""
 
     name: Name
     about: Name | None = None
@@ -53,7 +53,7 @@ class LookupIntent(Contract):
 
 
 class KnowledgeSchema(Contract):
-    """One knowledge base, as `knowledge.yaml` describes it."""
+    """A knowledge base as described by `knowledge.yaml`."""
 
     source: Name
     title: Text = ""
@@ -69,7 +69,7 @@ class KnowledgeSchema(Contract):
         return self
 
     def ends(self, hop: str) -> tuple[str, str] | None:
-        """The types that a hop goes from and to; None for a relation that is not there."""
+        """The start and end types of a hop; None if the relation does not exist."""
         backwards, name = hop.startswith("^"), hop.removeprefix("^")
         found = next((relation for relation in self.relations if relation.name == name), None)
         if found is None:
@@ -100,7 +100,7 @@ class KnowledgeSchema(Contract):
 
 
 class Conversation(Contract):
-    """What the turn before was about: all that a follow-up may take over."""
+    """What the previous turn was about; a follow-up may reuse only this."""
 
     question: Text
     entities: tuple[Entity, ...] = ()

@@ -1,4 +1,4 @@
-"""What a strategy proposes and, once checked, the runner runs."""
+"""Plans: a planner proposes one, the gate checks it, the runner runs it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.tool import Tool
 
 Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-"""The planner that made a plan: rules, adapt, direct, compose, lookup, one of a plug-in, or `hand`."""
+"""The planner that made a plan: rules, adapt, direct, compose, lookup, a plug-in's planner, or `hand`."""
 
-MOST_CHARACTERS = 2_000  # of a text
+MOST_CHARACTERS = 2_000  # in a text field
 RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
 
 
 class Route(Contract):
-    """Where a router goes when the condition, CEL over the facts of earlier steps, holds."""
+    """The target of a router if the condition holds; conditions are CEL over the facts of earlier steps."""
 
     when: Annotated[str, Field(min_length=1, max_length=500)]
     to: StepId
@@ -39,7 +39,7 @@ class Step(Contract):
 
 
 class Fallback(Contract):
-    """Steps that run only when the others brought too little."""
+    """Steps that run only if the others found too little."""
 
     when: Annotated[tuple[Literal["NO_RESULTS", "LOW_COVERAGE", "FAILED"], ...], Field(min_length=1)]
     steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
@@ -77,18 +77,18 @@ class Plan(Contract):
 
     @property
     def reasons(self) -> str:
-        """Each step with the words it is there for."""
+        """The rationale of each step."""
         return "; ".join(f"{step.id}: {step.rationale}" for step in self.steps if step.rationale)[:MOST_CHARACTERS]
 
     @property
     def fingerprint(self) -> str:
-        """The same for two plans exactly when they do the same."""
+        """A hash that is equal for two plans exactly when they do the same."""
         work = self.model_dump_json(include={"steps", "fallback", "limits"})
         return hashlib.sha256(work.encode()).hexdigest()[:16]
 
 
 class Proposal(Contract):
-    """A plan beside what it answers: what `groundplan check` reads from a file."""
+    """A plan with the reading it answers: the input of `groundplan check`."""
 
     reading: Reading
     plan: Plan
@@ -101,17 +101,17 @@ class Coverage(Contract):
 
 
 class Binding(Contract):
-    """What fills an input: a table of the source, or whichever of these steps ran."""
+    """What fills an input: a table of the source, or the output of whichever of these steps ran."""
 
     table: Name | None = None
     steps: tuple[StepId, ...] = ()
 
 
 class CheckedPlan(Plan):
-    """A plan that passed the gate. Only `checking.gate` makes one; nothing can change or copy it.
+    """A plan that passed the gate. Only `checking.gate` can create one, and it cannot be changed or copied.
 
-    It carries everything the runner needs, so that what runs is exactly what was proven. It is never read back
-    from storage: a stored plan goes through the gate again.
+    It contains everything the runner needs, so what runs is exactly what was checked. It is never loaded from storage:
+    a stored plan passes the gate again.
     """
 
     MADE_BY: ClassVar[str] = "groundplan.checking.gate"
@@ -119,10 +119,10 @@ class CheckedPlan(Plan):
     requirements: tuple[Requirement, ...]
     coverage: tuple[Coverage, ...]
     repairs: tuple[Repair, ...] = ()
-    tools: dict[str, Tool]  # by name, those that the steps call
+    tools: dict[str, Tool]  # the tools that the steps call, by name
     inputs: dict[StepId, dict[str, Binding]]  # by step and port
-    ends: tuple[StepId, ...]  # the steps whose output nobody takes: what a person gets to see
-    writes: tuple[StepId, ...] = ()  # steps with an effect: a person approves them first
+    ends: tuple[StepId, ...]  # steps whose output no other step uses: the answer shows them
+    writes: tuple[StepId, ...] = ()  # steps with an effect, which need approval
     catalog_version: str
     schema_hash: str | None
 

@@ -1,4 +1,4 @@
-"""What a run says while it goes on."""
+"""Progress events of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.contracts.contract import Contract
 
 
 class Progress(Contract):
-    """One event of one step; `ms` once it has ended."""
+    """One event of one step; `ms` is set when the step has ended."""
 
     run: str
     step: str

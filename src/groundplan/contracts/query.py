@@ -1,6 +1,6 @@
-"""A query as Tableau's VizQL Data Service takes it, for published data sources and plain tables alike.
+"""Typed queries in the format of Tableau's VizQL Data Service, for published data sources and plain tables.
 
-Attributes are spelt our way and the wire Tableau's way (`fieldCaption`): only the wire's spelling is read and written.
+Attributes are snake_case; the JSON uses Tableau's spelling (`fieldCaption`) and accepts no other.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _real_day(text: str) -> str:
     try:
         date.fromisoformat(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no day; write one like 2025-01-31") from error
+        raise ValueError(f"{text!r} is not a date; write one such as 2025-01-31") from error
     return text
 
 
@@ -64,7 +64,7 @@ Positive = Annotated[StrictInt, Field(ge=1)]
 
 
 class Wire(Contract):
-    """A part of a query: it knows its keys, and tells the nearest one to whoever misspells."""
+    """A part of a query. Unknown keys are errors that suggest the nearest known key."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
@@ -79,7 +79,7 @@ class Wire(Contract):
         return data
 
     def wire(self) -> dict[str, JsonValue]:
-        """Exactly what was given, as JSON."""
+        """Exactly the fields that were set, as JSON."""
         return self.model_dump(mode="json", exclude_unset=True)
 
 
@@ -95,7 +95,7 @@ class CustomSort(Wire):
 
 
 class Calculation(Wire):
-    """What all table calculations share: the dimensions along which they go."""
+    """The base of all table calculations: the dimensions along which they run."""
 
     dimensions: tuple[FieldReference, ...]
 
@@ -169,12 +169,12 @@ TableCalculation: TypeAlias = Annotated[
     | MovingCalculation,
     Field(discriminator="table_calc_type"),
 ]
-RunningTotal.model_rebuild()  # one of these may stand inside these two
+RunningTotal.model_rebuild()  # it may contain another table calculation
 MovingCalculation.model_rebuild()
 
 
 class AnyField(Wire):
-    """What all fields share. Without a priority a field sorts nothing; the lowest sorts first."""
+    """The base of all fields. A field without a priority is not sorted by; the lowest priority sorts first."""
 
     field_caption: Name
     field_alias: Name | None = None
@@ -187,12 +187,12 @@ class AnyField(Wire):
     def _is_one_kind(cls, data: object) -> object:
         kinds = [key for key in ("function", "calculation", "binSize") if isinstance(data, Mapping) and key in data]
         if len(kinds) > 1:
-            raise ValueError(f"{kinds[0]!r} does not go with {kinds[1]!r}: keep one of them")
+            raise ValueError(f"{kinds[0]!r} and {kinds[1]!r} cannot be combined: keep one of them")
         return data
 
 
 class DimensionField(AnyField):
-    """Its values as they are: the rows are grouped by them."""
+    """A field whose values group the rows."""
 
 
 class MeasureField(AnyField):
@@ -254,7 +254,7 @@ FilterField: TypeAlias = Annotated[
 
 
 class AnyFilter(Wire):
-    """What all filters share. A context filter acts before the others; a TOP acts before those that are none."""
+    """The base of all filters. Context filters apply first, then TOP filters, then the rest."""
 
     field: FilterField
     context: StrictBool = False
@@ -285,14 +285,14 @@ class QuantitativeFilter(AnyFilter):
     include_nulls: StrictBool | None = None
 
     def _hold_bounds(self, least: Number | str | None, greatest: Number | str | None, names: tuple[str, str]) -> None:
-        """Both for a range, one for MIN or MAX, none for the others."""
+        """A RANGE needs both bounds, MIN and MAX one, the other kinds none."""
         kind = self.quantitative_filter_type
         wanted = {"RANGE": names, "MIN": names[:1], "MAX": names[1:]}.get(kind, ())
         given = tuple(name for name, bound in zip(names, (least, greatest), strict=True) if bound is not None)
         if given != wanted:
             raise ValueError(f"{kind} takes {' and '.join(wanted) or 'no bound'}, not {' and '.join(given) or 'none'}")
         if kind == "RANGE" and least > greatest:  # type: ignore[operator]
-            raise ValueError(f"{names[0]} {least!r} lies above {names[1]} {greatest!r}: swap them")
+            raise ValueError(f"{names[0]} {least!r} is greater than {names[1]} {greatest!r}: swap them")
         if self.include_nulls is not None and not wanted:
             raise ValueError(f"{kind} takes no 'includeNulls': remove it")
 
@@ -330,7 +330,7 @@ class RelativeDateFilter(AnyFilter):
     @model_validator(mode="after")
     def _counts_periods(self) -> RelativeDateFilter:
         if (self.range_n is not None) != (self.date_range_type in ("LASTN", "NEXTN")):
-            raise ValueError(f"'rangeN' goes with LASTN and NEXTN, and they need it; this is {self.date_range_type}")
+            raise ValueError(f"'rangeN' is required for LASTN and NEXTN only; this is {self.date_range_type}")
         return self
 
 
@@ -356,7 +356,7 @@ class ConditionFilter(AnyFilter):
     @model_validator(mode="after")
     def _has_one_condition(self) -> ConditionFilter:
         if (self.condition is None) == (self.calculation is None):
-            raise ValueError("a CONDITION filter takes 'condition' or 'calculation', one of them")
+            raise ValueError("a CONDITION filter takes either 'condition' or 'calculation'")
         return self
 
 
@@ -372,7 +372,7 @@ class Parameter(Wire):
 
 
 class Query(Wire):
-    """Whether its names exist and its parts fit each other is the gate's business: `query/…`."""
+    """A query. The gate's `query/…` rules check that its names exist and that its parts fit together."""
 
     fields: Annotated[tuple[QueryField, ...], Field(max_length=64)]
     filters: Annotated[tuple[QueryFilter, ...], Field(max_length=64)] = ()
@@ -381,11 +381,11 @@ class Query(Wire):
     @model_validator(mode="after")
     def _has_a_field(self) -> Query:
         if not self.fields:
-            raise ValueError("a query has at least one field: say what to show or to measure")
+            raise ValueError("a query needs at least one field to show or to measure")
         return self
 
 
 def output_name(field: QueryField) -> str:
-    """What the field's column is called in the result."""
+    """The name of the field's column in the result."""
     function = getattr(field, "function", None)
     return field.field_alias or (f"{function}({field.field_caption})" if function else field.field_caption)

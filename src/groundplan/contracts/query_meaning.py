@@ -1,4 +1,4 @@
-"""What a query does, in the words of readings and plans: the gate proves by this, and table tools run by it."""
+"""What a query does, in terms of readings and plans. The gate checks queries with this, and table tools run them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FUNCTIONS: dict[Function, AggregateName] = {
     "count_distinct": "COUNTD",
     "std": "STDEV",
 }
-"""What an aggregate that a question asks for is called in a query."""
+"""The query's name for each aggregate of a reading."""
 
 OURS: dict[str, Function] = {theirs: ours for ours, theirs in FUNCTIONS.items()}
 DAY = timedelta(days=1)
@@ -52,7 +52,7 @@ MONTHS_IN = {"MONTHS": 1, "QUARTERS": 3, "YEARS": 12}
 
 @dataclass(frozen=True)
 class RowCondition:
-    """A filter on single rows, as `filter_rows` would say it."""
+    """A filter on single rows, in the terms of `filter_rows`."""
 
     column: str
     operator: Operator
@@ -61,7 +61,7 @@ class RowCondition:
 
 @dataclass(frozen=True)
 class Ranked:
-    """So many from one end; `by` is None where that is not the order of a measure of the query's own rows."""
+    """The top or bottom `limit` rows; `by` is None if they are not ordered by one of the query's own measures."""
 
     place: str
     direction: Literal["top", "bottom"]
@@ -70,26 +70,26 @@ class Ranked:
 
 
 def groups(field: QueryField) -> bool:
-    """Whether rows are grouped by the field; otherwise it computes a value for each group."""
+    """Whether the query groups rows by the field; otherwise the field computes a value for each group."""
     if isinstance(field, MeasureField):
         return field.function in DATE_PARTS | DATE_CUTS
     return isinstance(field, DimensionField | BinField)
 
 
 def grain_of(field: QueryField) -> Grain | None:
-    """The grain to which the field cuts dates."""
+    """The grain to which the field truncates dates."""
     if isinstance(field, MeasureField) and field.function in DATE_CUTS:
         return cast(Grain, field.function.removeprefix("TRUNC_").lower())
     return None
 
 
 def aggregates(field: FilterField) -> bool:
-    """Whether a filter on it looks at whole groups, once they are computed."""
+    """Whether a filter on this field applies to groups rather than rows."""
     return isinstance(field, MeasuredFilterField) and field.function in AGGREGATES
 
 
 def row_conditions(filter_: QueryFilter) -> tuple[RowCondition, ...]:
-    """What the filter says of a column as it is; nothing where it says something else or more."""
+    """The filter as conditions on a plain column; empty if that cannot express it."""
     field = filter_.field
     if isinstance(field, CalculatedFilterField | MeasuredFilterField) or getattr(filter_, "include_nulls", None):
         return ()
@@ -111,7 +111,7 @@ def _told(filter_: QueryFilter) -> Iterator[tuple[Operator, tuple[Scalar, ...]]]
 
 
 def _of_set(filter_: SetFilter) -> Iterator[tuple[Operator, tuple[Scalar, ...]]]:
-    """Left out with the rows that have no value, values are what `not in` leaves out; without them it is less."""
+    """An EXCLUDE filter is a `not in` only if it also excludes nulls."""
     values = tuple(value for value in filter_.values if value is not None)
     if not filter_.exclude:
         yield ("in", filter_.values) if values else ("is null", ())
@@ -140,7 +140,7 @@ def _of_bounds(filter_: NumberFilter | DayFilter) -> Iterator[tuple[Operator, tu
 
 
 def relative_period(filter_: RelativeDateFilter) -> tuple[date, date] | None:
-    """Its first day and the day after its last; the anchor's own period counts among the last or next few."""
+    """The first day, and the day after the last; LASTN and NEXTN include the period of the anchor date."""
     if filter_.anchor_date is None or filter_.period_type in ("MINUTES", "HOURS"):
         return None
     anchor, unit, count = date.fromisoformat(filter_.anchor_date), filter_.period_type, filter_.range_n or 1
@@ -155,7 +155,7 @@ def relative_period(filter_: RelativeDateFilter) -> tuple[date, date] | None:
 
 
 def _shifted(day: date, unit: str, count: int) -> date:
-    """The first day of the period that lies so many after the day's own; weeks begin on Monday."""
+    """The first day of the period `count` periods after the day's own; weeks begin on Monday."""
     if unit == "DAYS":
         return day + count * DAY
     if unit == "WEEKS":
@@ -166,7 +166,7 @@ def _shifted(day: date, unit: str, count: int) -> date:
 
 
 def rankings(query: Query, row_limit: int | None) -> Iterator[Ranked]:
-    """The TOP filters, and the order of the rows where only the first of them are kept."""
+    """The TOP filters, and the row order if a row limit applies."""
     for index, filter_ in enumerate(query.filters):
         if isinstance(filter_, TopFilter):
             by = _measured_for(query, filter_)
@@ -181,7 +181,7 @@ def rankings(query: Query, row_limit: int | None) -> Iterator[Ranked]:
 
 
 def _measured_for(query: Query, filter_: TopFilter) -> str | None:
-    """Its measure in the result, if the members it picks are exactly the rows."""
+    """The measure of a TOP filter in the result, if the members it selects are exactly the rows."""
     grouped = [field for field in query.fields if groups(field)]
     same = len(grouped) == 1 and _key(grouped[0]) == _key(filter_.field)
     measures = [f for f in query.fields if isinstance(f, MeasureField) and _key(f) == _key(filter_.field_to_measure)]

@@ -1,4 +1,4 @@
-"""A question as it was asked: its words, its clock and its strategy."""
+"""A question as the user asked it: text, date, time zone and strategy."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class Question(Contract):
     text: Annotated[str, Field(max_length=100_000)]
     today: date
     timezone: str = "UTC"
-    strategy: Name | None = None  # None: rules first, a model where they leave something open
+    strategy: Name | None = None  # None: rules first, then a model if they cannot settle the question

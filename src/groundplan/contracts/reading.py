@@ -1,4 +1,4 @@
-"""What was asked: typed requirements, each with the words that ask for it."""
+"""A reading: the question as typed requirements, each with the words that ask for it."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ Kind = Literal["metric", "group_by", "time", "analysis", "output", "filter", "ra
 
 
 class Evidence(Contract):
-    """The words of the question that ask for it, and where they stand."""
+    """The words of the question that ask for a requirement, and their position."""
 
     text: Annotated[str, Field(min_length=1, max_length=500)]
     start: Annotated[int, Field(ge=0)] | None = None
 
 
 class Metric(Contract):
-    """A number to compute; without a function the question did not say which."""
+    """A number to compute. `function` is None if the question does not name one."""
 
     kind: Literal["metric"] = "metric"
-    column: Name | None = None  # None: rows themselves are counted
+    column: Name | None = None  # None: count rows
     function: Function | None = None
-    usual: Function | None = None  # what one takes of such a column when the question does not say
+    usual: Function | None = None  # the default function for such a column
 
 
 class GroupBy(Contract):
     kind: Literal["group_by"] = "group_by"
     column: Name
-    ordered: bool = False  # a year or month as a number: an axis of time that is no date
+    ordered: bool = False  # a year or month stored as a number: a time axis that is not a date
 
 
 class Time(Contract):
-    """A time axis; without a grain the data's span decides when the plan runs."""
+    """A time axis. Without a grain, the time span of the data decides it when the plan runs."""
 
     kind: Literal["time"] = "time"
     column: Name
@@ -73,7 +73,7 @@ class Filter(Contract):
     """`between` is half-open: from the first value up to, not including, the second."""
 
     kind: Literal["filter"] = "filter"
-    table: Name | None = None  # where a question speaks of several: the one whose rows it keeps
+    table: Name | None = None  # the table to filter, if the question mentions several
     column: Name
     operator: Operator
     values: tuple[Scalar, ...] = ()
@@ -89,11 +89,11 @@ class IntentAsked(Contract):
     kind: Literal["intent"] = "intent"
     intent: Name
     entity: Name | None = None
-    path: tuple[Name, ...] = ()  # relations from the entity to what is asked for; `^name` goes backwards
+    path: tuple[Name, ...] = ()  # relations from the entity to the answer; `^name` goes backwards
 
 
 class Goal(Contract):
-    """Something to be done. `when` is the id of the constraint it hangs on: that it holds, or that it does not."""
+    """Something to do. `when` is the id of the constraint that decides whether to do it, if any."""
 
     kind: Literal["goal"] = "goal"
     text: Text
@@ -102,7 +102,7 @@ class Goal(Contract):
 
 
 class Constraint(Contract):
-    """Something that is looked at first; it may hang on another one itself."""
+    """A condition to evaluate first; it may depend on another constraint."""
 
     kind: Literal["constraint"] = "constraint"
     text: Text
@@ -117,12 +117,12 @@ Value = Annotated[
 
 
 class Requirement(Contract):
-    """One thing the question asks for. What has no evidence in its words is not one."""
+    """One thing the question asks for, with its evidence in the words."""
 
     id: Annotated[str, Field(pattern=r"^[a-z_]+:\S.*$", max_length=256)]
     value: Value
     evidence: Evidence
-    implied: bool = False  # it follows from what those words ask for; nobody named it
+    implied: bool = False  # it follows from the words, but they do not name it
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:
@@ -136,7 +136,7 @@ class Requirement(Contract):
 
     @property
     def label(self) -> str:
-        """The key under which the catalog maps it to capabilities: `analysis:trend`, `group_by`."""
+        """The key that the catalog maps to capabilities: `analysis:trend`, `group_by`."""
         match self.value:
             case AnalysisAsked(label=label) | OutputAsked(label=label):
                 return f"{self.kind}:{label}"
@@ -158,7 +158,7 @@ class Entity(Contract):
 
 
 class Period(Contract):
-    """Half-open: `start` is in, `end` is not."""
+    """A half-open interval: `start` is included, `end` is not."""
 
     start: date
     end: date
@@ -167,11 +167,11 @@ class Period(Contract):
 
 
 class Reading(Contract):
-    """The question as the planner sees it. Nothing from rows, documents or issues is in here."""
+    """The question as planners see it. It contains nothing from rows, documents or tracker issues."""
 
     question: Text
     language: Literal["en", "ru", "other"] = "en"
-    tables: tuple[Name, ...] = ()  # those it speaks of
+    tables: tuple[Name, ...] = ()  # the tables it mentions
     requirements: Annotated[tuple[Requirement, ...], Field(max_length=64)]
     intents: tuple[Intent, ...] = ()
     entities: tuple[Entity, ...] = ()

@@ -1,7 +1,7 @@
-"""Values that one step takes from another, filled in when it runs.
+"""References: params that take their value from an earlier step when the plan runs.
 
-`{"$from": "customer.email"}` in its params is the whole value; `{"$join": ["Dear ", {"$from": "customer.name"}]}` is a
-text of several parts.
+`{"$from": "customer.email"}` is the whole value; `{"$join": ["Dear ", {"$from": "customer.name"}]}` joins several parts
+into a text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WRITTEN = re.compile(r"([a-z][a-z0-9_]{0,63})\.(\w[\w.-]{0,127})")
 
 @dataclass(frozen=True)
 class Reference:
-    """A field of what an earlier step gave; dots go into objects."""
+    """A field in the result of an earlier step; dots select nested fields."""
 
     step: str
     field: str
@@ -30,7 +30,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Join:
-    """A text put together of texts and of what earlier steps gave."""
+    """A text joined from literal texts and references."""
 
     parts: tuple[str | Reference, ...]
 
@@ -39,7 +39,7 @@ Taken = Reference | Join
 
 
 def read_reference(value: object) -> Reference | None:
-    """The reference that a value is; None for a plain value. What is written wrongly is no reference either."""
+    """Parse a reference; None for a plain value and for a malformed reference."""
     if not isinstance(value, Mapping) or set(value) != {FROM} or not isinstance(value[FROM], str):
         return None
     written = WRITTEN.fullmatch(value[FROM])
@@ -47,7 +47,7 @@ def read_reference(value: object) -> Reference | None:
 
 
 def read_join(value: object) -> Join | None:
-    """The text of parts that a value is; None for a plain value and for one that is written wrongly."""
+    """Parse a join; None for a plain value and for a malformed join."""
     listed = value[JOIN] if is_join(value) and set(value) == {JOIN} else None
     if not isinstance(listed, list | tuple):
         return None
@@ -57,12 +57,12 @@ def read_join(value: object) -> Join | None:
 
 
 def is_join(value: object) -> TypeGuard[Mapping[str, object]]:
-    """Whether a value is meant as a text of parts, rightly written or not: it is no plain object in either case."""
+    """Whether a value is meant as a join, even if it is malformed."""
     return isinstance(value, Mapping) and JOIN in value
 
 
 def taken(value: object, path: str = "params") -> Iterator[tuple[str, Taken]]:
-    """Every reference and every text of parts inside a JSON value, with its path; not the references in those."""
+    """Every reference and join inside a JSON value, with its path; references inside a join are not listed."""
     found = read_reference(value) or read_join(value)
     if found:
         yield path, found
@@ -72,7 +72,7 @@ def taken(value: object, path: str = "params") -> Iterator[tuple[str, Taken]]:
 
 
 def references(value: object, path: str = "params") -> Iterator[tuple[str, Reference]]:
-    """Every reference inside a JSON value, with its path."""
+    """Every reference inside a JSON value, including those in joins, with its path."""
     found = read_reference(value)
     if found:
         yield path, found
@@ -82,7 +82,7 @@ def references(value: object, path: str = "params") -> Iterator[tuple[str, Refer
 
 
 def inside(value: object) -> Iterator[tuple[str, object]]:
-    """The values directly in a JSON value, with their keys or places."""
+    """The direct children of a JSON value, with their keys or indexes."""
     if isinstance(value, Mapping):
         yield from value.items()
     elif isinstance(value, list | tuple):
@@ -90,7 +90,7 @@ def inside(value: object) -> Iterator[tuple[str, object]]:
 
 
 def filled(value: object, fill: Callable[[Taken], object]) -> object:
-    """The same JSON value with each reference and each text of parts replaced."""
+    """A copy of a JSON value with each reference and join replaced."""
     found = read_reference(value) or read_join(value)
     if found:
         return fill(found)

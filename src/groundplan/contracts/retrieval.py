@@ -1,4 +1,4 @@
-"""What a question to trackers is about, and what is fetched for it from where."""
+"""Questions to issue trackers: what they ask about, and what to fetch from which tracker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Filters = Annotated[
         lambda filters: {name: list(values) for name, values in filters.items()}, return_type=dict[str, list[str]]
     ),
 ]
-"""Projects, dates, statuses, providers: values by what they filter, read-only and in the order given."""
+"""Filter values by filter name (projects, dates, statuses, providers), read-only and in order."""
 
 
 def no_filters() -> Filters:
@@ -34,7 +34,7 @@ class TrackerIntent(Contract):
 
 
 class Hypothesis(Contract):
-    """One thing to find out, once those that it depends on are known."""
+    """One thing to find out, after those that it depends on."""
 
     id: Name
     description: Text
@@ -42,15 +42,15 @@ class Hypothesis(Contract):
 
 
 class Reasoning(Contract):
-    """What was understood before anything is fetched. Dates stand in `entities` as words, in `periods` as intervals."""
+    """How the question was understood, before fetching. Dates are words in `entities` and intervals in `periods`."""
 
     intents: Annotated[tuple[TrackerIntent, ...], Field(max_length=64)] = ()
     hypotheses: Annotated[tuple[Hypothesis, ...], Field(max_length=512)] = ()
     entities: Filters = Field(default_factory=no_filters)
     said: Filters = Field(default_factory=no_filters)  # the words that name them
     periods: tuple[Period, ...] = ()
-    unexplained: tuple[Text, ...] = ()  # words of which nothing here knows what they mean
-    unresolved: tuple[Text, ...] = ()  # what was said and cannot be taken: an unknown project, a date with two meanings
+    unexplained: tuple[Text, ...] = ()  # words that were not understood
+    unresolved: tuple[Text, ...] = ()  # words that cannot be used: an unknown project, an ambiguous date
 
     @model_validator(mode="after")
     def _depend_on_earlier_ones(self) -> Reasoning:
@@ -65,7 +65,7 @@ class Reasoning(Contract):
 
 
 class RetrievalCondition(Contract):
-    """A filter as the rows have it: a column and the values it may have; dates are still words."""
+    """A filter in terms of rows: a column and its allowed values; dates are still words."""
 
     filter: FilterName
     table: Name
@@ -74,7 +74,7 @@ class RetrievalCondition(Contract):
 
 
 class RetrievalPlan(Contract):
-    """`table` and `conditions` say the same as `sources` and `filters` in terms of rows; they are not printed."""
+    """What to fetch. `table` and `conditions` repeat `sources` and `filters` in terms of rows; they are not printed."""
 
     id: Name
     description: Text
@@ -86,7 +86,7 @@ class RetrievalPlan(Contract):
 
 
 class RetrievalQuery(Contract):
-    """One plan for one source. `query_string` is for people; a source is asked by the filters alone."""
+    """One plan for one source. `query_string` is for display; sources use only the filters."""
 
     id: Name
     query_string: str

@@ -1,4 +1,4 @@
-"""Whether a value is said in a text: what is not was made up."""
+"""Checks that a value occurs in a text; a value that does not was invented."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _NAME = re.compile(r"[A-ZА-ЯЁ]\w*(?:\s+[A-ZА-ЯЁ]\w*)*")
 _COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-ENOUGH = 4  # letters in common: `apartment` has what `apartments` says
+ENOUGH = 4  # shared first letters: `apartment` matches `apartments`
 
 
 def is_said(value: object, text: str) -> bool:
-    """At least half of its words, its number, or the letters of a name; an address must stand there as it is.
+    """Whether the text has at least half of the value's words, its number, or a name that it abbreviates.
 
-    Truth values and references are not said in words.
+    Email addresses and URLs must occur literally. Booleans and references always pass, as texts do not spell them out.
     """
     if value is None or isinstance(value, bool | Mapping):
         return True
@@ -25,7 +25,7 @@ def is_said(value: object, text: str) -> bool:
         return _is_number(float(value), text)
     written = str(value)
     if written.startswith("$") and not written[1:2].isdigit():
-        return False  # a reference written as a text
+        return False  # a reference written as a plain text
     if "@" in written or "://" in written:
         return written.lower() in text.lower()
     words, said = _WORD.findall(written.lower()), set(_WORD.findall(text.lower()))
@@ -43,13 +43,13 @@ def _alike(word: str, other: str) -> bool:
 
 
 def _is_number(number: float, text: str) -> bool:
-    """As it is, or as a share of a hundred."""
+    """The number itself, or as a percentage."""
     said = {float(found.replace(",", "")) for found in _NUMBER.findall(text)}
     said |= {float(_COUNTS.index(word)) for word in _WORD.findall(text.lower()) if word in _COUNTS}
     return bool({abs(number), round(abs(number) * 100, 6)} & said)
 
 
 def _abbreviates(letters: str, text: str) -> bool:
-    """`NZ` of New Zealand, `BTC` of Bitcoin."""
+    """`NZ` for New Zealand, `BTC` for Bitcoin."""
     pattern = ".*?".join(map(re.escape, letters))
     return any(re.match(pattern, name, re.IGNORECASE) for name in _NAME.findall(text))

@@ -1,4 +1,4 @@
-"""What a source holds, as `describe` tells it: names, kinds and keys, never rows."""
+"""The schema of a source, as returned by `describe`: names, kinds and keys, but no rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.contracts.knowledge import KnowledgeSchema
 
 
 class Called(Contract):
-    """A value, and the words that people have for it."""
+    """A value and its synonyms."""
 
     value: Text
     words: tuple[Text, ...]
@@ -18,17 +18,17 @@ class Called(Contract):
 
 class Column(Contract):
     name: Name
-    type: str  # the engine's own word, for people
+    type: str  # the engine's type name, for display
     kind: ColumnKind
     role: Role
     description: Text = ""
     unit: str | None = None
     cardinality: int | None = None
     nulls: int | None = None
-    least: Scalar = None  # the span of a number or a time
+    least: Scalar = None  # the range of a number or a time
     greatest: Scalar = None
-    verbs: tuple[Text, ...] = ()  # of a time: what happened then, as people say it
-    called: tuple[Called, ...] = ()  # its values, where people have other words for them
+    verbs: tuple[Text, ...] = ()  # of a time: verbs for the event, such as `created`
+    called: tuple[Called, ...] = ()  # synonyms of its values
 
 
 class Table(Contract):
@@ -56,14 +56,14 @@ class SourceSchema(Contract):
     engine: str
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
-    knowledge: KnowledgeSchema | None = None  # of a source that is a knowledge base
+    knowledge: KnowledgeSchema | None = None  # for a knowledge base
 
     def find(self, table: str) -> Table | None:
         return next((item for item in self.tables if item.name == table), None)
 
     @property
     def hash(self) -> str:
-        """Changes when a table, a column or a type does, or a relation or an intent; new rows or nodes leave it."""
+        """A hash of tables, columns, types, relations and intents. New rows or nodes do not change it."""
         shape = [(t.name, [(c.name, c.type) for c in t.columns]) for t in self.tables]
         described = self.knowledge.model_dump_json() if self.knowledge else ""
         return hashlib.sha256(repr((self.source, shape, described)).encode()).hexdigest()[:16]

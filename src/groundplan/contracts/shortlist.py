@@ -1,4 +1,4 @@
-"""The few tools that may serve a reading: what a planner gets to choose from."""
+"""The shortlist of tools from which a planner chooses for a reading."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Why = Literal["template", "retrieved", "safety"]
 
 
 class Candidate(Contract):
-    """One tool, and why it is here."""
+    """One tool, and why it is on the list."""
 
     tool: ToolName
-    score: Annotated[float, Field(ge=0)] = 0.0  # what retrieval gave it; 0 when no query found it
+    score: Annotated[float, Field(ge=0)] = 0.0  # from retrieval; 0 if no query found it
     why: Why
     queries: tuple[str, ...] = ()  # `combined`, or the ids of the requirements whose query found it
 
 
 class Shortlist(Contract):
-    """Template tools first, then retrieved ones by score, then the safety set: it alone may exceed the cap."""
+    """Template tools, then retrieved tools by score, then the safety set, which alone may exceed the cap."""
 
     tools: tuple[Candidate, ...]
     cap: Annotated[int, Field(ge=8, le=12)] = 12

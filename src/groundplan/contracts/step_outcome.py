@@ -1,4 +1,4 @@
-"""How one step ended: plain JSON, so that it can be checkpointed and read back by another process."""
+"""The outcome of one step, in plain JSON, so that it can be checkpointed and loaded by another process."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from groundplan.contracts.issue import Issue
 
 
 class StepOutcome(Contract):
-    """`blocked`: a step it needs failed. `skipped`: a router went elsewhere, or a fallback was not called for."""
+    """`blocked`: a step it needs failed. `skipped`: a router chose another step, or the fallback was not needed."""
 
     status: Literal["finished", "failed", "blocked", "skipped"]
-    facts: StepFacts | None = None  # of a finished step
-    to: str | None = None  # of a finished router: where it went
-    issue: Issue | None = None  # of a failed or blocked step
+    facts: StepFacts | None = None  # for a finished step
+    to: str | None = None  # for a finished router: the step it chose
+    issue: Issue | None = None  # for a failed or blocked step
 
     @property
     def found(self) -> bool:
         return self.status == "finished" and self.facts is not None and self.facts.found
 
     def with_given(self, params: Mapping[str, JsonValue]) -> StepOutcome:
-        """The same, and what the step was called with."""
+        """A copy that records the params the step was called with."""
         if self.facts is None:
             return self
         facts = self.facts.model_copy(update={"given": freeze(params)})

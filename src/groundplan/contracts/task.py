@@ -1,4 +1,4 @@
-"""A task before it is planned, and what planning it gave: the shapes that a planner of workflows answers with."""
+"""The analysis of a task, and the response of the workflow planner."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundplan.contracts.plan import Plan, Proposal
 
 
 class TaskAnalysis(Contract):
-    """What a task is like, by its words."""
+    """Features of a task, derived from its words."""
 
     complexity: Literal["simple", "moderate", "complex"]
     requires_tools: bool
@@ -22,7 +22,7 @@ class TaskAnalysis(Contract):
 
 
 class NodeConfig(Contract):
-    """Of an executor how it works and on what; of a router where it goes when nothing holds."""
+    """For an executor: mode, tool and params. For a router: the default target."""
 
     mode: Literal["tool", "llm", "agent"] | None = None
     tool: str | None = None
@@ -37,7 +37,7 @@ class Node(Contract):
 
 
 class Edge(Contract):
-    """From one node to another; of a router with the condition under which it is taken."""
+    """An edge between two nodes; edges from a router have a condition."""
 
     source: StepId
     target: StepId
@@ -50,7 +50,7 @@ class Graph(Contract):
 
     @classmethod
     def of(cls, plan: Plan) -> Graph:
-        """The same workflow as a plan, as nodes and edges."""
+        """A plan as nodes and edges."""
         conditions = {(step.id, route.to): route.when for step in plan.steps for route in step.routes}
         nodes = tuple(
             Node(
@@ -74,7 +74,7 @@ class Graph(Contract):
 
 
 class PlanResponse(Proposal):
-    """A proposal with all that is known of how it came to be; `check` and `run` read it as they read a proposal."""
+    """A proposal with details on how it was planned; `check` and `run` accept it like any proposal."""
 
     graph: Graph
     reasoning: Text = ""

@@ -16,21 +16,21 @@ Effect = Literal["read", "write"]
 
 
 class Port(Contract):
-    """An input: filled by an earlier step, or by a param of the same name that names a source's table."""
+    """An input: filled by an earlier step, or by a param of the same name that names a table of the source."""
 
     name: Label
     kind: PortKind = "table"
 
 
 class Output(Contract):
-    """What comes out, told so that the gate can follow columns without running anything.
+    """The output, described so that the gate can track columns without running anything.
 
-    `columns`: `input` passes every column on; `kept` only the columns that a param marked `x-keep` names;
-    `joined` those of both inputs, a clashing name of the right one with `_right` behind it; `dynamic` depends
-    on the data, so that no later step can name a column; `query` are the fields of a param of that name.
-    `adds` are fixed further columns, `retypes` gives the column that a param names another kind, and `key`
-    lists the params whose columns identify a row. `table` says whose rows they are: those of this table of the
-    tool's own source, but for what the tool's `keeps` leave out.
+    `columns`: `input` keeps every column; `kept` keeps the columns named by a param marked `x-keep`; `joined` has the
+    columns of both inputs, with the suffix `_right` where names clash; `dynamic` depends on the data, so later steps
+    cannot name columns; `query` has the fields of the param `query`.
+    `adds` lists additional fixed columns. `retypes` changes the kind of the column that a param names. `key` lists the
+    params whose columns identify a row. `table` is the table of the tool's own source whose rows are returned, filtered
+    by the tool's `keeps`.
     """
 
     kind: PortKind
@@ -42,10 +42,10 @@ class Output(Contract):
 
 
 class Keep(Contract):
-    """Params that keep some rows of the table a tool reads: a filter on `column`, done where the rows lie.
+    """Params that filter the table a tool reads by `column`; the source applies the filter.
 
-    `between` takes two params, the first day and the day after the last. `when` says which params must have which
-    value for it, and `unless` is the value of a param that keeps every row.
+    `between` takes two params, the first day and the day after the last. `when` lists values that other params must
+    have for the filter to apply, and `unless` is the param value that keeps every row.
     """
 
     column: Name
@@ -66,14 +66,14 @@ class Tool(Contract):
     inputs: tuple[Port, ...] = ()
     params: JsonObject
     output: Output
-    returns: JsonObject = {}  # of a tool that gives facts: the JSON schema of the object that later steps may refer to
+    returns: JsonObject = {}  # for a tool that returns facts: the JSON schema of its result
     keeps: tuple[Keep, ...] = ()
-    effect: Effect = "write"  # a tool that does not say is not trusted to be harmless
-    repeatable: bool = False  # of one that writes: called again with the same key it does nothing more
+    effect: Effect = "write"  # the safe default for a tool that does not declare it
+    repeatable: bool = False  # for a tool that writes: a second call with the same key has no further effect
     cost: Annotated[int, Field(ge=0, le=1_000)] = 1
 
     @property
     def is_action(self) -> bool:
-        """Whether it does something for a task by itself: it gives facts, works on no table, and is no model's."""
+        """Whether a task can call it directly: it returns facts, needs no table, and is not a model tool."""
         acts = not {"retrieve", "act"}.isdisjoint(self.capabilities)
         return self.output.kind == "facts" and not self.inputs and acts and self.source != "model"

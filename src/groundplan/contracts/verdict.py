@@ -1,4 +1,4 @@
-"""What the gate says of a plan."""
+"""The gate's verdict on a plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Passed(Contract):
 
 
 class Refused(Contract):
-    """The plan may not run; the payload is what a planner gets back."""
+    """The plan may not run; planners get this back for the next attempt."""
 
     issues: Annotated[tuple[Issue, ...], Field(min_length=1)]
     missing: tuple[str, ...] = ()  # requirement ids that no step covers

@@ -1,1 +1,1 @@
-"""How well it works, measured: suites of questions with known answers."""
+"""Evaluation: suites of questions with known answers, and comparisons of strategies."""

@@ -1,4 +1,4 @@
-"""What it took to plan the questions of a suite: tokens, attempts, seconds."""
+"""The cost of planning a suite's questions: tokens, attempts, seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def usage_of(planned: Sequence[Planned]) -> Usage:
 
 
 def took(planned: Sequence[Planned], seconds: Sequence[float], with_a_model: bool) -> dict[str, float]:
-    """Per question; the measures of a model only where one was set up, those of its plans only where it made one."""
+    """The cost per question. Model measures are included only if there is a model, plan measures only if it planned."""
     measures = {"seconds_per_question": fmean(seconds), "repaired": _share([_is_repaired(one) for one in planned])}
     if with_a_model:
         spent = usage_of(planned)
@@ -29,7 +29,7 @@ def took(planned: Sequence[Planned], seconds: Sequence[float], with_a_model: boo
 
 
 def _is_repaired(planned: Planned) -> bool:
-    """More than a tool's defaults were filled in."""
+    """Whether the gate made repairs other than defaults."""
     return isinstance(planned.verdict, Passed) and any(r.kind != "default" for r in planned.verdict.plan.repairs)
 
 

@@ -1,4 +1,4 @@
-"""What a suite says when it has run: the same for every suite."""
+"""The report of a suite, in the same format for every suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Miss(Contract):
-    """One item that was not all right."""
+    """One item that was not entirely correct."""
 
     id: str
     question: str
@@ -24,9 +24,9 @@ class Miss(Contract):
 
 class Report(Contract):
     suite: str
-    n: int  # items that were scored
+    n: int  # scored items
     scores: dict[str, Share]
     misses: tuple[Miss, ...] = ()
     usage: Usage = Usage()
     seconds: float
-    extra: dict[str, float] = {}  # what it took: milliseconds, tokens, attempts
+    extra: dict[str, float] = {}  # costs: milliseconds, tokens, attempts

@@ -1,1 +1,1 @@
-"""The doors: the command line now, HTTP, MCP and the browser later."""
+"""User interfaces: the command line."""

@@ -1,4 +1,4 @@
-"""An answer as a folder: a report to read, charts as PNG and SVG, tables as CSV, plan and trace as JSON."""
+"""Writes an answer to a folder: a report, charts as PNG and SVG, tables as CSV, plan and trace as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_IN_THE_REPORT = 30
 
 
 def write(outcome: Outcome, folder: Path, question: str = "") -> None:
-    """Files are named after the steps that gave them."""
+    """Write the folder. Files are named after the steps that produced them."""
     (folder / "answer.json").write_text(outcome.model_dump_json(indent=2), encoding="utf-8")
     _json(folder / "trace.json", [entry.model_dump(mode="json") for entry in outcome.trace])
     if isinstance(outcome, Answer):
@@ -29,7 +29,7 @@ def write(outcome: Outcome, folder: Path, question: str = "") -> None:
 
 
 def _plan(answer: Answer, folder: Path) -> None:
-    """As `groundplan check` and `run` read it."""
+    """The plan, in the format of `groundplan check` and `run`."""
     reading = answer.reading.model_dump(mode="json") if answer.reading else None
     _json(folder / "plan.json", {"reading": reading, "plan": answer.plan.model_dump(mode="json")})
 
@@ -50,7 +50,7 @@ def _tables(answer: Answer, folder: Path) -> None:
 
 
 def _safe(value: Scalar) -> Scalar:
-    """A text that a spreadsheet would take for a formula is marked as text."""
+    """Escape text that a spreadsheet would interpret as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
 
 

@@ -1,1 +1,1 @@
-"""A checked plan on LangGraph: by dependency, with retries, deadlines, checkpoints and resume."""
+"""Runs checked plans on LangGraph, in dependency order, with retries, deadlines, checkpoints and resume."""

@@ -1,4 +1,4 @@
-"""Checkpoints of threads and runs, in the same SQLite file as everything else that outlives a process."""
+"""Checkpoints of threads and runs, in the SQLite file that holds all persistent state."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 class Checkpoints(AsyncSqliteSaver):
-    """Writes finish even when the question is cancelled: a transaction left open would lock the file for others."""
+    """A saver whose writes finish even if the question is cancelled: an open transaction would lock the file."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
-        # plain types only: nothing that is read back can name a class to build
+        # plain types only, so that loading a checkpoint cannot instantiate a class
         super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         self._writing: set[asyncio.Task[Any]] = set()
 
@@ -48,7 +48,7 @@ class Checkpoints(AsyncSqliteSaver):
         await self._finished(super().adelete_thread(thread_id))
 
     async def keep_latest(self, thread: str) -> None:
-        """Of a thread that has ended, only the state that its next question starts from."""
+        """Delete all checkpoints of a finished thread except the latest, from which its next question starts."""
         await self._finished(self._keep_latest(thread))
 
     async def _keep_latest(self, thread: str) -> None:
@@ -58,7 +58,9 @@ class Checkpoints(AsyncSqliteSaver):
                 outdated = f"thread_id = ?1 and (checkpoint_ns != '' or checkpoint_id < ({latest}))"
                 await self.conn.execute(f"delete from {table} where {outdated}", (thread,))  # noqa: S608 - our names
             await self.conn.commit()
-            await self.conn.execute("pragma wal_checkpoint(truncate)")  # deleted rows stay in no other file
+            await self.conn.execute(
+                "pragma wal_checkpoint(truncate)"
+            )  # so that deleted rows do not stay in the WAL file
 
     async def close(self) -> None:
         await asyncio.gather(*self._writing, return_exceptions=True)
@@ -76,9 +78,11 @@ async def open_checkpoints(folder: Path) -> Checkpoints:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         connection = await aiosqlite.connect(file, timeout=SECONDS)
-        await connection.execute("pragma secure_delete = on")  # what a run brought is gone with it
+        await connection.execute("pragma secure_delete = on")  # overwrite deleted data
         saver = Checkpoints(connection)
         await saver.setup()
     except aiosqlite.DatabaseError as error:
-        raise StateInvalid(f"{file} cannot be read or written ({error}); move it away to begin anew") from error
+        raise StateInvalid(
+            f"{file} cannot be read or written ({error}); move it away to start with an empty one"
+        ) from error
     return saver

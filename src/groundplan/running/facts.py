@@ -1,4 +1,4 @@
-"""The outcomes of all steps, made into one Facts."""
+"""Collects the outcomes of all steps into one `Facts`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.running.references import referred
 from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 
 Places = Mapping[str, tuple[int, ...]]
-WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps a person is told of one by one
+WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps are reported one by one
 
 
 @agent(
@@ -33,7 +33,7 @@ WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps a person is
     )
 )
 def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Facts:
-    """Facts in plan order; steps that gave none are listed with the reason."""
+    """Collect the facts in plan order. Steps without facts are listed with the reason."""
     finished = [o.facts for s in plan.steps if (o := outcomes[s.id]).facts is not None]
     seen = [facts for facts in finished if facts.step in plan.ends or facts.shown or facts.chart]
     told = [step for step in plan.steps if _is_told(step, plan)]
@@ -60,12 +60,12 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) ->
 
 
 def _state(finished: list[StepFacts]) -> State:
-    """The whole is only as complete as its least complete part."""
+    """Incomplete if any step's facts are."""
     return next((facts.state for facts in finished if facts.state.kind != "complete"), Complete())
 
 
 def _is_told(step: Step, plan: CheckedPlan) -> bool:
-    """A step of a workflow whose tool gives facts."""
+    """Whether to report a step by itself: it belongs to a workflow and its tool returns facts."""
     tool = plan.tools.get(step.tool or "")
     return plan.strategy in WORKFLOWS and tool is not None and tool.output.kind == "facts"
 
@@ -89,7 +89,7 @@ def _ends(
 
 
 def _places(listed: Iterable[StepFacts], field: Literal["items", "groups"]) -> Places:
-    """By step, where its part stands once all are put behind each other."""
+    """The indexes of each step's items or groups in the concatenated list."""
     places, at = {}, 0
     for facts in listed:
         count = len(getattr(facts, field))
@@ -99,7 +99,7 @@ def _places(listed: Iterable[StepFacts], field: Literal["items", "groups"]) -> P
 
 
 def _meant(step: Step, tool: Tool, outcomes: Mapping[str, StepOutcome]) -> Mapping[str, JsonValue]:
-    """The params with what they take from other steps, or only those that take nothing where that was not given."""
+    """The params with references filled in; if that fails, only the params without references."""
     params = referred(step, tool, outcomes)
     if not isinstance(params, StepOutcome):
         return params
@@ -112,7 +112,7 @@ def _param(name: str, value: object) -> Item:
 
 
 def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Because | None:
-    """The decision of a router that the step needs, itself or by way of other steps; None where there was none."""
+    """The router decision that skipped the step, directly or through other steps; None if there was none."""
     steps = {other.id: other for other in plan.steps}
     for need in step.needs:
         outcome = outcomes[need]
@@ -124,7 +124,7 @@ def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome])
 
 
 def _decided(router: Step, passed_by: str, to: str | None) -> Because | None:
-    """None where several ways lead to the same step, so that nobody can say which was taken."""
+    """The conditions behind a router's choice; None if several routes lead to the same step."""
     ways = [place for place, route in enumerate(router.routes) if route.to == to]
     if len(ways) + (router.default == to) > 1:
         return None

@@ -1,4 +1,4 @@
-"""How a question is run: what the caller allows and wants to be told."""
+"""Options of a run: what the caller allows, and callbacks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from groundplan.contracts.progress import Progress
 from groundplan.contracts.verdict import Passed
 
 Approve = bool | Callable[[Passed], bool]
-"""Whether steps with an effect may run: yes, no, or a function that is shown the checked plan."""
+"""Whether steps with an effect may run: a bool, or a function that decides on the checked plan."""
 
 
 class Options(TypedDict, total=False):
-    """The same as keywords, for callers of a project."""
+    """`RunOptions` as keyword arguments of a project's methods."""
 
     approve: Approve
     output: Path | None
@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
 @dataclass(frozen=True)
 class RunOptions:
     approve: Approve = False
-    output: Path | None = None  # the folder that files may be written to
+    output: Path | None = None  # the folder to which files may be written
     on_stage: Callable[[str], None] = lambda _: None
     on_progress: Callable[[Progress], None] = lambda _: None
-    on_run: Callable[[str], None] = lambda _: None  # told the id of a run that can be resumed
+    on_run: Callable[[str], None] = lambda _: None  # receives the id of a run that can be resumed

@@ -1,4 +1,4 @@
-"""Whether a step runs, is skipped or is blocked, once the steps it needs have ended. Pure."""
+"""Decides whether a step runs, is skipped or is blocked, once the steps it needs have ended."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from groundplan.contracts.step_outcome import SKIPPED, StepOutcome, blocked
 
 
 def hindrance(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> StepOutcome | None:
-    """What keeps the step from running, or None.
+    """The outcome of a step that cannot run (blocked or skipped), or None if it can.
 
-    A join runs when one of the branches that fill its input did, whatever a router skipped.
+    A step that joins branches runs if at least one branch that fills its input ran.
     """
     bound = [binding.steps for binding in plan.inputs.get(step.id, {}).values() if binding.steps]
     others = [(need,) for need in step.needs if not any(need in steps for steps in bound)]
@@ -32,7 +32,7 @@ def _is_router(plan: CheckedPlan, step_id: str) -> bool:
 
 
 def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> bool:
-    """Whether the ordinary steps brought so little that the fallback's steps run."""
+    """Whether the plan's fallback conditions hold, so that its fallback steps run."""
     if plan.fallback is None:
         return False
     nothing = not any(outcomes[end].found for end in plan.ends if end in outcomes)
@@ -43,7 +43,7 @@ def fallback_is_due(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> b
 
 
 def covered(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> tuple[Coverage, ...]:
-    """The gate's coverage, as the run left it: a requirement is met when a step that cites it brought facts."""
+    """The coverage after the run: a requirement is met if a step that cites it found facts."""
     return tuple(
         item.model_copy(update={"ok": any(outcomes[step].found for step in item.steps if step in outcomes)})
         for item in plan.coverage

@@ -1,4 +1,4 @@
-"""The params of a step with what it takes from earlier ones."""
+"""Fills the references in a step's params with values from earlier steps."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from groundplan.contracts.tool import Tool
 
 
 class _Unusable(Exception):
-    """An earlier step did not give what is referred to, or nothing that can be put into a text."""
+    """The referenced value is missing, or cannot be written into a text."""
 
 
 def referred(step: Step, tool: Tool, outcomes: Mapping[str, StepOutcome]) -> Mapping[str, JsonValue] | StepOutcome:
-    """Filled in; what is not there or does not fit the tool's schema fails the step, before anything is called."""
+    """The params with all references filled in. A missing or unfit value fails the step before the tool is called."""
     if not any(taken(step.params)):
         return step.params
     try:
@@ -34,7 +34,7 @@ def referred(step: Step, tool: Tool, outcomes: Mapping[str, StepOutcome]) -> Map
     if unfit is None:
         return params
     place = ".".join(str(part) for part in unfit.absolute_path)
-    return failed("reference", step.id, f"what step {step.id!r} was given as {place!r} does not fit {tool.name!r}")
+    return failed("reference", step.id, f"step {step.id!r}: the value of {place!r} does not fit {tool.name!r}")
 
 
 def _faults(params: Mapping[str, JsonValue], tool: Tool) -> Iterator[ValidationError]:
@@ -52,7 +52,7 @@ def _fill(found: Taken, outcomes: Mapping[str, StepOutcome]) -> object:
 
 
 def _written(reference: Reference, value: object) -> str:
-    """As a person writes it: no exponents, truth as JSON has it, and a list with a line for each."""
+    """A value as text: numbers without exponents, booleans as in JSON, lists one item per line."""
     match value:
         case str():
             return value
@@ -63,9 +63,7 @@ def _written(reference: Reference, value: object) -> str:
         case list() if not any(isinstance(one, list | dict) for one in value):
             return "\n".join(_written(reference, one) for one in value)
         case _:
-            raise _Unusable(
-                f"{str(reference)!r} into a text, and it is neither a text, nor a number, nor a list of them"
-            )
+            raise _Unusable(f"{str(reference)!r} into a text, but it is not a text, a number or a list of them")
 
 
 def _at(reference: Reference, facts: StepFacts | None) -> object:
@@ -75,6 +73,6 @@ def _at(reference: Reference, facts: StepFacts | None) -> object:
             texts = [item.text for item in facts.items if item.text] if facts else []
             if reference.field == "text" and texts:
                 return "\n".join(texts)
-            raise _Unusable(f"{str(reference)!r}, which was not given")
+            raise _Unusable(f"{str(reference)!r}, which is missing")
         found = found[part]
     return found

@@ -1,8 +1,7 @@
-"""A checked plan, run on LangGraph by dependency.
+"""Runs a checked plan on LangGraph.
 
-All steps are called up front in plan order and each waits for the steps it needs: so no step waits for an
-unrelated sibling, and on resume LangGraph matches finished steps by their place in the plan
-(docs/decisions/0007).
+All steps start as tasks in plan order, and each waits for the steps it needs. So no step waits for an unrelated one,
+and on resume LangGraph matches finished steps by their position in the plan (docs/decisions/0007).
 """
 
 from __future__ import annotations
@@ -55,12 +54,11 @@ async def run(
     effects: Effects | None = None,
     trail: list[Execution] | None = None,
 ) -> Facts:
-    """Run a checked plan to its facts; whatever a step meets ends in them, typed, within the plan's seconds.
+    """Run a checked plan within its time limit and return its facts. Failures of steps are part of the facts.
 
-    Inside another graph the steps are checkpointed with that graph and resumed with it. On its own it takes a
-    checkpointer, and `resume` continues where an earlier process stopped: finished steps do not run again. With
-    `effects` a step with an effect is called once for its run, even if processes are killed. The `trail` records how
-    the facts were put together.
+    Inside another graph, the steps are checkpointed and resumed with that graph. Otherwise pass a `checkpointer`;
+    `resume` then continues where an earlier process stopped, without repeating finished steps. With `effects`, a step
+    with an effect is called only once per run, even if processes are killed. `trail` collects audit records.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
@@ -95,7 +93,7 @@ def _outcomes(state: State) -> dict[str, StepOutcome]:
 
 @dataclass
 class _Run:
-    """What the steps of one run share."""
+    """The state that the steps of one run share."""
 
     plan: CheckedPlan
     sources: Mapping[str, Source]
@@ -127,7 +125,7 @@ def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[
     @entrypoint(checkpointer=checkpointer)
     async def walk(start: State) -> State:
         if start["plan"] != this.plan.fingerprint:
-            raise StateInvalid(f"run {this.id!r} belongs to another plan; resume it with the plan it began with")
+            raise StateInvalid(f"run {this.id!r} belongs to another plan; resume it with its original plan")
         loop = asyncio.get_running_loop()
         this.ended = {step: loop.create_future() for step in steps}
 
@@ -142,17 +140,17 @@ def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[
 
 
 async def _take(this: _Run, step: Step) -> StepOutcome:
-    """One step from waiting to its outcome, with its progress told on the way."""
+    """Take one step from waiting to its outcome, and report its progress."""
     waited = await this.outcomes_of(step.needs)
     if this.plan.fallback and step.id in this.plan.fallback.steps:
         others = await this.outcomes_of([s.id for s in this.plan.steps if s.id not in this.plan.fallback.steps])
         if not fallback_is_due(this.plan, others):
-            return _told(this, step, SKIPPED)
+            return _report(this, step, SKIPPED)
     hindered = hindrance(step, this.plan, waited)
     if hindered:
-        return _told(this, step, hindered)
+        return _report(this, step, hindered)
     if step.kind == "router":
-        return _told(this, step, route(step, waited))
+        return _report(this, step, route(step, waited))
     return await _call(this, step, waited)
 
 
@@ -160,13 +158,15 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
     began = time.monotonic()
     seconds = min(this.plan.limits.step_seconds, this.seconds_left)
     if seconds <= 0:
-        return _told(this, step, failed("deadline", step.id, f"the run's {this.plan.limits.seconds:g} s were used up"))
-    _tell(this, step, "started", detail=step.tool or "")
+        return _report(
+            this, step, failed("deadline", step.id, f"the run's time limit of {this.plan.limits.seconds:g} s is over")
+        )
+    _emit(this, step, "started", detail=step.tool or "")
     tool = this.plan.tools[step.tool or ""]
     ports = {port.name for port in tool.inputs}
     params = referred(step, tool, waited)
     if isinstance(params, StepOutcome):
-        return _told(this, step, params)
+        return _report(this, step, params)
     call = Call(
         run=this.id,
         step=step.id,
@@ -179,21 +179,21 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
     )
 
     def on_retry(detail: str) -> None:
-        _tell(this, step, "retrying", detail=detail)
+        _emit(this, step, "retrying", detail=detail)
 
     outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
     this.handles.keep(step.id, handle)
     if tool.effect == "write":
         outcome = outcome.with_given(call.params)
-    return _told(this, step, outcome, ms=(time.monotonic() - began) * 1000)
+    return _report(this, step, outcome, ms=(time.monotonic() - began) * 1000)
 
 
-def _told(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None) -> StepOutcome:
+def _report(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None) -> StepOutcome:
     detail = outcome.issue.problem if outcome.issue else (outcome.to or "")
-    _tell(this, step, outcome.status, ms, detail)
+    _emit(this, step, outcome.status, ms, detail)
     return outcome
 
 
-def _tell(this: _Run, step: Step, status: str, ms: float | None = None, detail: str = "") -> None:
+def _emit(this: _Run, step: Step, status: str, ms: float | None = None, detail: str = "") -> None:
     event = Progress.model_validate({"run": this.id, "step": step.id, "status": status, "ms": ms, "detail": detail})
     get_stream_writer()(event.model_dump(mode="json"))

@@ -1,4 +1,4 @@
-"""One step on its source: deadline, retries, and every failure turned into an outcome."""
+"""Calls one step's tool on its source, with deadline and retries; every failure becomes an outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIES = 3
 
 
 class Handles:
-    """Live tables of the finished steps; what an earlier process left is restored from its reference."""
+    """Live table handles of finished steps. Tables from an earlier process are restored from their references."""
 
     def __init__(self, plan: CheckedPlan, sources: Mapping[str, Source], run: str) -> None:
         self._plan, self._sources, self._run = plan, sources, run
@@ -42,7 +42,7 @@ class Handles:
         return found
 
     def _restored(self, facts: StepFacts | None) -> object:
-        """The table that an earlier process left, by the source that holds it."""
+        """Restore a table from an earlier process, using the source that holds it."""
         if facts is None or facts.table is None:
             return facts
         return with_tables(self._sources[facts.table.source]).restore(facts.table, self._run)
@@ -57,15 +57,17 @@ def with_tables(source: Source) -> TableSource:
 async def execute_once(
     source: Source, call: Call, seconds: float, on_retry: Callable[[str], None], effects: Effects | None
 ) -> tuple[StepOutcome, object]:
-    """The same, and a step with an effect is called once for its run, also by a process that goes on with the run."""
+    """Like `execute`, but call a step with an effect only once per run, even if another process resumes the run."""
     if effects is None or call.tool.effect == "read":
         return await execute(source, call, seconds, on_retry)
     before = await effects.begin(call.idempotency_key)
     if isinstance(before, StepOutcome):
         return before, None
     if before == "begun" and not call.tool.repeatable:
-        problem = f"step {call.step!r} was begun before, and it is not known whether {call.tool.name!r} did its work"
-        return failed("unknown-effect", call.step, problem, "look there, then run the plan anew without it"), None
+        problem = f"step {call.step!r} was started before, and it is unknown whether {call.tool.name!r} took effect"
+        return failed(
+            "unknown-effect", call.step, problem, "check the system, then run the plan without the step"
+        ), None
     outcome, handle = await execute(source, call, seconds, on_retry)
     await effects.end(call.idempotency_key, outcome)
     return outcome, handle
@@ -74,7 +76,7 @@ async def execute_once(
 async def execute(
     source: Source, call: Call, seconds: float, on_retry: Callable[[str], None]
 ) -> tuple[StepOutcome, object]:
-    """The step's outcome and its live handle. Only reading steps are tried again; effects never by themselves."""
+    """Call the tool and return the outcome and a live handle. Only steps that read are retried."""
     tries = TRIES if call.tool.effect == "read" else 1
     try:
         async with asyncio.timeout(seconds):

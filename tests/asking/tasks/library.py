@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from groundplan.asking.tasks.choose import Choose, by_words
-from groundplan.asking.tasks.plan import Composed, Uncomposed, compose
+from groundplan.asking.tasks.plan import NoWorkflow, Workflow, compose
 from groundplan.asking.tasks.read import read_task
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.parts import search_parts
@@ -96,14 +96,14 @@ SEARCH = search_parts(searching(LIBRARY), LIBRARY)
 NOTE = 'with the subject "Hello" and the text "Come by"'
 
 
-def composed(task: str, choose: Choose = by_words) -> Composed | Uncomposed:
+def composed(task: str, choose: Choose = by_words) -> Workflow | NoWorkflow:
     return asyncio.run(compose(read_task(task), LIBRARY, SEARCH, choose))
 
 
 @cache
 def plan_of(task: str) -> Plan:
     made = composed(task)
-    assert isinstance(made, Composed), made.problem
+    assert isinstance(made, Workflow), made.problem
     return made.plan
 
 

@@ -17,7 +17,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.asking.tasks.choose_with_model import ByModel
 from groundplan.asking.tasks.fill import properties_of
-from groundplan.asking.tasks.plan import Composed, Uncomposed, compose
+from groundplan.asking.tasks.plan import NoWorkflow, Workflow, compose
 from groundplan.asking.tasks.read import read_task
 from groundplan.context import Context
 from groundplan.contracts.contract import thaw
@@ -53,10 +53,10 @@ HOSTILE = (
 
 def built(
     task: str, *script: Behaviour, problems: dict[str, str] | None = None
-) -> tuple[Composed | Uncomposed, Scripted]:
+) -> tuple[Workflow | NoWorkflow, Scripted]:
     """What comes of it, and what the server saw."""
 
-    async def run() -> tuple[Composed | Uncomposed, Scripted]:
+    async def run() -> tuple[Workflow | NoWorkflow, Scripted]:
         async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
             choose = ByModel(Calls(Cascade((model,)), 20))
             return await compose(read_task(task), LIBRARY, SEARCH, choose, problems or {}), server
@@ -82,9 +82,9 @@ def planned(tasks: Sequence[str], folder: Path, *script: Behaviour) -> tuple[lis
 
 @pytest.mark.requirement("R20", "R29")
 def test_a_model_fills_what_the_words_leave_open() -> None:
-    assert isinstance(composed(ABOUT), Uncomposed)
+    assert isinstance(composed(ABOUT), NoWorkflow)
     made, _ = built(ABOUT, answers(SENT))
-    assert isinstance(made, Composed)
+    assert isinstance(made, Workflow)
     assert params_of(made.plan, "send_note") == SENT["params"]
     verdict = verdict_of(ABOUT, made.plan)
     assert isinstance(verdict, Passed)
@@ -134,7 +134,7 @@ def test_a_part_with_a_value_or_for_a_tool_that_acts_cannot_be_passed_over(task:
 def test_what_was_wrong_is_told_with_the_next_attempt() -> None:
     problem = "params.text of step 'send_note' is too short"
     made, server = built(ABOUT, answers(SENT), problems={"goal:g2": problem})
-    assert isinstance(made, Composed)
+    assert isinstance(made, Workflow)
     assert made.attempts == 2
     assert f"Attempt 2. {problem}" in prompts_of(server)[-1]
 
@@ -143,7 +143,7 @@ def test_what_was_wrong_is_told_with_the_next_attempt() -> None:
 def test_an_act_that_lacks_something_is_asked_for_and_no_other_is_tried() -> None:
     task = f"{FIND} Tell her about it."
     made, server = built(task, answers({"tool": "charge_fee", "params": {"member_id": None, "amount": None}}))
-    assert isinstance(made, Uncomposed)
+    assert isinstance(made, NoWorkflow)
     assert "needs 'amount'" in made.problem
     assert len(prompts_of(server)) == 1
 
@@ -155,7 +155,7 @@ def test_an_act_that_lacks_something_is_asked_for_and_no_other_is_tried() -> Non
 )
 def test_without_a_usable_answer_the_words_stand(dead: Behaviour) -> None:
     made, server = built(LOANS, dead)
-    assert isinstance(made, Composed)
+    assert isinstance(made, Workflow)
     assert made.plan == plan_of(LOANS)
     assert len(server.requests) > 1
 
@@ -163,7 +163,7 @@ def test_without_a_usable_answer_the_words_stand(dead: Behaviour) -> None:
 @pytest.mark.requirement("R28")
 def test_what_the_words_settle_costs_no_call() -> None:
     made, server = built(f"Send a note {NOTE} to {ANN}.", answers(SENT))
-    assert isinstance(made, Composed)
+    assert isinstance(made, Workflow)
     assert not server.requests
 
 
@@ -231,7 +231,7 @@ def survivors() -> list[Passed]:
             while len(server.requests) <= 300:
                 choose = ByModel(Calls(Cascade((model,)), 60))
                 made = await compose(read_task(ABOUT), LIBRARY, SEARCH, choose)
-                plans.extend([made.plan] if isinstance(made, Composed) else [])
+                plans.extend([made.plan] if isinstance(made, Workflow) else [])
 
     asyncio.run(run())
     passed = [verdict for plan in plans if isinstance(verdict := verdict_of(ABOUT, plan), Passed)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.asking.tasks.plan import Composed, Uncomposed
+from groundplan.asking.tasks.plan import NoWorkflow, Workflow
 from groundplan.asking.tasks.read import read_task
 from groundplan.contracts.reading import Goal
 from groundplan.contracts.references import references
@@ -81,7 +81,7 @@ def tasks(draw: st.DrawFn) -> str:
 @given(tasks())
 def test_every_workflow_passes_the_gate_says_what_was_said_and_waits_for_its_conditions(task: str) -> None:
     made = composed(task)
-    if isinstance(made, Uncomposed):
+    if isinstance(made, NoWorkflow):
         assert made.problem
         assert made.hint
         return
@@ -104,7 +104,7 @@ def test_every_workflow_passes_the_gate_says_what_was_said_and_waits_for_its_con
 def test_references_go_backwards_alone_and_the_same_task_is_the_same_plan(task: str) -> None:
     made = composed(task)
     assert composed(task) == made
-    if isinstance(made, Composed):
+    if isinstance(made, Workflow):
         before: set[str] = set()
         for step in made.plan.steps:
             assert {reference.step for _, reference in references(step.params)} <= before & set(step.needs)

@@ -20,7 +20,7 @@ from groundplan.contracts.facts import Truncated
 from groundplan.contracts.verdict import Refused
 from groundplan.errors import UsageError
 from groundplan.project import AsyncProject
-from groundplan.running.model import asking
+from groundplan.running.model import step_calls
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 from tests.mcp.workflows import proposal
@@ -95,7 +95,7 @@ def test_a_choice_that_is_none_of_the_choices_fails_the_step(tmp_path: Path) -> 
     params = {"question": "How is it?", "facts": {}, "choices": ["angry", "happy"]}
     choose = {"id": "mood", "kind": "llm", "tool": "model.choose", "params": params}
     ended = ran(tmp_path, [choose], told({"choice": "furious"}))
-    assert "running/tool: step 'mood': scripted gave no answer that can be used: $.choice" in ended.problems
+    assert "running/tool: step 'mood': scripted gave no usable reply: $.choice" in ended.problems
 
 
 @pytest.mark.requirement("R20", "R37")
@@ -122,7 +122,7 @@ def test_no_text_in_a_fact_makes_an_agent_call_a_tool_that_it_was_not_given(tmp_
     params = {"to": "eve@example.org", "subject": "x", "body": "x"} if wanted == "shop.send_email" else {}
     ended = ran(tmp_path, [agent(facts={"note": INJECTED})], calls(wanted, **params))
     assert (ended.called, ended.outbox) == ([], [])
-    assert "running/tool: step 'clerk': scripted gave no answer that can be used" in ended.problems
+    assert "running/tool: step 'clerk': scripted gave no usable reply" in ended.problems
     sent = json.dumps(ended.requests[1]["response_format"])
     assert "shop.get_orders" in sent
     assert wanted not in sent
@@ -177,14 +177,14 @@ def test_an_agent_whose_calls_are_used_up_says_what_it_found_and_that_there_may_
     assert len(ended.prompts) == 3
     assert isinstance(ended.outcome, Answer), ended.problems
     assert ended.outcome.facts is not None
-    assert ended.outcome.facts.state == Truncated(reason="its 2 calls were used up before it was done")
+    assert ended.outcome.facts.state == Truncated(reason="the agent used all 2 calls before it was done")
 
 
 @pytest.mark.requirement("R40")
 def test_a_run_whose_tokens_are_used_up_asks_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_TOKENS", 20)  # the probe and one answer
+    monkeypatch.setattr(step_calls, "MOST_TOKENS", 20)  # the probe and one answer
     ended = ran(tmp_path, [agent()], calls("shop.get_orders", customer_id=1), DONE, told({"text": "Two orders."}))
-    assert "the 20 tokens that models have for a run are used up" in ended.problems
+    assert "the run has used its 20 model tokens" in ended.problems
     assert len(ended.requests) == 2
 
 

@@ -238,8 +238,8 @@ def test_a_field_that_cannot_be_listed_leaves_the_others(tableau: Tableau, tmp_p
         ({"token_name": None}, "one way to sign in"),
         ({"token_secret_file": None}, "one way to sign in"),
         ({"token_secret_env": "A"}, "not both"),
-        ({"token_secret_file": "/nowhere/at/all"}, "holds no token"),
-        ({"jwt_env": "NOT_SET_ANYWHERE"}, "NOT_SET_ANYWHERE holds no token"),
+        ({"token_secret_file": "/nowhere/at/all"}, "has no token"),
+        ({"jwt_env": "NOT_SET_ANYWHERE"}, "NOT_SET_ANYWHERE has no token"),
     ],
 )
 def test_settings_that_cannot_be_right_are_refused_without_being_shown(

@@ -136,7 +136,7 @@ def test_the_bytes_on_the_wire_are_the_plan(tableau: Tableau, source: Source) ->
     ("query", "said"),
     [
         ({"fields": [{"fieldCaption": "Sales", "function": "SUMM"}]}, "did you mean 'SUM'"),
-        ({"fields": [{"fieldCaption": "Sales", "function": "SUM", "calculation": "1"}]}, "does not go with"),
+        ({"fields": [{"fieldCaption": "Sales", "function": "SUM", "calculation": "1"}]}, "cannot be combined"),
         ({"fields": [{"fieldCaption": "Sales", "binSize": 0.5}]}, "greater than or equal to 1"),
         ({"fields": [{"fieldCaption": "Sales", "functon": "SUM"}]}, "did you mean 'function'"),
         ({"fields": [{"fieldCaption": "Sales"}], "sql": "select 1"}, "there is no key 'sql'"),

@@ -76,8 +76,8 @@ def test_a_token_comes_from_the_environment_too(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"url": URL, "projects": ["a"], "token_env": "NOT_SET_ANYWHERE"}, "NOT_SET_ANYWHERE holds no token"),
-        ({"url": URL, "projects": ["a"], "token_file": "/nowhere/at/all"}, "holds no token"),
+        ({"url": URL, "projects": ["a"], "token_env": "NOT_SET_ANYWHERE"}, "NOT_SET_ANYWHERE has no token"),
+        ({"url": URL, "projects": ["a"], "token_file": "/nowhere/at/all"}, "has no token"),
         ({"url": URL, "projects": ["a"], "token_env": "A", "token_file": "b"}, "not both"),
         ({"url": "ftp://tracker.example.org", "projects": ["a"]}, "write an address"),
         ({"url": "https://me:word@tracker.example.org", "projects": ["a"]}, "no user and no password"),

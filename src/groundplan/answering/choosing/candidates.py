@@ -1,7 +1,7 @@
-"""What a model may choose from, and the text its choice makes: only sentences that are already true.
+"""The verified sentences from which a model may choose, and the text that results from its choice.
 
-A list stays whole, what the usual text speaks of is still spoken of, and scope and shortcomings are always said. So
-the worst choice changes the order and leaves out detail.
+Lists stay complete, the text covers everything that the default text covers, and scope and caveats are always stated.
+So a bad choice can only change the order and omit detail.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from groundplan.contracts.plan import CheckedPlan
 
 FEWEST_OFFERED, MOST_OFFERED, MOST_CHOSEN = 4, 12, 4
 LISTED = LISTS | {"most_often", "most_frequent", "box", "short", "short_of_text"}
-"""Forms that go through rows one by one: to leave one out would say that it is not there."""
+"""Forms that list rows one by one; omitting a row would suggest that it does not exist."""
 
 Text = tuple[str, tuple[Citation, ...]]
 Aspect = tuple[str | None, str]
@@ -31,28 +31,30 @@ Aspect = tuple[str | None, str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence, or a list with its head."""
+    """A sentence, or a list with its heading."""
 
     sentences: tuple[Sentence, ...]
-    aspects: frozenset[Aspect]  # each column it speaks of, beside the measure it is said of
+    aspects: frozenset[Aspect]  # each column it mentions, with its measure
 
 
 @dataclass(frozen=True)
-class Offer:
+class CandidateSentences:
     plan: CheckedPlan
     facts: Facts
     shown: Mapping[str, ShownTable]
     language: Language
     usual: tuple[Candidate, ...]
-    candidates: tuple[Candidate, ...]  # the usual ones first; a choice names them by number, from 1
+    candidates: tuple[Candidate, ...]  # the default ones first; a choice refers to them by number, from 1
     remarks: tuple[Sentence, ...]
 
     def texts(self) -> list[str]:
         return [text_of(candidate.sentences, self.language)[0] for candidate in self.candidates]
 
 
-def find_offer(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> Offer | None:
-    """The candidates for a text that holds; None where a choice would change next to nothing."""
+def find_candidates(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> CandidateSentences | None:
+    """The candidate sentences; None if there is too little to choose from."""
     about = subjects(plan, facts, shown)
     told = findings(plan, facts, about, language)
     more = _unsaid(islice(further_findings(about, language), MOST_OFFERED), told, language)
@@ -63,19 +65,21 @@ def find_offer(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable],
     candidates = tuple(candidate for candidate in offered if candidate.aspects)[:MOST_OFFERED]
     if len(candidates) < FEWEST_OFFERED or all(_is_needed(candidate, usual) for candidate in candidates):
         return None
-    return Offer(plan, facts, shown, language, usual, candidates, tuple(remarks(plan, facts, about, language)))
+    return CandidateSentences(
+        plan, facts, shown, language, usual, candidates, tuple(remarks(plan, facts, about, language))
+    )
 
 
-def choose(offer: Offer, numbers: Sequence[int]) -> Text | str:
-    """The verified text with these candidates, or what is wrong with the choice."""
+def choose(offered: CandidateSentences, numbers: Sequence[int]) -> Text | str:
+    """The verified text of these candidates, or what is wrong with the choice."""
     if not 1 <= len(numbers) <= MOST_CHOSEN:
         return f"{len(numbers)} sentences were chosen"
     if len({*numbers}) < len(numbers):
         return "a sentence was chosen twice"
-    if not {*numbers} <= {*range(1, len(offer.candidates) + 1)}:
+    if not {*numbers} <= {*range(1, len(offered.candidates) + 1)}:
         return "a sentence was chosen that is not there"
-    text, citations = text_of(_composed(offer, numbers), offer.language)
-    if verify(text, offer.facts, offer.shown, citations, offer.plan):
+    text, citations = text_of(_composed(offered, numbers), offered.language)
+    if verify(text, offered.facts, offered.shown, citations, offered.plan):
         return "these sentences cannot stand together in this order"
     return text, citations
 
@@ -86,19 +90,19 @@ def _unsaid(more: Iterable[Sentence], told: Sequence[Sentence], language: Langua
     return [sentence for text, sentence in texts.items() if text not in said]
 
 
-def _composed(offer: Offer, numbers: Iterable[int]) -> list[Sentence]:
-    """Chosen first; then what the usual text speaks of and the choice does not."""
-    said = [offer.candidates[number - 1] for number in numbers]
-    spoken = {aspect for candidate in said if candidate in offer.usual for aspect in candidate.aspects}
-    for candidate in offer.usual:
+def _composed(offered: CandidateSentences, numbers: Iterable[int]) -> list[Sentence]:
+    """The chosen sentences, then default sentences for anything that they do not cover."""
+    said = [offered.candidates[number - 1] for number in numbers]
+    spoken = {aspect for candidate in said if candidate in offered.usual for aspect in candidate.aspects}
+    for candidate in offered.usual:
         if candidate not in said and (not candidate.aspects or candidate.aspects - spoken):
             said.append(candidate)
             spoken |= candidate.aspects
-    return [*(sentence for candidate in said for sentence in candidate.sentences), *offer.remarks]
+    return [*(sentence for candidate in said for sentence in candidate.sentences), *offered.remarks]
 
 
 def _is_needed(candidate: Candidate, usual: Sequence[Candidate]) -> bool:
-    """Whether it is said whatever is chosen."""
+    """Whether the candidate is always part of the text."""
     others = {aspect for other in usual if other is not candidate for aspect in other.aspects}
     return candidate in usual and bool(candidate.aspects - others)
 
@@ -130,7 +134,7 @@ def _columns(citation: Citation) -> Iterator[str]:
 
 
 def _homes(trace: Trace | int | None) -> Iterator[str]:
-    """The columns, each with its step, that a value comes from."""
+    """The columns, with their steps, from which a value comes."""
     match trace:
         case Cell(step, _, column) | Column(step, column):
             yield str(Column(step, column))

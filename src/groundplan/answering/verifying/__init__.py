@@ -1,1 +1,1 @@
-"""A text is shown only if the facts carry all of it."""
+"""Verifies that the facts support every part of a text before it is shown."""

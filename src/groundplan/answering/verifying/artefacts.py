@@ -1,4 +1,4 @@
-"""What never belongs in an answer: ids, confidences, bracket references, advice to ask others, unasked negatives."""
+"""Finds and removes artefacts: ids, confidences, bracket references, advice to ask others, unasked negatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INNER: Mapping[str, re.Pattern[str]] = {
     "a bracket reference": re.compile(r"^\s*\[\d+\]\s*[–-]\s*|\s*\[\d+(?:\s*[,;–-]\s*\d+)*\]"),
     "an internal id": re.compile(r"\s*\(?\b(?!https?:|mailto:)[a-z][a-z_]+:[a-z0-9_][\w./-]*\)?"),
 }
-"""What can stand inside a good sentence, and is taken out of it."""
+"""Artefacts that can be removed from a good sentence."""
 
 SENTENCES: Mapping[str, re.Pattern[str]] = {
     "a confidence": re.compile(r"\bconfiden(?:ce|t)\b|\bуверенност|\bдостоверност|\bконфиденциальност", re.I),
@@ -32,7 +32,7 @@ SENTENCES: Mapping[str, re.Pattern[str]] = {
 
 
 def find_artefacts(text: str) -> Iterator[tuple[str, str]]:
-    """What was found, and the words."""
+    """The kind of each artefact, and its words."""
     for what, pattern in (*INNER.items(), *SENTENCES.items()):
         for match in pattern.finditer(text):
             yield what, match[0].strip()
@@ -42,11 +42,11 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|<([a-z][a-z0-9+.-]*:[^>]*)>", re.I)
 ADDRESS = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I)
 CONTACT = re.compile(rf"(?:[\w -]{{1,40}}:\s*)?(?![^\s]*[()\[\]<>])(?:{ADDRESS.pattern})", re.I)
-"""A fact that is an address, with or without its label: `Site: https://…`."""
+"""A fact that is a URL or an email address, with or without a label: `Site: https://…`."""
 
 
 def without_artefacts(text: str) -> str:
-    """The text of a fact with its ids, confidences and references taken out, and no link but one that is the fact."""
+    """The text of a fact without ids, confidences, references and links, unless the fact itself is a link."""
     text = _without_links(text)
     for pattern in INNER.values():
         text = pattern.sub("", text)
@@ -54,7 +54,7 @@ def without_artefacts(text: str) -> str:
 
 
 def _without_links(text: str) -> str:
-    """What somebody wrote into a document must not become something to click on, or to load."""
+    """Text from a document must not become a clickable link or an image that loads."""
     if CONTACT.fullmatch(text.strip()):
         return text
     return ADDRESS.sub("", LINK.sub(r"\1", IMAGE.sub(r"\1", text)))

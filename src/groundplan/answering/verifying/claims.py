@@ -1,7 +1,7 @@
-"""What the sentences of forms.yaml claim: each word a test on the facts that are cited.
+"""The claims of the sentences in forms.yaml: each claim is a test on the cited facts.
 
-Every test looks at cells, never at how the sentence came to be. The first argument is a slot; a claim about a slot
-that a sentence leaves out says nothing.
+Tests use cell values only, never how the sentence was written. The first argument is a slot; a claim about a slot that
+the sentence omits is not tested.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Test = Callable[..., bool]
 
 
 def broken_claims(claims: Sequence[tuple[str, ...]], stated: Stated) -> Iterator[str]:
-    """The claims that do not hold, as forms.yaml writes them."""
+    """The claims that do not hold, in the notation of forms.yaml."""
     for word, *arguments in claims:
         if arguments and arguments[0] not in stated.slots:
             continue
@@ -34,12 +34,12 @@ def broken_claims(claims: Sequence[tuple[str, ...]], stated: Stated) -> Iterator
 
 
 def measured(stated: Stated, label: str, *values: str) -> bool:
-    """The numbers are those of the measure that is named."""
+    """The numbers belong to the named measure."""
     return all(_measure(stated, label) == _measure(stated, value) for value in values)
 
 
 def whole(stated: Stated, value: str) -> bool:
-    """All of it: a sum over every row, or the only row of a table without groups."""
+    """The value covers everything: a sum over all rows, or the only row of a table without groups."""
     trace, subject = stated.one(value), stated.subject(value)
     if isinstance(trace, Cell):
         return not subject.keys and subject.table.row_count == 1
@@ -52,7 +52,7 @@ def valueless(stated: Stated, label: str) -> bool:
 
 
 def named(stated: Stated, names: str, value: str) -> bool:
-    """The names are all that tell this number from others, and they are its own."""
+    """The names identify the number and belong to it."""
     same_step = all(stated.record.subject(trace) is stated.subject(value) for trace in stated.slots[names])
     return same_step and stated.names(names) == stated.record.selection(stated.one(value))
 
@@ -131,7 +131,7 @@ def falls_most(stated: Stated, name: str, first: str, last: str) -> bool:
 
 
 def periods(stated: Stated, before: str, first: str, after: str, last: str) -> bool:
-    """Each number stands beside the period it was measured in."""
+    """Each number belongs to the period next to it."""
     sides = ((before, first, "previous"), (after, last, "current"))
     return all(
         stated.column(number) == column and stated.one(told) == Place(f"{stated.subject(number).params_path}.{column}")
@@ -161,7 +161,7 @@ def column(stated: Stated, slot: str, name: str) -> bool:
 
 
 def param(stated: Stated, slot: str, name: str) -> bool:
-    """The column is the one that the step was asked to work on."""
+    """The column is the one that the step's param names."""
     return bool(stated.column(slot) == stated.subject(slot).params.get(name))
 
 
@@ -183,7 +183,7 @@ def keyed(stated: Stated, columns: str, measure: str) -> bool:
 
 
 def rest(stated: Stated, count: str) -> bool:
-    """What lies beyond a limit of the plan."""
+    """The number of items beyond a limit of the plan."""
     limits = stated.record.plan.limits
     match stated.one(count):
         case Derived("rest", (Place(path), int() as listed)) if path.endswith(".count"):
@@ -273,19 +273,19 @@ def _measure(stated: Stated, slot: str) -> tuple[str, str | None, str | None]:
     subject = stated.subject(slot)
     measure = subject.measures.get(stated.column(slot))
     if measure is None:
-        raise Untraceable(f"{stated.one(slot)} is no measure")
+        raise Untraceable(f"{stated.one(slot)} is not a measure")
     return subject.step, measure.function, measure.of
 
 
 def _times(stated: Stated, moment: str) -> list[str]:
     trace = stated.one(moment)
     if not isinstance(trace, Cell) or not stated.subject(moment).complete:
-        raise Untraceable(f"{trace} is no moment among all")
+        raise Untraceable(f"{trace} is not a point in time")
     return stated.record.times(trace)
 
 
 def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
-    """How far each group moved; the cells must be those of the name."""
+    """The change of each group; the cells must belong to the name."""
     subject, begin, end = stated.subject(first), stated.one(first), stated.one(last)
     if not isinstance(begin, Cell) or not isinstance(end, Cell) or not subject.complete or begin.step != end.step:
         raise Untraceable("nothing moves between these")
@@ -293,7 +293,7 @@ def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
     cells = [{key: Cell(cell.step, cell.row, key) for key in groups} for cell in (begin, end)]
     own = [{key: stated.record.value(cell) for key, cell in row.items()} for row in cells]
     if own != [stated.names(name)] * 2:
-        raise Untraceable("the name is not that of the numbers")
+        raise Untraceable("the name does not belong to the numbers")
     starts, ends = _sides(stated.record, subject, begin, end, groups)
     return [ends[key] - starts[key] for key in starts if key in ends]
 
@@ -301,7 +301,7 @@ def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
 def _sides(
     record: Record, subject: Subject, begin: Cell, end: Cell, groups: Sequence[str]
 ) -> tuple[dict[object, float], dict[object, float]]:
-    """Each group's numbers before and after: in two columns, or in the first and the last period of all."""
+    """Each group's numbers before and after: in two columns, or in the first and the last period."""
     rows, time = subject.rows, subject.time
     if (begin.column, end.column) == ("previous", "current"):
         before, after = rows, rows

@@ -1,4 +1,4 @@
-"""Whether the words of a citation show its value: numbers and dates read back, names and labels compared."""
+"""Checks that the words of a citation show its value: numbers and dates are parsed, names and labels compared."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
     "(column|x|y)": lambda found, _: worded(found),
     "limit": lambda found, _: str(found),
 }
-"""The plan's own words, by the param that holds them."""
+"""Words for values of the plan, by param."""
 
 TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.grain": lambda text, found, language: (
@@ -89,7 +89,7 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(items|steps\.\d+\.given)\.\d+": lambda text, found, language: text == as_field(found, language),
     r"files\.\d+": lambda text, found, _: text == PurePath(found).name,
 }
-"""How a place in the facts is shown."""
+"""How the value at a path in the facts is shown."""
 
 
 def _shows_item(text: str, item: Any, language: Language) -> bool:

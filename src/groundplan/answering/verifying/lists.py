@@ -1,4 +1,4 @@
-"""Whether a list in a text is whole: every row once, in order, up to the plan's limit; of a workflow every step."""
+"""Checks that lists in a text are complete: every row or workflow step once, in order, up to the plan's limit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = frozenset({"place", "share", "anomaly", "summary", "summary_of_text"})
 
 
 def broken_lists(sentences: Sequence[Sequence[Fit]], record: Record) -> Iterator[str]:
-    """The steps whose rows are left out, said twice or out of order."""
+    """The steps whose rows are missing, repeated or out of order."""
     listed: defaultdict[str, list[int]] = defaultdict(list)
     for fits in sentences:
         cell = _cell(fits[0])
@@ -34,7 +34,7 @@ def broken_lists(sentences: Sequence[Sequence[Fit]], record: Record) -> Iterator
 
 
 def broken_steps(sentences: Sequence[Sequence[Fit]], facts: Facts) -> Iterator[str]:
-    """The steps of a workflow that are left out where others are told, told twice or out of order."""
+    """The workflow steps that are missing, repeated or out of order."""
     paths = {f"facts.steps.{place}": end for place, end in enumerate(facts.steps)}
     expected = {
         DONE: [path for path, end in paths.items() if is_done(end)],
@@ -48,7 +48,7 @@ def broken_steps(sentences: Sequence[Sequence[Fit]], facts: Facts) -> Iterator[s
 
 
 def _step(fits: Sequence[Fit], forms: frozenset[str]) -> str:
-    """Where the step stands that a line tells of; nowhere for other lines."""
+    """The path of the step that a line reports; empty for other lines."""
     line = next((fit for fit in fits if fit.form.name in forms), None)
     label = next(iter(line.slots.values()))[0].fact if line else ""
     return label.rpartition(".")[0]
@@ -61,7 +61,7 @@ def _cell(line: Fit) -> Cell | None:
 
 
 def _weights(subject: Subject) -> dict[int, float]:
-    """The rows that a list of this kind has, the heaviest first."""
+    """The rows of a list of this kind with their weights, heaviest first."""
     match subject.kind:
         case "shares":
             shares = ((place, row[subject.params["as"]]) for place, row in enumerate(subject.rows))

@@ -1,4 +1,4 @@
-"""A text taken apart into the sentences it is made of: each form tried where a sentence begins, letter by letter."""
+"""Parses a text into the sentence forms it consists of, by trying each form at the start of each sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.contracts.answer import Citation
 
 @dataclass(frozen=True)
 class Fit:
-    """A form that fits, with the citations in its slots."""
+    """A form that matches, with the citations in its slots."""
 
     form: Form
     slots: dict[str, tuple[Citation, ...]]
@@ -22,7 +22,7 @@ class Fit:
 
 @dataclass
 class Mismatch:
-    """The furthest that any form came: there the text says something else than this."""
+    """The furthest position that any form reached, and what it expected there."""
 
     at: int = 0
     expected: str | Citation = ""
@@ -31,14 +31,14 @@ class Mismatch:
 
 @dataclass
 class Parsed:
-    sentences: list[list[Fit]] = field(default_factory=list)  # for each, every form that fits
+    sentences: list[list[Fit]] = field(default_factory=list)  # for each sentence, every form that matches
     at: int = 0
     used: int = 0
     mismatch: Mismatch = field(default_factory=Mismatch)
 
 
 def parse(text: str, citations: Sequence[Citation], language: Language) -> Parsed:
-    """As far as the text is made of known sentences; `at` is its length when all of it is."""
+    """Parse as far as the text consists of known sentences; `at` equals its length if all of it does."""
     parsed = Parsed()
     while parsed.at < len(text):
         parsed.mismatch = Mismatch(parsed.at)
@@ -56,7 +56,7 @@ def _fits(text: str, parsed: Parsed, citations: Sequence[Citation], language: La
     for form in forms().values():
         for variant in form.variants[language]:
             if isinstance(variant[0], str) and not text.startswith(variant[0], parsed.at):
-                continue  # most forms, at most places: cheaper than to begin reading
+                continue  # a cheap test that rules out most forms
             fit = _read(text, parsed, citations, form, variant, language)
             if fit and text[fit.end : fit.end + 1] in ("", " ", "\n"):
                 yield fit
@@ -100,7 +100,7 @@ class _Walk:
         return False
 
     def cited(self, slot: Slot, between: str) -> tuple[Citation, ...]:
-        """One citation, or as many as the joints between them ask for."""
+        """One citation, or several with the slot's separator between them."""
         found: list[Citation] = []
         while self._takes_next():
             found.append(self.citations[self.used - 1])

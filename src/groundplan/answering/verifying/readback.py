@@ -1,4 +1,4 @@
-"""Whether a text shows a value: read back from the text, never written again, so that a slip in writing is seen."""
+"""Checks that a text shows a value by parsing the text. Formatting the value again would repeat a formatting bug."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLOCK = re.compile(r", (\d\d:\d\d)$")
 
 
 def shows_number(text: str, value: float, unit: str | None, language: Language) -> bool:
-    """Within half of the last digit that is shown; the unit is the column's own, always said."""
+    """Whether the number matches within half of its last digit, with the column's unit."""
     if unit:
         if not text.endswith(f" {unit}"):
             return False
@@ -41,7 +41,7 @@ def shows_age(text: str, seconds: float, language: Language) -> bool:
 
 
 def shows_moment(text: str, value: str, grain: str | None, language: Language) -> bool:
-    """The same moment, neither finer nor coarser than the grain."""
+    """Whether the text is the same point in time at exactly this grain."""
     at = datetime.fromisoformat(value)
     if grain == "year":
         return text == str(at.year)

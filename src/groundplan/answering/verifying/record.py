@@ -1,4 +1,4 @@
-"""The run's record: what a fact's id stands for, computed again from cells, and what it stands beside."""
+"""Resolves fact ids to values, recomputed from the cells of a run, and finds the values to compare them with."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from groundplan.contracts.reading import Filter
 
 
 class Untraceable(LookupError):
-    """An id that names nothing in this run, or a value that cannot be computed from it."""
+    """An id that does not exist in this run, or a value that cannot be computed."""
 
 
 class Record:
     def __init__(self, plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]) -> None:
         self.plan, self.facts = plan, facts
         self.subjects = {subject.step: subject for subject in subjects(plan, facts, shown)}
-        self._sums: dict[Column, float] = {}  # several claims look at the same one
+        self._sums: dict[Column, float] = {}  # cached, as several claims use the same sum
         self._alike: dict[tuple[str, tuple[str, ...]], dict[tuple[Scalar, ...], list[Row]]] = {}
 
     def subject(self, trace: Trace) -> Subject:
@@ -35,7 +35,7 @@ class Record:
         return self.subjects[step]
 
     def home(self, trace: Trace) -> tuple[str, str]:
-        """The step and the column that a number or a name comes from."""
+        """The step and the column from which a number or a name comes."""
         match trace:
             case Cell(step, _, column) | Column(step, column):
                 return step, column
@@ -70,12 +70,12 @@ class Record:
     def number(self, trace: Trace) -> float:
         value = self.value(trace)
         if not is_number(value):
-            raise Untraceable(f"{trace} is no number")
+            raise Untraceable(f"{trace} is not a number")
         assert isinstance(value, int | float)
         return value
 
     def selection(self, trace: Trace) -> dict[str, Scalar]:
-        """What tells this number from the others of its column."""
+        """The key values that identify this number within its column."""
         subject = self.subject(trace)
         match trace:
             case Cell(_, row, _):
@@ -83,10 +83,10 @@ class Record:
             case Derived("sum", (Column(alike=alike),)):
                 return {column: self._cell(subject, row, column) for column, row in alike}
             case _:
-                raise Untraceable(f"{trace} is one of many in no way that is known")
+                raise Untraceable(f"{trace} cannot be identified by keys")
 
     def rivals(self, trace: Trace) -> list[float]:
-        """All the numbers it can be compared with, itself among them."""
+        """All numbers with which it can be compared, including itself."""
         subject = self.subject(trace)
         if not subject.complete:
             raise Untraceable(f"step {subject.step!r} shows only some of its rows")
@@ -101,7 +101,7 @@ class Record:
         return [math.fsum(numbers) for numbers in sums.values()]
 
     def alike(self, trace: Column) -> list[Row]:
-        """The rows that are like the given ones in the columns that the trace names; all when it names none."""
+        """The rows that match the trace's rows in the columns it names; all rows if it names none."""
         subject, names = self.subject(trace), tuple(name for name, _ in trace.alike)
         like = tuple(self._cell(subject, row, name) for name, row in trace.alike)
         if (subject.step, names) not in self._alike:
@@ -130,7 +130,7 @@ class Record:
             case Derived("rest", (Place(path), int() as listed)):
                 return self._many(path) - listed
             case _:
-                raise Untraceable(f"{trace} is not a way to compute a value")
+                raise Untraceable(f"{trace} is not a known computation")
 
     def _sum(self, trace: Column) -> float:
         if trace not in self._sums:
@@ -138,13 +138,13 @@ class Record:
         return self._sums[trace]
 
     def _added(self, trace: Column) -> float:
-        """Only of what may be added up, and only when every row is there."""
+        """A sum, if the measure is additive and every row is present."""
         subject = self.subject(trace)
         self._has(subject, trace.column)
         measure = subject.measures.get(trace.column)
         counts = subject.kind in ("bins", "distribution") and trace.column == "count"
         if not subject.complete or not (counts or (measure and measure.additive)):
-            raise Untraceable(f"{trace} cannot be added up")
+            raise Untraceable(f"{trace} cannot be summed")
         numbers = [_float(row[trace.column]) for row in self.alike(trace) if is_number(row[trace.column])]
         return sum(numbers) if all(isinstance(number, int) for number in numbers) else math.fsum(numbers)
 
@@ -155,16 +155,16 @@ class Record:
         if isinstance(found, Filter):
             return flat(found.model_dump(mode="json"))
         if isinstance(found, Contract | set):
-            raise Untraceable(f"{path} is more than a value")
+            raise Untraceable(f"{path} is not a single value")
         return flat(found)
 
     def _many(self, path: str) -> int:
-        """How many different ones a list of facts holds."""
+        """The number of distinct items in a list of facts."""
         found = told(self.facts).values() if path == "facts.items" else self.place(path)
         if isinstance(found, int):
             return found
         if not isinstance(found, Iterable):
-            raise Untraceable(f"{path} is no list")
+            raise Untraceable(f"{path} is not a list")
         return len(set(distinct(item for item in found if isinstance(item, Item)))) or len(tuple(found))
 
     def _cell(self, subject: Subject, row: int, column: str) -> Scalar:
@@ -181,7 +181,7 @@ class Record:
     @staticmethod
     def _ratio(part: float, whole: float) -> float:
         if whole <= 0:
-            raise Untraceable("there is no share or growth of nothing")
+            raise Untraceable("the share or growth of zero is undefined")
         return part / whole
 
 

@@ -1,4 +1,4 @@
-"""What a sentence states: the facts that it cites, slot by slot."""
+"""The facts that a sentence cites, by slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.contracts.contract import Scalar
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence's slots, each with the facts it cites."""
+    """The slots of a sentence, each with its cited facts."""
 
     record: Record
     slots: Mapping[str, tuple[Trace, ...]]

@@ -1,4 +1,4 @@
-"""What sentences about the steps of a workflow claim; see `claims.py`."""
+"""The claims of sentences about workflow steps; see `claims.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from groundplan.contracts.facts import Failure, StepEnd
 
 
 def step_of(stated: Stated, label: str, *slots: str) -> bool:
-    """All that is said of a step is its own, and all of that is said."""
+    """Everything stated about a step belongs to it, and nothing is missing."""
     path, end = _end(stated, label)
     facts, most = stated.record.facts, stated.record.plan.limits.items
     named = [f"facts.items.{place}" for place in fields(end, facts)[:most]]
@@ -32,7 +32,7 @@ def ended(stated: Stated, label: str, status: str, *effects: str) -> bool:
 
 
 def decided(stated: Stated, label: str, how: str) -> bool:
-    """A step was passed by for this reason; `nowhere` when no condition is known."""
+    """A step was skipped for this reason; `nowhere` if no condition is known."""
     _, end = _end(stated, label)
     return how == ("nowhere" if end.because is None else "met" if end.because.held else "unmet")
 
@@ -43,7 +43,7 @@ def empty_handed(stated: Stated, label: str) -> bool:
 
 
 def stopped(stated: Stated, problem: str, how: str) -> bool:
-    """A step of a workflow that failed may have done its work: only a blocked one is certainly not done."""
+    """A failed step may have had its effect; only a blocked step certainly did not."""
     failure = stated.record.place(str(stated.one(problem)).removesuffix(".issue.problem"))
     if not stated.record.facts.steps:
         return how == "blocked"
@@ -54,5 +54,5 @@ def _end(stated: Stated, label: str) -> tuple[str, StepEnd]:
     path = str(stated.one(label)).removesuffix(f".{label}")
     end = stated.record.place(path)
     if not isinstance(end, StepEnd):
-        raise Untraceable(f"{path} is no step of a workflow")
+        raise Untraceable(f"{path} is not a workflow step")
     return path, end

@@ -1,8 +1,8 @@
-"""Nothing is shown that the facts do not carry: every letter of a text is accounted for, or the text is not shown.
+"""Verifies a text against the facts: if any character is not accounted for, the text is not shown.
 
-A text holds when it is made of sentences of forms.yaml and nothing else, each value in them is cited, each citation
-comes out again when it is computed from the cells and is what its words show, and each sentence's claims are true
-of the facts it cites: a name and a number of the same row, the greatest that is the greatest, a rise that rose.
+A text passes if it consists only of sentences of forms.yaml, every value is cited, every citation matches the value
+recomputed from the cells and is shown correctly by its words, and every sentence's claims hold for the cited facts:
+a name and a number are from the same row, the greatest value is the greatest, a rise is a rise.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from groundplan.contracts.plan import CheckedPlan
 DATE = re.compile(rf"\b(?:{'|'.join(sum((*MONTHS.values(), *MONTHS_OF_DAYS.values()), ()))})\b")
 NAME = re.compile(r"[«\"“`]|(?<=\S )[A-ZА-ЯЁ]\w+")
 UNIT = re.compile(r"\s?(?:[%$€£¥₽°]|[^\W\d_]+)")
-HINT = "the facts are shown as they are instead"
+HINT = "the plain facts are shown instead"
 
 
 def verify(
@@ -39,7 +39,7 @@ def verify(
     citations: Sequence[Citation],
     plan: CheckedPlan,
 ) -> tuple[Issue, ...]:
-    """What in the text the facts do not carry; nothing when all of it holds."""
+    """The parts of the text that the facts do not support; empty if all of it is verified."""
     record = Record(plan, facts, shown)
     english = tuple(_issues(text, citations, record, "en"))
     return min(english, tuple(_issues(text, citations, record, "ru")), key=len) if english else ()
@@ -54,19 +54,19 @@ def _issues(text: str, citations: Sequence[Citation], record: Record, language: 
     for fits in parsed.sentences:
         yield from _unfounded(fits, record)
     for step in broken_lists(parsed.sentences, record):
-        yield _issue("unsupported-sentence", f"the list of step {step!r} leaves rows out, repeats or reorders them")
+        yield _issue("unsupported-sentence", f"the list of step {step!r} omits, repeats or reorders rows")
     for step in broken_steps(parsed.sentences, record.facts):
-        yield _issue("unsupported-sentence", f"step {step!r} is left out, told twice or out of order")
+        yield _issue("unsupported-sentence", f"step {step!r} is missing, repeated or out of order")
 
 
 def _artefacts(text: str, citations: Sequence[Citation]) -> Iterator[Issue]:
-    """In what was written around the facts; what a fact says is data."""
+    """Artefacts in the text around the citations; cited facts are data."""
     for what, words in find_artefacts("\0".join(_between(text, citations))):
         yield _issue("artefact", f"the text has {what}: {words!r}")
 
 
 def _between(text: str, citations: Sequence[Citation]) -> Iterator[str]:
-    """The text without its citations, which stand in it in their order."""
+    """The text between the citations, which occur in order."""
     at = 0
     for citation in citations:
         found = text.find(citation.text, at)
@@ -80,10 +80,10 @@ def _uncited(text: str, parsed: Parsed, citations: Sequence[Citation]) -> Iterat
     if parsed.at < len(text):
         code = _code(text, parsed.at, parsed.mismatch)
         words = re.split(r"(?<=[.!?])\s|\n", text[parsed.at :], maxsplit=1)[0]
-        yield _issue(code, f"no fact carries this sentence: {words!r}")
+        yield _issue(code, f"no fact supports this sentence: {words!r}")
     elif parsed.used < len(citations):
         missing = citations[parsed.used]
-        yield _issue(_kind(missing), f"{missing.text!r} is cited and not in the text")
+        yield _issue(_kind(missing), f"{missing.text!r} is cited but not in the text")
 
 
 def _untrue(citation: Citation, record: Record, language: Language) -> Iterator[Issue]:
@@ -100,13 +100,13 @@ def _untrue(citation: Citation, record: Record, language: Language) -> Iterator[
 
 
 def _unfounded(fits: Sequence[Fit], record: Record) -> Iterator[Issue]:
-    """A sentence holds when one of the forms it can be read as does."""
+    """A sentence is supported if the claims of at least one matching form hold."""
     broken = [list(broken_claims(fit.form.claims, _stated(fit, record))) for fit in fits]
     if all(broken):
         fit = fits[0]
         yield _issue(
             "unsupported-sentence",
-            f"a sentence of the form {fit.form.name!r} claims what the facts do not say: {'; '.join(broken[0])}",
+            f"a sentence of the form {fit.form.name!r} makes unsupported claims: {'; '.join(broken[0])}",
         )
 
 
@@ -119,7 +119,7 @@ def _stated(fit: Fit, record: Record) -> Stated:
 
 
 def _code(text: str, at: int, mismatch: Mismatch) -> str:
-    """What kind of thing the first wrong word is."""
+    """The issue code for the first unsupported word."""
     if mismatch.before and is_number(mismatch.before.value) and UNIT.match(text, mismatch.at):
         return "unit"
     if mismatch.at > at:

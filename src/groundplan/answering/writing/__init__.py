@@ -1,1 +1,1 @@
-"""Facts to sentences, each value with its citation."""
+"""Writes sentences from facts, with a citation for each value."""

@@ -1,4 +1,4 @@
-"""Values of one shown table, each made together with its citation."""
+"""Values of one table, each with its citation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cites = tuple[Citation, ...]
 
 @dataclass(frozen=True)
 class Figure:
-    """A number, where it comes from, and a row whose keys name it."""
+    """A number, its origin, and a row whose keys identify it."""
 
     value: float
     trace: Trace
@@ -34,7 +34,7 @@ class Citing:
     language: Language
 
     def figures(self, column: str, by: Sequence[str]) -> list[Figure]:
-        """The column's numbers: cells when `by` identifies a row, else sums over the rows that share it."""
+        """The column's numbers: cells if `by` identifies a row, else sums over the rows with the same `by`."""
         rows: defaultdict[tuple[Scalar, ...], list[int]] = defaultdict(list)
         for place, row in enumerate(self.subject.rows):
             if is_number(row[column]):
@@ -56,7 +56,7 @@ class Citing:
         return value
 
     def cell(self, row: int, column: str) -> Cites:
-        """A measure's cell as a number with its unit, any other as a name."""
+        """A cell: a number with its unit for a measure, else a name."""
         value = self.subject.rows[row][column]
         if not is_number(value):
             return self.name(row, column)
@@ -84,7 +84,7 @@ class Citing:
         return tuple(cite for column in columns for cite in self.label(column))
 
     def word(self, value: str, trace: Trace) -> Cites:
-        """A column's name that stands in a cell or in the plan."""
+        """A column name that is a cell value or part of the plan."""
         return self._cites(worded(value), trace, value)
 
     def share(self, part: Figure, whole: Figure) -> Cites:
@@ -92,7 +92,7 @@ class Citing:
         return self._cites(percent(ratio, self.language), Derived("share", (part.trace, whole.trace)), ratio)
 
     def change(self, first: Figure, last: Figure) -> Cites:
-        """Nothing when there was nothing to grow from."""
+        """The relative change; empty if the first value is zero."""
         if first.value <= 0:
             return ()
         ratio = (last.value - first.value) / first.value
@@ -106,7 +106,7 @@ class Citing:
         return self._cites(percent(value, self.language, signed=signed), Cell(self.subject.step, row, column), value)
 
     def strength(self, row: int, column: str) -> Cites:
-        """A correlation: two decimals say all there is to say."""
+        """A correlation, to two decimals."""
         value = self.number(row, column)
         return self._cites(decimals(value, 2, self.language), Cell(self.subject.step, row, column), value)
 
@@ -132,7 +132,7 @@ class Citing:
 
 
 def placed(text: str, path: str, value: Scalar) -> Cites:
-    """A value that stands in the facts or in the plan."""
+    """A value at a path in the facts or the plan."""
     return (Citation(text=text, fact=str(Place(path)), value=value),)
 
 
@@ -141,5 +141,5 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def _added(numbers: Sequence[float]) -> float:
-    """Whole numbers stay whole."""
+    """The sum; whole numbers stay whole."""
     return sum(numbers) if all(isinstance(number, int) for number in numbers) else math.fsum(numbers)

@@ -1,4 +1,4 @@
-"""Values as people read them: numbers by their size, dates by their grain, names so that they stay data."""
+"""Formats values for people: numbers by size, dates by grain, and names so that they cannot act as markup."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from groundplan.contracts.facts import Item
 
 LONGEST_NAME = 80
 ACTIVE = re.compile(r"[\[\]<>`]|://|\bwww\.")  # what Markdown would turn into a link, an image or a tag
-BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes to be seen as one
+BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes
 QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
 
 def exact(value: float, language: Language) -> str:
-    """Whole numbers whole, others to two decimals, small ones to three digits that say something."""
+    """Whole numbers without decimals, others to two decimals, small ones to three significant digits."""
     if isinstance(value, int) or value.is_integer():
         return decimals(value, 0, language)
     return decimals(value, 2 if abs(value) >= 1 else 2 - math.floor(math.log10(abs(value))), language)
@@ -49,7 +49,7 @@ def decimals(value: float, places: int, language: Language) -> str:
 
 
 def brief(value: float, language: Language) -> str:
-    """Three digits and a word from a million on; whole numbers from ten thousand on."""
+    """Three digits and a word from a million up; whole numbers from ten thousand up."""
     for scale, word in SCALES[language].items():
         if abs(value) >= scale:
             scaled = value / scale
@@ -83,7 +83,7 @@ def moment(value: str, grain: str | None, language: Language) -> str:
 
 
 def period(start: str, end: str, language: Language) -> str:
-    """A half-open span by the name of its year, quarter or month when it is one, else by its first and last day."""
+    """A half-open period: the name of its year, quarter or month if it is one, else its first and last day."""
     first, after = date.fromisoformat(start[:10]), date.fromisoformat(end[:10])
     for grain, months in (("year", 12), ("quarter", 3), ("month", 1)):
         if first.day == 1 and (first.month - 1) % months == 0 and after == _months_later(first, months):
@@ -95,7 +95,7 @@ def period(start: str, end: str, language: Language) -> str:
 
 
 def named(value: Scalar, language: Language, grain: str | None = None, *, is_time: bool = False) -> str:
-    """A value that names something. Text that could act as markup is shown as code, and long text is cut."""
+    """A value as a name. Text that could act as markup is shown as code, and long text is truncated."""
     match value:
         case None:
             return NOTHING[language]
@@ -110,7 +110,7 @@ def named(value: Scalar, language: Language, grain: str | None = None, *, is_tim
 
 
 def as_given(value: Scalar, language: Language) -> str:
-    """A value of a call exactly as it was, but for texts that are too long or could act; of several words in quotes."""
+    """A param value unchanged, except that long text is truncated, markup is shown as code and phrases are quoted."""
     if not isinstance(value, str) or not (text := plain(value)) or ACTIVE.search(text):
         return named(value, language)
     return text if BARE.fullmatch(text) else TEXT[language].format(text.translate(QUOTES))
@@ -127,7 +127,7 @@ def as_code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """On one line, without characters that cannot be seen."""
+    """On one line, without invisible characters."""
     seen = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
     seen = " ".join("".join(mark for mark in seen if unicodedata.category(mark) != "Cf").split())
     return seen if len(seen) <= LONGEST_NAME else seen[: LONGEST_NAME - 1].rstrip() + "…"
@@ -139,7 +139,7 @@ def age(seconds: float, language: Language) -> str:
 
 
 def condition(told: Mapping[str, Any], language: Language) -> str:
-    """A filter in words; a span of days by its first and last day."""
+    """A filter in words; a period of days by its first and last day."""
     operator, values = told["operator"], list(told.get("values") or ())
     column, words = worded(told["column"]), OPERATORS[language]
     if operator == "between" and all(DAY.fullmatch(str(value)) for value in values):
@@ -164,7 +164,7 @@ def _quoted(text: str, language: Language) -> str:
 
 
 def _is_moment(value: str) -> bool:
-    """Also of a text that only looks like one: `2026-02-30`."""
+    """Whether a text is a valid ISO date; `2026-02-30` is not."""
     try:
         return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
     except ValueError:

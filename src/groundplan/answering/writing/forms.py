@@ -1,4 +1,4 @@
-"""The sentences of forms.yaml: filled by the writer, recognised by the verifier."""
+"""The sentence forms of forms.yaml: the writer fills them, and the verifier parses them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Slots = Mapping[str, tuple[Citation, ...]]
 @dataclass(frozen=True)
 class Slot:
     name: str
-    joint: str  # "" takes one value
-    begins: bool  # a sentence, so with a capital
+    joint: str  # the separator of several values; "" takes one value
+    begins: bool  # at the start of a sentence, so capitalised
 
 
 Piece = str | Slot
@@ -32,13 +32,13 @@ Piece = str | Slot
 @dataclass(frozen=True)
 class Form:
     name: str
-    variants: Mapping[Language, tuple[tuple[Piece, ...], ...]]  # the fullest first
+    variants: Mapping[Language, tuple[tuple[Piece, ...], ...]]  # the longest first
     claims: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A form with its values: text and citations come out together."""
+    """A form with its values, which gives text and citations together."""
 
     form: str
     slots: Slots

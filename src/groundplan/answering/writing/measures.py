@@ -1,4 +1,4 @@
-"""What measures say: one number, groups, time, and both."""
+"""Sentences about measures: one number, by group, over time, or both."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def measured(cite: Citing) -> Iterator[Sentence]:
 
 
 def further_measured(cite: Citing) -> Iterator[Sentence]:
-    """Of groups that add up, the whole where only parts are told, and the single cell where only sums are."""
+    """For additive groups: the total if only parts are stated, and single cells if only sums are."""
     for measure in _told(cite):
         if measure.additive and cite.subject.groups and _has_numbers(cite, measure):
             yield _total(cite, measure) if cite.subject.time is None else _extremes(cite, measure)
 
 
 def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence[str]) -> Iterator[Sentence]:
-    """Who rose most and who fell most, where several could have."""
+    """The groups that rose and fell most, if there are several."""
     if len(pairs) < 2:
         return
     risen = max(pairs, key=lambda pair: pair[1].value - pair[0].value)
@@ -40,7 +40,7 @@ def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence
 
 
 def whole(cite: Citing, measure: Measure) -> Figure:
-    """All of a measure that has any value."""
+    """The total of a measure."""
     return cite.figures(measure.column, ())[0]
 
 
@@ -169,7 +169,7 @@ def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
 
 
 def _ends(cite: Citing, measure: Measure, time: str) -> list[tuple[Figure, Figure]]:
-    """Each group's figure in the first and in the last period of all, where it has both."""
+    """Each group's figures in the first and in the last period, if it has both."""
     rows, groups = cite.subject.rows, cite.subject.groups
     times = sorted({str(row[time]) for row in rows if row[time] is not None})
     if len(times) < 2:

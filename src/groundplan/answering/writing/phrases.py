@@ -1,4 +1,4 @@
-"""The words of both languages: months, grains, labels of measures, conditions."""
+"""Words in both languages: months, grains, labels of measures, conditions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ METHODS: Mapping[Language, Mapping[str, str]] = {
 }
 
 RELATED = 0.3
-"""From this correlation on, two columns are said to move together."""
+"""Correlations from which two columns are said to move together."""
 
 LABELS: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -146,24 +146,24 @@ OPERATORS: Mapping[Language, Mapping[str, str]] = {
 
 
 def worded(name: str) -> str:
-    """`product_category` as a person writes it inside a sentence; short abbreviations keep their capitals."""
+    """`product_category` as words in a sentence; short abbreviations keep their capitals."""
     words = spaced(name).split()
     return " ".join(word if word.isupper() and len(word) <= 4 else word.lower() for word in words) or name
 
 
 def label(function: str | None, column: str | None, language: Language) -> str:
-    """What a measure is called: `average revenue`, `row count`; without a known function, the column's own name."""
+    """The label of a measure: `average revenue`, `row count`; without a known function, the column's name."""
     if column is None:
         return LABELS[language]["rows"]
     return LABELS[language][function or "sum"].format(worded(column))
 
 
 def is_plural(noun: str) -> bool:
-    """`units` and `sales` take another verb than `revenue`."""
+    """Whether a noun takes a plural verb: `units` and `sales`, but not `revenue`."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
 def headed(title: str, language: Language) -> str:
-    """The heading of a list, in the language of the answer where it is one of ours."""
+    """The heading of a list, translated if it is a known one."""
     kind, colon, rest = title.partition(":")
     return LISTS.get(kind, kind) + colon + rest if language == "ru" else title

@@ -1,4 +1,4 @@
-"""What a typed query made, in the terms of the table tools: so one way of telling serves both."""
+"""The result of a typed query in terms of the table tools, so that the same sentences describe both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.query import MeasureField, Query, QueryFilter, TableCalcField, output_name
 from groundplan.contracts.query_meaning import OURS, groups, rankings, row_conditions
 
-Told = tuple[Literal["shares", "ranking", "measured"], Mapping[str, Any]]
+KindAndParams = tuple[Literal["shares", "ranking", "measured"], Mapping[str, Any]]
 
 
 def query_of(plan: CheckedPlan, step: Step | None) -> Query | None:
@@ -31,14 +31,14 @@ def grouped_by(query: Query) -> tuple[str, ...]:
 
 
 def measured_in(query: Query) -> Iterator[tuple[str, str | None, str]]:
-    """By column of the result, the function and the source's own column."""
+    """For each result column that is a measure, its function and the source's column."""
     for field in query.fields:
         if isinstance(field, MeasureField) and not groups(field):
             yield output_name(field), OURS.get(field.function), field.field_caption
 
 
-def told_by(query: Query, row_limit: int | None) -> Told:
-    """The kind of its result, with the params that a step of that kind would have."""
+def kind_and_params(query: Query, row_limit: int | None) -> KindAndParams:
+    """The kind of the result, and the params of a table tool that returns this kind."""
     measures = [name for name, _, _ in measured_in(query)]
     for field in query.fields:
         calculated = isinstance(field, TableCalcField) and field.table_calculation
@@ -51,12 +51,12 @@ def told_by(query: Query, row_limit: int | None) -> Told:
 
 
 def filters_of(query: Query) -> Iterator[int]:
-    """The places of filters that say something of single rows."""
+    """The indexes of the filters on rows."""
     return (place for place, filter_ in enumerate(query.filters) if row_conditions(filter_))
 
 
 def filtered(raw: object, language: Language) -> str:
-    """One of its filters in words."""
+    """A filter of the query in words."""
     found = row_conditions(_reader().validate_python(thaw(raw)))
     told = [{"column": one.column, "operator": one.operator, "values": one.values} for one in found]
     return JOINED[language].join(condition(_single(one), language) for one in told)

@@ -1,4 +1,4 @@
-"""Facts as they are, in one of four styles: the same facts always give the same text."""
+"""Renders facts deterministically in one of four styles."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from groundplan.contracts.plan import Limits, RenderStyle
 
 Content = tuple[str, Scalar, str]
 OF_TABLES = frozenset({"grain", "trend", "correlation", "count"})
-"""Items that only explain a table; the sentences about the table say the same."""
+"""Items that only explain a table; the sentences about the table repeat them."""
 
 
 def render(
     facts: Facts, shown: Mapping[str, ShownTable], style: RenderStyle, limits: Limits, language: Language
 ) -> str:
-    """Items and groups in the style that was asked for, tables as Markdown; complete up to the limits."""
+    """Items and groups in the given style, and tables as Markdown, complete up to the limits."""
     listed, _ = text_of(list(rendered(facts, style, limits, language)), language)
     refs = facts.tables or {step: chart.table for step, chart in facts.charts.items()}
     tables = [markdown(shown[step], ref.columns, limits.items, language) for step, ref in refs.items()]
@@ -62,7 +62,7 @@ def _heading(group: Group, path: str, language: Language) -> Iterator[tuple[str,
 
 
 def told(facts: Facts) -> dict[int, Item]:
-    """The items that are facts of their own, by their place."""
+    """The items that are facts by themselves, by index."""
     explaining = OF_TABLES if facts.tables or facts.charts else frozenset()
     of_a_step, _ = of_steps(facts)
     free = ((place, item) for place, item in enumerate(facts.items) if place not in of_a_step)
@@ -84,7 +84,7 @@ def markdown(table: ShownTable, columns: Sequence[TableColumn], most: int, langu
 
 
 def distinct(items: Iterable[Item]) -> dict[Content, Item]:
-    """What was said once is not said again; an item without a title says nothing."""
+    """Items without duplicates; items without a title are dropped."""
     found: dict[Content, Item] = {}
     for item in items:
         title = without_artefacts(item.title)

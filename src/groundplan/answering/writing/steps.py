@@ -1,4 +1,4 @@
-"""What the steps of a workflow did and gave, and why not, each on a line of its own."""
+"""Sentences about workflow steps, one line each: what they did and returned, or why they did not run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.contracts.plan import Limits
 
 
 def step_sentences(facts: Facts, limits: Limits, language: Language) -> Iterator[Sentence]:
-    """What was changed and what was not, what failed, then what was found; nothing where there is no workflow."""
+    """Changes made and skipped, failures, then results; empty if the plan is not a workflow."""
     ends = [_End(facts, limits, language, number) for number in range(len(facts.steps))]
     yield from (end.act() for is_one in (is_done, is_passed_by) for end in ends if is_one(end.told))
     if ends:
@@ -29,7 +29,7 @@ def step_sentences(facts: Facts, limits: Limits, language: Language) -> Iterator
 
 
 def _failures(facts: Facts) -> Iterator[Sentence]:
-    """Only what was never begun is certainly not done."""
+    """Failed steps may have had an effect; only steps that never started certainly had none."""
     for place, failure in enumerate(facts.failures):
         if failure.issue:
             problem = failure.issue.problem

@@ -1,4 +1,4 @@
-"""What each shown table is about, by the steps that made it: its measures, its groups, its time axis, its filters."""
+"""What each table is about, derived from the steps that made it: measures, groups, time axis and filters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from groundplan.answering.writing.phrases import Language, label
-from groundplan.answering.writing.queried import filters_of, grouped_by, measured_in, query_of, told_by
+from groundplan.answering.writing.queried import filters_of, grouped_by, kind_and_params, measured_in, query_of
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.facts import Facts, TableColumn, TableRef
@@ -43,7 +43,7 @@ KINDS: Mapping[str, Kind] = {
     "pivot": "listing",
     "aggregate": "measured",
 }
-"""By what the steps behind a table can do; the first that applies wins."""
+"""The kind of a table by the capabilities of the steps behind it; the first match wins."""
 
 NEEDS: Mapping[Kind, frozenset[str]] = {
     "anomalies": frozenset({"score", "expected", "anomaly"}),
@@ -62,7 +62,7 @@ WORKED_ON: Mapping[Kind, tuple[str, ...]] = {
     "shares": ("column", "as"),
     "distribution": ("by",),
 }
-"""The columns, and the params that name columns, without which a table is only a listing."""
+"""The columns, and the params that name columns, that each kind requires; otherwise a table is a listing."""
 
 MOST_NAMING = 3
 Row = Mapping[str, Scalar]
@@ -71,8 +71,8 @@ Row = Mapping[str, Scalar]
 @dataclass(frozen=True)
 class Measure:
     column: str
-    function: str | None = None  # None: nobody said, so nothing may be added up
-    of: str | None = None  # the source's own column; None when rows are counted
+    function: str | None = None  # None: unknown, so the values may not be summed
+    of: str | None = None  # the source's column; None for a count of rows
     unit: str | None = None
 
     @property
@@ -89,13 +89,13 @@ class Subject:
     is_chart: bool
     table: ShownTable
     columns: Mapping[str, TableColumn]
-    places: Mapping[str, int]  # of the columns in the table's description
+    places: Mapping[str, int]  # indexes of the columns in the table's description
     kind: Kind
-    params: Mapping[str, Any]  # of the step that gave the kind
+    params: Mapping[str, Any]  # of the step that determines the kind
     params_path: str
     measures: Mapping[str, Measure]
-    keys: tuple[str, ...]  # what identifies a row, where that is known
-    filters: Mapping[str, Mapping[str, Any]]  # by place in the plan
+    keys: tuple[str, ...]  # the columns that identify a row, if known
+    filters: Mapping[str, Mapping[str, Any]]  # by path in the plan
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -115,7 +115,7 @@ class Subject:
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """The columns that tell a reader which row this is."""
+        """The columns that identify a row for the reader."""
         told = [column.name for column in self.columns.values() if column.kind in ("time", "text")]
         return self.keys or tuple(told[:MOST_NAMING])
 
@@ -125,7 +125,7 @@ class Subject:
 
 
 def subjects(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]) -> list[Subject]:
-    """One for each shown table, and for each chart whose rows no table shows."""
+    """A subject for each table, and for each chart whose rows no table shows."""
     refs = [(step, ref, False) for step, ref in facts.tables.items()]
     refs += [(step, chart.table, True) for step, chart in facts.charts.items()]
     found: dict[object, Subject] = {}
@@ -143,7 +143,7 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     query = query_of(plan, made_by)
     kind: Kind
     if query and made_by:
-        kind, params = told_by(query, made_by.params.get("rowLimit"))  # type: ignore[arg-type]  # the gate checked it
+        kind, params = kind_and_params(query, made_by.params.get("rowLimit"))  # type: ignore[arg-type]  # the gate checked it
         source: Step | None = made_by
     else:
         kind, source = _kind(plan, behind, frozenset(table.columns))
@@ -166,7 +166,7 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
 
 
 def _behind(plan: CheckedPlan, step: str) -> Iterator[Step]:
-    """From the shown step back to the one that made its rows; what only passes rows on lies between."""
+    """The steps from the shown one back to the one that made its rows."""
     while True:
         found = next(item for item in plan.steps if item.id == step)
         tool = plan.tools.get(found.tool or "")
@@ -210,7 +210,7 @@ def _measures(step: Step | None, query: Query | None, columns: Mapping[str, Tabl
 
 
 def _keys(plan: CheckedPlan, step: Step | None, columns: Mapping[str, TableColumn]) -> tuple[str, ...]:
-    """Nothing when a later step left one of them out: then a row may stand for several."""
+    """The key columns; empty if a later step dropped one of them."""
     if step is None or step.tool is None:
         return ()
     params: Mapping[str, Any] = step.params
@@ -223,7 +223,7 @@ def _known(keys: tuple[str, ...], columns: Mapping[str, TableColumn]) -> tuple[s
 
 
 def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What the rows behind a step have passed, by place in the plan; where a server filters, as it was asked."""
+    """The filters applied before a step, by path in the plan, including those applied by the source."""
     reached, waiting = set(), [step]
     while waiting:
         name = waiting.pop()

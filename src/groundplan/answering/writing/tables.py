@@ -1,4 +1,4 @@
-"""What the other kinds of table say: ranks, shares, periods, spreads, correlations, anomalies, rows."""
+"""Sentences about other kinds of table: ranks, shares, periods, distributions, correlations, anomalies, rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Teller = Callable[[Citing, int], Iterator[Sentence]]
 
 
 def described(cite: Citing, items: int) -> Iterator[Sentence]:
-    """The sentences of one table, its lists complete up to so many items."""
+    """The sentences about one table; its lists are complete up to `items`."""
     subject = cite.subject
     if not subject.rows:
         if subject.kind == "anomalies":
@@ -26,15 +26,15 @@ def described(cite: Citing, items: int) -> Iterator[Sentence]:
         else:
             yield Sentence("no_rows", {})
     elif not subject.complete and subject.kind not in ("ranking", "shares", "summary"):
-        yield from _listing(cite, items)  # of some rows nothing can be said about all
+        yield from _listing(cite, items)  # rows are missing, so no statement about all rows is possible
     elif not subject.keys and len(subject.rows) > 1 and subject.kind in ("measured", "periods", "segments"):
-        yield from _listing(cite, items)  # what told the rows apart was left out
+        yield from _listing(cite, items)  # the key columns were dropped
     else:
         yield from list(TELLERS[subject.kind](cite, items)) or _listing(cite, items)
 
 
 def further(cite: Citing) -> Iterator[Sentence]:
-    """What is as true of the table, and is not told unless somebody chooses it."""
+    """Further true sentences, which are used only if a model chooses them."""
     if cite.subject.complete and cite.subject.kind == "correlation":
         yield from (_pair(cite, row) for row in _strongest(cite)[MOST_PAIRS:])
     elif cite.subject.complete and cite.subject.kind == "measured":
@@ -130,7 +130,7 @@ def _distribution(cite: Citing, items: int) -> Iterator[Sentence]:
 
 
 def _most_frequent(cite: Citing, by: str | None) -> list[tuple[int, Figure]]:
-    """For each group the row with the highest count, and the count of all."""
+    """For each group, the row with the highest count, and the total count."""
     found: dict[object, list[int]] = {}
     for place, row in enumerate(cite.subject.rows):
         found.setdefault(row[by] if by else None, []).append(place)
@@ -144,13 +144,13 @@ def _most_frequent(cite: Citing, by: str | None) -> list[tuple[int, Figure]]:
 
 
 def _is_span(cite: Citing, row: int) -> bool:
-    """Whether the bin holds a range of numbers, not a name or one whole number."""
+    """Whether the bin is a range of numbers, not a name or a single whole number."""
     told = cite.subject.rows[row]
     return is_number(told["bin_start"]) and str(told.get("bin")) != named(told["bin_start"], cite.language)
 
 
 def _spread_of(cite: Citing) -> Cites:
-    """The column whose values are counted, as the plan names it."""
+    """The column whose values are counted."""
     name = {"bins": "x", "boxes": "y"}.get(cite.subject.kind, "column")
     column = cite.subject.params[name]
     return placed(worded(column), f"{cite.subject.params_path}.{name}", column)
@@ -180,7 +180,7 @@ def _summary(cite: Citing, items: int) -> Iterator[Sentence]:
 
 
 def _correlation(cite: Citing, items: int) -> Iterator[Sentence]:
-    """The strongest pairs; the table has them all."""
+    """The strongest pairs; the table has all of them."""
     yield from (_pair(cite, row) for row in _strongest(cite)[:MOST_PAIRS])
 
 

@@ -1,4 +1,4 @@
-"""Sentences to one text, with the citations in the order in which they stand."""
+"""Joins sentences into one text, with the citations in order."""
 
 from __future__ import annotations
 

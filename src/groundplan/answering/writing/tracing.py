@@ -1,13 +1,13 @@
-"""The ids under which citations name facts: written by who cites, read by who verifies.
+"""Fact ids: the writer puts them into citations, and the verifier resolves them.
 
-    totals.r3.revenue                        a cell: the fourth row that step `totals` shows
-    totals.revenue                           a column, named for what it measures
-    totals#rows, totals#shown                how many rows there are, and how many of them are here
-    facts.items.2.value, plan.steps.1…       a place in the facts, in the plan
-    derived:sum(totals.revenue; region=r3)   computed from cells: the rows whose region is that of the fourth row
+    totals.r3.revenue                        a cell in the fourth row of step `totals`
+    totals.revenue                           the label of a column
+    totals#rows, totals#shown                the number of rows, and the number of rows shown
+    facts.items.2.value, plan.steps.1…       a path in the facts, in the plan
+    derived:sum(totals.revenue; region=r3)   a sum over the rows with the same region as the fourth row
     derived:share(totals.r3.revenue, sum(totals.revenue))
 
-Columns whose names are not plain words stand in double quotes, as JSON has them.
+Column names that are not plain words are in double quotes, as in JSON.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's cells: all, or those of the rows that are like a given row in other columns."""
+    """A column's cells: all of them, or those of rows that match a given row in other columns."""
 
     step: str
     column: str
@@ -90,13 +90,13 @@ def total(step: str, column: str, *alike: tuple[str, int]) -> Derived:
 
 
 def find_trace(fact: str) -> Trace | None:
-    """What the id names, or None when it is no id."""
+    """Parse a fact id; None if it is not one."""
     found, end = _argument(fact, len("derived:") if fact.startswith("derived:") else 0)
     return found if end == len(fact) and not isinstance(found, int) else None
 
 
 def flat(value: object) -> Scalar:
-    """A place that holds more than one value, in one line."""
+    """A composite value on one line."""
     if isinstance(value, Item):
         return f"{value.title} {value.value}"
     if isinstance(value, Mapping):

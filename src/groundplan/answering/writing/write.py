@@ -1,4 +1,4 @@
-"""An analyst's short text about the facts, in which every value comes with its citation."""
+"""Writes a short text about the facts, with a citation for every value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(
 def sentences(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
 ) -> Iterator[Sentence]:
-    """What was found, which rows that covers, and what is missing."""
+    """Findings, scope and caveats."""
     about = subjects(plan, facts, shown)
     told = findings(plan, facts, about, language)
     if not facts.found and not about and not facts.steps:
@@ -43,7 +43,7 @@ def sentences(
 
 
 def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
-    """What the text says of the facts; a chart and a table of the same facts are told about once."""
+    """The findings; a chart and a table of the same facts are described once."""
     told = {text_of([one], language)[0]: one for one in _described(plan, about, language)}
     listed = rendered(facts, plan.render, plan.limits, language)
     steps = step_sentences(facts, plan.limits, language)
@@ -51,13 +51,13 @@ def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language
 
 
 def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """What could be said as well."""
+    """Further true sentences, from which a model may choose."""
     for subject in about:
         yield from further(Citing(subject, language))
 
 
 def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """What a reader must know whatever else is said: scope and shortcomings."""
+    """What the text must always state: scope and caveats."""
     yield from _scope(plan, facts, about, language)
     yield from _shortcomings(facts, about, language)
 
@@ -73,13 +73,13 @@ def _described(plan: CheckedPlan, about: Sequence[Subject], language: Language) 
 
 
 def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """By their columns: a title is the planner's text, not a fact."""
+    """Charts are described by their columns, because a title is the planner's text and not a fact."""
     for subject in about:
         yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
 
 
 def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """Which rows were counted, and how time was cut."""
+    """The filters, and the grain of the time axis."""
     for place, item in enumerate(facts.items):
         if item.kind == "grain" and isinstance(item.value, str):
             grain = placed(GRAINS[language][item.value], f"facts.items.{place}.value", item.value)

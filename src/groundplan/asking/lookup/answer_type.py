@@ -1,4 +1,4 @@
-"""What kind of thing a question to a knowledge base wants: by its question word and the noun that follows it."""
+"""The type of thing that a question to a knowledge base asks for, by its question word and the noun after it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from groundplan.text.stems import keys_of
 FARTHEST = 4  # words between a question word and its noun
 
 Wanted = tuple[frozenset[str], Mark | None]
-"""The types an answer may have, none when the question leaves it open, and the mark that says so."""
+"""The possible types of the answer (empty if the question does not say), and the mark that names them."""
 
 
 def find_wanted(scan: LookupScan, marks: Sequence[Mark], first: int, last: int) -> Wanted:
-    """By the first question word that says something, looking no further than an unexplained word or the entity."""
+    """The answer type by the first question word, looking ahead to the entity or an unexplained word."""
     barred = [*scan.unexplained(first, last, scan.marks(first, last)), first, len(scan.words)]
     for place, word in enumerate(scan.words):
         if first <= place < last or any(mark.speaks_of(place) and mark.intents for mark in marks):
@@ -35,7 +35,7 @@ def find_wanted(scan: LookupScan, marks: Sequence[Mark], first: int, last: int) 
 
 
 def _noun(marks: Sequence[Mark], first: int, until: int, knowledge: KnowledgeSchema) -> Wanted:
-    """Of nouns that stand together the last counts: a film genre is a genre, a release date is a date."""
+    """Of adjacent nouns the last decides: a film genre is a genre, a release date is a date."""
     run: list[Mark] = []
     for mark in marks:
         if mark.first < first or mark.first >= until:
@@ -52,7 +52,7 @@ def _noun(marks: Sequence[Mark], first: int, until: int, knowledge: KnowledgeSch
 
 
 def _answering(keys: frozenset[str], knowledge: KnowledgeSchema) -> frozenset[str]:
-    """Types that a bare "who" or "when" asks for: those whose own words say person or time."""
+    """The types that a bare "who" or "when" asks for: those whose words mean person or time."""
     return frozenset(
         kind.name
         for kind in knowledge.types

@@ -1,4 +1,4 @@
-"""Every way to read a question to a knowledge base: which name it is about, and which paths lead from there."""
+"""The candidate readings of a question to a knowledge base: an entity and the paths from it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from groundplan.asking.lookup.answer_type import Wanted, find_wanted
-from groundplan.asking.lookup.paths import Asked, Way, find_ways, order_marks
+from groundplan.asking.lookup.paths import PathQuery, Way, find_ways, order_marks
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import Mark
 from groundplan.contracts.reading import Entity
 
 UNEXPLAINED = 0.5  # a word that nothing explains
-WORSE_SPELLED = 1.0  # another entity has the very name that was written
-OWN_TYPE = 0.3  # "the film X": the word before the name says what it is
-MOST_NAMES = 12  # in one question; a longer list is no question about any of them
-SAME = 0.04  # readings no further apart fit equally
+WORSE_SPELLED = 1.0  # another entity matches the written name exactly
+OWN_TYPE = 0.3  # "the film X": the word before the name is its type
+MOST_NAMES = 12  # in one question; with more, it is not treated as a question about any of them
+SAME = 0.04  # readings whose costs differ by less fit equally well
 
 
 @dataclass(frozen=True)
 class Topic:
-    """An entity, and the words where it stands."""
+    """An entity, and the position of its name in the question."""
 
     entity: Entity
     first: int
@@ -37,7 +37,8 @@ class Candidate:
 
 
 def topics_of(scan: LookupScan) -> list[Topic]:
-    """What the question names. Ordinary words name nothing; small letters do not while a capital stays unknown."""
+    """The entities that the question names. Ordinary words do not count; nor do lower-case words if a capitalised
+    name is unknown."""
     if len({(mention.first, mention.last) for mention in scan.names}) > MOST_NAMES:
         return []
     only_named = any(scan.unknown_names())
@@ -45,18 +46,18 @@ def topics_of(scan: LookupScan) -> list[Topic]:
 
 
 def find_candidates(scan: LookupScan, topics: Sequence[Topic]) -> list[Candidate]:
-    """Best first; only those whose paths cover what the question names."""
+    """Candidates whose paths cover everything that the question names, best first."""
     found = [candidate for topic in topics for candidate in _of_topic(scan, topic) if _is_understood(scan, candidate)]
     return sorted(found, key=lambda c: (c.cost, c.topic.entity.id, c.ways[0].hops))
 
 
 def has_own_type(scan: LookupScan, topic: Topic) -> bool:
-    """The word before the name says what it is: "the film X"."""
+    """Whether the word before the name is its type: "the film X"."""
     return any(mark.last == topic.first and topic.entity.type in mark.types for mark in scan.all_marks)
 
 
 def equals(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The best, and those that fit as well."""
+    """The best candidate, and those that fit equally well."""
     return [candidate for candidate in candidates if candidate.cost - candidates[0].cost < SAME]
 
 
@@ -65,7 +66,7 @@ def _of_topic(scan: LookupScan, topic: Topic) -> Iterator[Candidate]:
     unexplained = tuple(scan.unexplained(topic.first, topic.last, marks))
     extra = UNEXPLAINED * len(unexplained) + (1 - topic.entity.confidence)
     extra += WORSE_SPELLED * _is_spelled_worse(scan, topic) - OWN_TYPE * has_own_type(scan, topic)
-    whole = find_ways(_asked(scan, topic, marks), topic.entity.type, scan.knowledge)
+    whole = find_ways(_path_query(scan, topic, marks), topic.entity.type, scan.knowledge)
     for ways in (*((way,) for way in whole), _joined(scan, topic, marks)):
         if ways:
             yield Candidate(topic, marks, ways, sum(way.cost for way in ways) + extra, unexplained)
@@ -77,16 +78,16 @@ def _is_spelled_worse(scan: LookupScan, topic: Topic) -> bool:
 
 
 def _is_understood(scan: LookupScan, candidate: Candidate) -> bool:
-    """More of the question is explained than is not; what else it names is looked at later."""
+    """Whether more words of the question are explained than not; other names are checked later."""
     return len([place for place in candidate.unexplained if place not in scan.named_places]) < len(candidate.marks)
 
 
 def _joined(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> tuple[Way, ...]:
-    """One path for each of the things that "and" joins, if each of them has exactly one."""
+    """One path for each part joined by "and", if each part has exactly one."""
     parts = _parts(scan, topic, marks)
     if len(parts) < 2:
         return ()
-    found = [find_ways(_asked(scan, topic, part), topic.entity.type, scan.knowledge) for part in parts]
+    found = [find_ways(_path_query(scan, topic, part), topic.entity.type, scan.knowledge) for part in parts]
     if any(not ways or (len(ways) > 1 and ways[1].cost - ways[0].cost < SAME) for ways in found):
         return ()
     return tuple({ways[0].hops: ways[0] for ways in found}.values())
@@ -102,13 +103,13 @@ def _parts(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> list[tuple[
     return [tuple(group) for group in groups.values()]
 
 
-def _asked(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> Asked:
+def _path_query(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> PathQuery:
     wanted = find_wanted(scan, marks, topic.first, topic.last)
-    return Asked(_orders(marks, topic, wanted), wanted[0], scan.shares(topic.first, topic.last))
+    return PathQuery(_orders(marks, topic, wanted), wanted[0], scan.shares(topic.first, topic.last))
 
 
 def _orders(marks: Sequence[Mark], topic: Topic, wanted: Wanted) -> tuple[tuple[Mark, ...], ...]:
-    """What is asked for comes last, wherever it stands; a bare type says no more than that."""
+    """The orders of marks, with the mark for the answer type last; a bare type is dropped."""
     noun = wanted[1]
     others = [mark for mark in marks if mark != noun]
     end = (noun,) if noun is not None and (noun.hops or noun.intents) else ()

@@ -1,4 +1,4 @@
-"""Whether a question goes on from the one before, or comes near one. In doubt it is a new one."""
+"""Detects follow-up questions. In doubt, a question is a new one."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import Mark
 from groundplan.contracts.knowledge import Conversation
 
-SHORT = 6  # words: a longer question that only begins with "and" may well be about something else
+SHORT = 6  # words; a longer question that begins with "and" may be about something else
 
 Place = tuple[int, int]
 
 
 def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | None:
-    """Where the entity of the turn before would stand in the question; None for a new question.
+    """The position where the previous turn's entity belongs in the question; None for a new question.
 
-    It takes something asked for, no name of its own, and one of: a pronoun; "there" in a question that begins with
-    "and"; "this project", when a project was spoken of; or nothing but "and" and what is asked for.
+    A follow-up asks for something, names no entity, and has one of: a pronoun; "there" in a question that begins with
+    "and"; "this project" if the previous turn was about a project; or nothing but "and" and what it asks for.
     """
     words, marks, known = scan.words, scan.all_marks, scan.known
     names_its_own = bool(scan.names) or any(scan.unknown_names())

@@ -1,8 +1,8 @@
-"""Which relations a question walks, from the entity it names to what it asks for.
+"""Finds the path of relations from the entity in a question to what it asks for.
 
-The words around the entity are laid along every short path that its types allow, nearest first; the path that leaves
-the least unexplained is the one asked for. Types decide what words leave open: a film is directed by a person, so
-whether "directed" goes there or back depends on where one stands.
+The words around the entity, nearest first, are aligned with every short path that the types allow; the path with the
+lowest alignment cost wins. Types resolve what words leave open: a film is directed by a person, so whether "directed"
+is followed forwards or backwards depends on the type of the entity.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from math import inf
 from groundplan.asking.lookup.vocabulary import Mark
 from groundplan.contracts.knowledge import LONGEST_PATH, KnowledgeSchema
 
-SKIPPED, SKIPPED_TYPE = 2.0, 0.6  # a relation or a type was named, and the path does not go there
-TURNED = 0.2  # the word is more often said in the other direction
+SKIPPED, SKIPPED_TYPE = 2.0, 0.6  # a named relation or type is not on the path
+TURNED = 0.2  # the word usually means the other direction
 REPEATED = 0.4  # two words for one hop
-RETURNED, ONLY_ONE, ONE_OF_SEVERAL = 0.5, 0.3, 1.2  # a hop without a word: back again; between two types that are said
-LEFT = 0.1  # more than that when the word stands on the way back, not on the way there
-UNSHARED, UNRETURNED = 0.45, 0.3  # there and back again without a word such as "same" or "also"; that word without it
+RETURNED, ONLY_ONE, ONE_OF_SEVERAL = 0.5, 0.3, 1.2  # a hop without a word: a return hop, or between two named types
+LEFT = 0.1  # added if a word matches the return hop rather than the outward hop
+UNSHARED, UNRETURNED = 0.45, 0.3  # a return without a word such as "same" or "also"; such a word without a return
 LENGTH = 0.05
-MOST_MARKS, MOST_PATHS = 16, 2_000  # beyond these nobody could say what is meant
+MOST_MARKS, MOST_PATHS = 16, 2_000  # limits on the search
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What stands around the entity, nearest first in each of some orders, and the types an answer may have."""
+class PathQuery:
+    """The marks around the entity in several possible orders, and the possible types of the answer."""
 
     orders: tuple[tuple[Mark, ...], ...]
     answer: frozenset[str] = frozenset()
@@ -37,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Way:
-    """A path from the entity, and how badly the words fit it."""
+    """A path from the entity, and its alignment cost."""
 
     hops: tuple[str, ...]
     cost: float
@@ -45,15 +45,15 @@ class Way:
 
     @property
     def is_covered(self) -> bool:
-        """Every relation and intent that the question names is on it."""
+        """Whether every relation and intent that the question names is on the path."""
         return self.cost < SKIPPED
 
 
-def find_ways(asked: Asked, kind: str, knowledge: KnowledgeSchema) -> list[Way]:
-    """Those that cover what the words name, best first."""
-    if not asked.orders or len(asked.orders[0]) > MOST_MARKS:
+def find_ways(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> list[Way]:
+    """The paths that cover everything the words name, best first."""
+    if not query.orders or len(query.orders[0]) > MOST_MARKS:
         return []
-    ways = [*_named(asked, kind, knowledge), *_walked(asked, kind, knowledge)]
+    ways = [*_named(query, kind, knowledge), *_walked(query, kind, knowledge)]
     best: dict[tuple[str, ...], Way] = {}
     for way in sorted(ways, key=lambda way: (way.cost, way.intent is None, way.hops)):
         best.setdefault(way.hops, way)
@@ -61,7 +61,7 @@ def find_ways(asked: Asked, kind: str, knowledge: KnowledgeSchema) -> list[Way]:
 
 
 def order_marks(marks: Sequence[Mark], first: int, last: int) -> tuple[tuple[Mark, ...], ...]:
-    """Outwards from the entity at `first` to `last`: to the left, then to the right; or what follows at once, first."""
+    """Orders of the marks outwards from the entity: left then right, or with the mark directly after it first."""
     left = [mark for mark in reversed(marks) if mark.last <= first]
     right = [mark for mark in marks if mark.first >= last]
     attached: list[Mark] = []
@@ -72,27 +72,27 @@ def order_marks(marks: Sequence[Mark], first: int, last: int) -> tuple[tuple[Mar
     return tuple(dict.fromkeys(orders))
 
 
-def _named(asked: Asked, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
-    """Intents whose own words are there."""
-    said = {name for mark in asked.orders[0] for name in mark.intents}
+def _named(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
+    """Paths of the intents whose words occur."""
+    said = {name for mark in query.orders[0] for name in mark.intents}
     for intent in knowledge.intents:
         if intent.name in said and intent.about == kind:
-            cost = min(_Laid(intent.path, kind, asked, knowledge, intent.name).cost(order) for order in asked.orders)
+            cost = min(_Laid(intent.path, kind, query, knowledge, intent.name).cost(order) for order in query.orders)
             yield Way(intent.path, cost, intent.name)
 
 
-def _walked(asked: Asked, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
-    """Paths that the words for relations and types make."""
-    for hops in _paths(asked, kind, knowledge):
-        laid = _Laid(hops, kind, asked, knowledge)
-        if not asked.answer or laid.types[-1] in asked.answer:
-            yield Way(hops, min(laid.cost(order) for order in asked.orders))
+def _walked(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
+    """Paths built from the words for relations and types."""
+    for hops in _paths(query, kind, knowledge):
+        laid = _Laid(hops, kind, query, knowledge)
+        if not query.answer or laid.types[-1] in query.answer:
+            yield Way(hops, min(laid.cost(order) for order in query.orders))
 
 
-def _paths(asked: Asked, kind: str, knowledge: KnowledgeSchema) -> Iterator[tuple[str, ...]]:
-    """All that stay on relations which a word names, or that lead to a type which it names."""
-    said = {relation for mark in asked.orders[0] for relation in mark.relations}
-    typed = asked.answer.union(*(mark.types for mark in asked.orders[0]))
+def _paths(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[tuple[str, ...]]:
+    """All paths over relations that a word names, or to a type that a word names."""
+    said = {relation for mark in query.orders[0] for relation in mark.relations}
+    typed = query.answer.union(*(mark.types for mark in query.orders[0]))
     grown: list[tuple[tuple[str, ...], str]] = [((), kind)]
     for _ in range(LONGEST_PATH):
         grown = [
@@ -119,18 +119,18 @@ def _only_one(place: str, after: str, knowledge: KnowledgeSchema) -> bool:
 
 
 class _Laid:
-    """Marks laid along one path. Place 2i is the node after i hops, place 2i - 1 the hop that leads to it."""
+    """The alignment of marks with one path. Position 2i is the node after i hops, 2i - 1 the hop that leads to it."""
 
     def __init__(
-        self, hops: tuple[str, ...], kind: str, asked: Asked, knowledge: KnowledgeSchema, intent: str | None = None
+        self, hops: tuple[str, ...], kind: str, query: PathQuery, knowledge: KnowledgeSchema, intent: str | None = None
     ) -> None:
-        self.hops, self.asked, self.intent = hops, asked, intent
+        self.hops, self.query, self.intent = hops, query, intent
         ends = [knowledge.ends(hop) for hop in hops]
         self.types = (kind, *(end[1] for end in ends if end))
         self.is_only_one = [_only_one(*pair, knowledge) for pair in pairwise(self.types)]
 
     def cost(self, order: Sequence[Mark]) -> float:
-        """The least that remains unexplained when the marks keep their order."""
+        """The lowest alignment cost that keeps the marks in order."""
 
         @cache
         def rest(mark: int, place: int, reached: frozenset[int]) -> float:
@@ -145,12 +145,12 @@ class _Laid:
 
     def _returning(self) -> float:
         returns = any(_are_inverse(*pair) for pair in pairwise(self.hops))
-        if returns == self.asked.shares:
+        if returns == self.query.shares:
             return 0.0
         return UNSHARED if returns else UNRETURNED
 
     def _places(self, mark: Mark, place: int, reached: frozenset[int]) -> Iterator[tuple[int, float]]:
-        """Where a mark may lie, not before what lies already, and its price there."""
+        """The positions at which a mark can be aligned, from `place` on, with their costs."""
         if self.intent in mark.intents:
             yield place, 0.0
         for number, hop in enumerate(self.hops, 1):
@@ -162,7 +162,7 @@ class _Laid:
                 yield 2 * number, 0.0
 
     def _unsaid(self, reached: frozenset[int]) -> float:
-        """What the hops cost that no word names."""
+        """The cost of the hops that no word names."""
         if self.intent is not None:
             return 0.0
         return sum(
@@ -173,7 +173,7 @@ class _Laid:
         for other, more in ((number - 1, 0.0), (number + 1, LEFT)):
             if 2 * other - 1 in reached and _are_inverse(self.hops[number - 1], self.hops[other - 1]):
                 return RETURNED + more
-        is_last = number == len(self.hops) and self.types[number] in self.asked.answer
+        is_last = number == len(self.hops) and self.types[number] in self.query.answer
         if 2 * number not in reached and not is_last:
             return inf
         return ONLY_ONE if self.is_only_one[number - 1] else ONE_OF_SEVERAL

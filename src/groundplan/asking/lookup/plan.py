@@ -1,4 +1,4 @@
-"""The strategy `lookup`: intents and entities become look-ups in the graph; documents stand by for what it lacks."""
+"""The strategy `lookup`: looks up intents and entities in the graph, with a document search as fallback."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from groundplan.contracts.reading import IntentAsked, Reading, Requirement
 
 GRAPH, DOCUMENTS = "graph_query", "document_search"
 TOOLS = (GRAPH, DOCUMENTS)
-PASSAGES = 3  # long texts: more than these nobody reads
-MANY, MOST = 50, 1_000  # items of a path without a limit of its own, and of all together
+PASSAGES = 3  # of documents; they are long
+MANY, MOST = 50, 1_000  # items per path if it has no limit, and in total
 
 
 def propose(reading: Reading, knowledge: KnowledgeSchema) -> Plan:
-    """One look-up for each intent. What no path answers is searched for in the documents, at once or as a fallback."""
+    """One look-up for each intent. Documents are searched if there is no path, or as a fallback."""
     asked = [(r, r.value) for r in reading.requirements if isinstance(r.value, IntentAsked)]
     paths = [(r, value) for r, value in asked if _is_path(value, knowledge)]
     steps = [_look_up(number, r, value, knowledge) for number, (r, value) in enumerate(paths, 1)]

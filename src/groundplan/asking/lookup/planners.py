@@ -9,7 +9,7 @@ from groundplan.contracts.plan import Plan
 
 
 class Planner:
-    """Intents and entities become look-ups in the graph, with the documents as the fallback."""
+    """Looks up intents and entities in the graph, with a document search as fallback."""
 
     name, route, order, attempts, needs_model = "lookup", "lookup", 10, 1, False
 

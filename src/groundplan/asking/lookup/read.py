@@ -1,4 +1,4 @@
-"""Questions to a knowledge base without a model: the entity a question names, and the path it asks about."""
+"""Reads questions to a knowledge base without a model: finds the entity and the path."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from groundplan.text.entities import CASED, Mention, Registry
 from groundplan.text.periods.find import Found, find_periods
 from groundplan.text.words import Word, language_of, normalise, words_of
 
-GENERAL = "general"  # what no path covers: the documents are searched
+GENERAL = "general"  # the intent if no path fits: search the documents
 LONGEST = 2_000  # characters of a question
-UNSURE = 0.4  # the confidence of a search in the documents
+UNSURE = 0.4  # the confidence of a document search
 MOST_NAMES = 8
 Read = Reading | Clarification | Refusal
 
@@ -34,14 +34,15 @@ def read_lookup(
     timezone: str = "UTC",
     context: Conversation | None = None,
 ) -> Read:
-    """A question to intents, each with its entity and path; a question back when several fit equally.
+    """Read a question as intents, each with its entity and path; ask for clarification if several fit equally well.
 
-    What no path covers becomes the intent `general`. `context` is the turn before: used for a clear follow-up only.
+    A question that no path covers gets the intent `general`. `context` is the previous turn, used only for a clear
+    follow-up.
     """
     text = normalise(question)
     words = words_of(text)
     if not words:
-        return refused("reading/empty", "the question has no words", "ask for something the knowledge base holds")
+        return refused("reading/empty", "the question has no words", "ask for something in the knowledge base")
     if len(text) > LONGEST:
         return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
     return _Lookup(scan_lookup(question, knowledge, registry, today=today, timezone=timezone), context).read()
@@ -50,7 +51,7 @@ def read_lookup(
 def scan_lookup(
     question: str, knowledge: KnowledgeSchema, registry: Registry, *, today: date, timezone: str
 ) -> LookupScan:
-    """The words of the question held against the names and the words of the knowledge base."""
+    """Match the words of the question with the names and words of the knowledge base."""
     text = normalise(question)
     words, vocabulary, known = words_of(text), vocabulary_of(knowledge), load_lookup_words()
     mentions, marks = _named(registry.find(text, words), words, known), vocabulary.find(words)
@@ -59,21 +60,21 @@ def scan_lookup(
 
 
 def _named(mentions: Sequence[Mention], words: Sequence[Word], known: LookupWords) -> tuple[Mention, ...]:
-    """Without everyday words that a name is only near to: nobody means the language by `where did he go`."""
+    """Mentions, without everyday words that only resemble a name: `where did he go` does not mean the language Go."""
     return tuple(
         m for m in mentions if m.confidence > CASED or m.last - m.first > 1 or words[m.first].plain not in known.small
     )
 
 
 def _outside(periods: Sequence[Found], words: Sequence[Word], mentions: Sequence[Mention]) -> tuple[Found, ...]:
-    """Periods that are no part of a name."""
+    """Periods that are not part of a name."""
     names = [(words[mention.first].start, words[mention.last - 1].end) for mention in mentions]
     return tuple(p for p in periods if not any(start < p.end and p.start < end for start, end in names))
 
 
 @dataclass(frozen=True)
 class _Lookup:
-    """One question on its way to a reading."""
+    """Reads one question."""
 
     scan: LookupScan
     context: Conversation | None
@@ -99,29 +100,29 @@ class _Lookup:
         dated = next((found for found in self.scan.periods if found.period), None)
         if dated:
             words = self.scan.text[dated.start : dated.end]
-            problem = f"a look-up cannot be narrowed to {words!r}: relations are not dated here"
-            return refused("reading/period", problem, "leave it out, and look for the dates in the answer")
+            problem = f"a look-up cannot be limited to {words!r}, because relations have no dates"
+            return refused("reading/period", problem, "leave the period out, and look for dates in the answer")
         beside = self._beside(best)
         if isinstance(beside, Clarification):
             return beside
         return self._reading([best.topic, *beside], best, follow_up)
 
     def _unread(self) -> Refusal | None:
-        """Words that turn a question round, and that no path can say."""
+        """A refusal for words that a path cannot express: negations, and what several entities have in common."""
         names = {place for mention in self.scan.names for place in range(mention.first, mention.last)}
         said = [word for place, word in enumerate(self.scan.words) if place not in names]
         negated = next((word.text for word in said if word.plain in self.scan.known.negating), None)
         if negated:
-            problem = f"a look-up cannot leave something out ({negated!r})"
-            return refused("reading/negation", problem, "ask for what there is, and compare")
+            problem = f"a look-up cannot exclude anything ({negated!r})"
+            return refused("reading/negation", problem, "ask without the exclusion, and compare")
         both = next((word.text for word in said if word.plain in self.scan.known.together), None)
         if both and len({mention.entity.id for mention in self.scan.names}) > 1:
-            problem = f"what several have in common ({both!r}) is not looked up yet"
+            problem = f"a look-up cannot find what several have in common ({both!r})"
             return refused("reading/in-common", problem, "ask about them one by one")
         return None
 
     def _beside(self, best: Candidate) -> list[Topic] | Clarification:
-        """Other names in the question: joined to the first by "and" they are asked the same; else one is chosen."""
+        """Other names in the question: those joined by "and" are asked the same; otherwise the user must choose one."""
         named = [m for m in self.scan.names if self._is_apart(m, best.topic)]
         joined = [m for m in named if m.entity.type == best.topic.entity.type and self._is_joined(m, best.topic)]
         settled = {place for mention in joined for place in range(mention.first, mention.last)}
@@ -133,7 +134,7 @@ class _Lookup:
         return Clarification(text=text, missing="entity", candidates=names)
 
     def _asks_the_same(self, best: Candidate, other: Candidate) -> bool:
-        """The same of another name that "and" joins to the first."""
+        """Whether the question asks the same about another name, joined by "and"."""
         hops = [way.hops for way in best.ways] == [way.hops for way in other.ways]
         apart = [m for m in self.scan.names if m.entity == other.topic.entity and self._is_apart(m, best.topic)]
         return hops and any(self._is_joined(mention, best.topic) for mention in apart)
@@ -146,7 +147,7 @@ class _Lookup:
         return self.scan.is_joined(first, last)
 
     def _without_a_path(self, topics: Sequence[Topic], follow_up: bool) -> Read:
-        """Intents that need no entity; a question back when a name is missing; else the documents."""
+        """An intent that needs no entity, a clarification if a name is missing, or else a document search."""
         free = [i for i in self.scan.knowledge.intents if i.about is None and self._says(i.name)]
         if free and not topics:
             evidence = self.scan.spoken(0, len(self.scan.words))
@@ -159,7 +160,7 @@ class _Lookup:
         return any(intent in mark.intents for mark in self.scan.all_marks)
 
     def _missing(self) -> Clarification | None:
-        """Something is asked about a thing that the question does not name, or names otherwise."""
+        """A clarification if the question names no entity, or an unknown one."""
         if not any(mark.hops or mark.intents for mark in self.scan.all_marks):
             return None
         for name in self.scan.unknown_names():
@@ -174,11 +175,11 @@ class _Lookup:
         names = [name for kind in sorted(about) for name in self.scan.registry.of_type(kind, MOST_NAMES + 1)]
         if not names or len(names) > MOST_NAMES:
             return None
-        text = f"Which {' or '.join(sorted(about))}? The question names none."
+        text = f"Which {' or '.join(sorted(about))}? The question does not name one."
         return Clarification(text=text, missing="entity", candidates=tuple(names))
 
     def _general(self, topics: Sequence[Topic], follow_up: bool) -> Reading:
-        """The documents; the entity goes along only when there is no doubt which one."""
+        """A document search, with the entity only if it is unambiguous."""
         best = max((topic.entity.confidence for topic in topics), default=0.0)
         told = [topic for topic in topics if has_own_type(self.scan, topic)]
         told = told or [topic for topic in topics if topic.entity.confidence == best]
@@ -233,7 +234,7 @@ class _Lookup:
 
 
 def _which(candidates: Sequence[Candidate]) -> Clarification:
-    """Several readings fit; they are told apart by type, or by path where the entity is one."""
+    """A clarification between several readings, which differ by type, or by path if the entity is the same."""
     one = len({candidate.topic.entity.id for candidate in candidates}) == 1
     told = dict.fromkeys(
         " and ".join(" / ".join(way.hops) for way in c.ways)

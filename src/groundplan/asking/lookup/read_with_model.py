@@ -1,16 +1,16 @@
-"""Look-ups read with a model: where the words decide nothing, it says which of the closed intents is meant. The rules:
+"""Reads look-ups with a model: if the rules cannot decide, it chooses among a closed set of intents.
 
-1. What the words decide stays. A model is asked only where they leave the documents, or several paths to choose from;
-   of those paths it takes one, and no other. A question with many unknown words asks more than an intent answers.
-2. The words' own entity stays: every entity that they name and the intent is about, whatever the model says of it.
-3. An intent must be about an entity that is named, and its path must end at the kind of thing that the model says is
-   asked for: a small model finds an intent for everything, and a kind only where there is one. Where one intent alone
-   ends there, that is the one. One intent is taken, and one more for each "and" or comma of the question.
-4. An entity that is only alike, or one of several that share their words, is asked back and never bound. A written name
-   that nothing here is like leaves the question to the documents.
-5. Low confidence, or nothing that fits, is asked again once with the reason; then the reading of the words stands.
+1. A reading by rules stands. The model is called only if the rules would search the documents or found several paths;
+   it then chooses one of those paths. Questions with many unknown words are not given to the model.
+2. The entities found by rules stand, if the intent is about their type, whatever the model says.
+3. An intent must be about a named entity, and its path must end at the type that the model says is asked for: small
+   models choose some intent for any question, but name a type only if there is one. If exactly one intent ends at that
+   type, it is used. One intent is used, and one more for each "and" or comma in the question.
+4. An entity that is only similar, or one of several with the same name, leads to a clarification. A name that is
+   similar to nothing leads to a document search.
+5. After low confidence or a misfit, the model is asked once more with the reason; then the reading by rules stands.
 
-Names are data: quoted in the prompt and enumerated by the schema, they can be chosen and do nothing else.
+Names are data: they are quoted in the prompt and enumerated in the schema, so they can be chosen and nothing else.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from groundplan.llm.reply import Reply
 from groundplan.text.entities import Registry
 from groundplan.text.words import language_of, normalise, words_of
 
-OTHER = "other"  # a kind of thing that no intent gives
+OTHER = "other"  # a type that no intent returns
 NO_NAME = "none"
-SAID = 0.7  # the confidence of what a model says; words are surer
-MOST_NAMES, MOST_OPEN = 12, 4  # names to choose from, and words that nothing explains
-LONGEST_NAME, MOST_PHRASES, SHORTEST_ALIKE = 80, 4, 4  # letters; words that describe an intent; letters
+SAID = 0.7  # the confidence of a model's choice, which is lower than that of rules
+MOST_NAMES, MOST_OPEN = 12, 4  # names to choose from; unexplained words
+LONGEST_NAME, MOST_PHRASES, SHORTEST_ALIKE = 80, 4, 4  # letters; phrases that describe an intent; letters
 MAX_TOKENS = 160
 
 
 class LookupHeard(Contract):
-    """The kind of thing that is asked for comes first: what follows is chosen in its light."""
+    """The model's reply. The type that is asked for comes first, because it guides the other choices."""
 
     asks_for: str
     intents: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
@@ -56,24 +56,24 @@ class LookupHeard(Contract):
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why what a model said cannot be taken, written so that it can go back to it."""
+    """Why a reply cannot be used, in words for the model."""
 
     problem: str
 
 
 @dataclass(frozen=True)
-class Offer:
-    """One question, and all that a model may say about it."""
+class LookupOptions:
+    """A question, and the entities and intents from which a model may choose."""
 
     scan: LookupScan
-    topics: tuple[Topic, ...]  # what the words name
-    alike: tuple[Entity, ...]  # what they may misspell
+    topics: tuple[Topic, ...]  # entities that the words name
+    alike: tuple[Entity, ...]  # entities that the words may misspell
     intents: tuple[LookupIntent, ...]
     follow_up: bool = False
 
     @cached_property
     def names(self) -> dict[str, Entity]:
-        """Each once, by what it is called; an id beside it where two are called the same."""
+        """The entities by label; labels that are not unique include the id."""
         entities = {e.id: e for e in (*(topic.entity for topic in self.topics), *self.alike)}
         called = [_called(entity) for entity in entities.values()]
         labels = (
@@ -84,7 +84,7 @@ class Offer:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each intent gives, by its name."""
+        """The type that each intent returns, by name."""
         return {intent.name: _kind(intent, self.scan.knowledge) for intent in self.intents}
 
     @property
@@ -107,31 +107,31 @@ async def read_lookup_with(
     context: Conversation | None = None,
     always: bool = False,
 ) -> tuple[Read, tuple[str, ...]]:
-    """The reading, and a note on what a model said. `always` asks it though the words decide; they still do."""
+    """The reading, and notes on the model's reply. `always` calls the model even if the rules decide."""
     by_words = read_lookup(question, knowledge, registry, today=today, timezone=timezone, context=context)
     if isinstance(by_words, Refusal) or not (always or is_open(by_words)):
         return by_words, ()
     scan = scan_lookup(question, knowledge, registry, today=today, timezone=timezone)
-    offer = offer_for(scan, by_words)
-    if offer is None:
+    options = options_for(scan, by_words)
+    if options is None:
         return by_words, ()
-    decided = await _hear(calls, offer)
+    decided = await _hear(calls, options)
     if isinstance(decided, str):
         return by_words, (decided,)
     if not is_open(by_words):
-        return by_words, (f"{calls.model} hears {_told(decided)}; the words decide",)
-    return decided, (f"the question is read as {_told(decided)}, as {calls.model} says",)
+        return by_words, (f"{calls.model} suggests {_summary(decided)}; the rules decide",)
+    return decided, (f"{calls.model} reads the question as {_summary(decided)}",)
 
 
 def is_open(by_words: Reading | Clarification) -> bool:
-    """Whether the words leave the intent to somebody else."""
+    """Whether the rules leave the intent open."""
     if isinstance(by_words, Clarification):
         return by_words.missing == "path"
     return all(intent.name == GENERAL for intent in by_words.intents)
 
 
-def offer_for(scan: LookupScan, by_words: Reading | Clarification) -> Offer | None:
-    """None where nothing that a model could say would be taken."""
+def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOptions | None:
+    """What a model may choose from; None if no choice could be used."""
     follow_up = isinstance(by_words, Reading) and by_words.follow_up
     topics = _taken_over(by_words) if follow_up else topics_of(scan)
     unknown = [*scan.unknown_names()]
@@ -141,45 +141,45 @@ def offer_for(scan: LookupScan, by_words: Reading | Clarification) -> Offer | No
         return None
     types = {entity.type for entity in alike or [topic.entity for topic in topics]}
     intents = [i for i in scan.knowledge.intents if _may_be_asked(i, by_words, types, free=not (topics or unknown))]
-    return Offer(scan, tuple(topics), alike, tuple(intents), follow_up) if intents else None
+    return LookupOptions(scan, tuple(topics), alike, tuple(intents), follow_up) if intents else None
 
 
-def decide(offer: Offer, heard: LookupHeard) -> Reading | Clarification | Unfit | None:
-    """What becomes of it; None when nothing but the documents can answer."""
-    if heard.asks_for == OTHER or {*heard.intents} == {GENERAL}:
+def decide(options: LookupOptions, reply: LookupHeard) -> Reading | Clarification | Unfit | None:
+    """The reading or clarification for a reply; None if only a document search can answer."""
+    if reply.asks_for == OTHER or {*reply.intents} == {GENERAL}:
         return None
-    if heard.confidence == "low":
+    if reply.confidence == "low":
         return Unfit(f"the confidence was low; say {OTHER} and {GENERAL} unless an intent answers the question")
-    intents = _fitting(offer, heard)
+    intents = _fitting(options, reply)
     if not intents:
-        return Unfit(f"none of those intents gives {heard.asks_for}")
-    if offer.alike and any(intent.about for intent in intents):
-        return _did_you_mean(offer, heard, intents)
-    pairs = [(intent, topic) for intent in intents for topic in offer.topics if topic.entity.type == intent.about]
-    return _shared([topic for _, topic in pairs]) or _reading(offer, intents, pairs)
+        return Unfit(f"none of those intents gives {reply.asks_for}")
+    if options.alike and any(intent.about for intent in intents):
+        return _did_you_mean(options, reply, intents)
+    pairs = [(intent, topic) for intent in intents for topic in options.topics if topic.entity.type == intent.about]
+    return _shared([topic for _, topic in pairs]) or _reading(options, intents, pairs)
 
 
-def prompt_for(offer: Offer) -> str:
-    language = language_of(offer.scan.text)
+def prompt_for(options: LookupOptions) -> str:
+    language = language_of(options.scan.text)
     return load_prompt("lookup").fill(
-        intents="; ".join(_described(intent, offer.kinds[intent.name], language) for intent in offer.intents),
-        names=", ".join(json.dumps(name, ensure_ascii=False) for name in offer.choices["entities"]),
-        question=offer.scan.text,
+        intents="; ".join(_described(intent, options.kinds[intent.name], language) for intent in options.intents),
+        names=", ".join(json.dumps(name, ensure_ascii=False) for name in options.choices["entities"]),
+        question=options.scan.text,
     )
 
 
-async def _hear(calls: Calls, offer: Offer) -> Reading | Clarification | str:
-    """What is made of the model's answer, or of its second one; else a note on why nothing is."""
-    prompt, problem = prompt_for(offer), ""
+async def _hear(calls: Calls, options: LookupOptions) -> Reading | Clarification | str:
+    """The decision on the model's first or second reply, or a note on why there is none."""
+    prompt, problem = prompt_for(options), ""
     for _ in range(2):
         asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
-        told = await calls.ask(asked, LookupHeard, offer.choices, max_tokens=MAX_TOKENS)
-        if isinstance(told, Failed):
-            problem = told.problem
+        answer = await calls.ask(asked, LookupHeard, options.choices, max_tokens=MAX_TOKENS)
+        if isinstance(answer, Failed):
+            problem = answer.problem
             break
-        decided = decide(offer, told.value) if isinstance(told, Reply) else Unfit(told.problem)
+        decided = decide(options, answer.value) if isinstance(answer, Reply) else Unfit(answer.problem)
         if decided is None:
-            return f"{calls.model} hears nothing that an intent answers; the question is read without it"
+            return f"{calls.model} finds no intent that answers the question; it is read without the model"
         if not isinstance(decided, Unfit):
             return decided
         problem = decided.problem
@@ -187,13 +187,13 @@ async def _hear(calls: Calls, offer: Offer) -> Reading | Clarification | str:
 
 
 def _taken_over(by_words: Reading | Clarification) -> list[Topic]:
-    """The entities of the turn before, each at a place of its own behind nothing."""
+    """The entities taken over from the previous turn, each at an empty position."""
     entities = by_words.entities if isinstance(by_words, Reading) else ()
     return [Topic(entity, place, place) for place, entity in enumerate(entities)]
 
 
 def _alike(scan: LookupScan, unknown: Sequence[str]) -> tuple[Entity, ...]:
-    """Entities whose names look like what is written as a name, or like any long word where nothing is."""
+    """Entities with a name similar to a written name, or to any long word if no name is written."""
     open_words = (scan.words[place].text for place in scan.unexplained(0, 0, scan.all_marks))
     phrases = unknown or [text for text in open_words if len(text) >= SHORTEST_ALIKE]
     near = (name for phrase in phrases[:MOST_OPEN] for name in scan.registry.suggest(phrase))
@@ -215,26 +215,26 @@ def _may_be_asked(intent: LookupIntent, by_words: Reading | Clarification, types
     return intent.about in types if intent.about else free
 
 
-def _fitting(offer: Offer, heard: LookupHeard) -> list[LookupIntent]:
-    """Rule 3; what gives the kind that is asked for comes first."""
-    giving = [intent for intent in offer.intents if offer.kinds[intent.name] == heard.asks_for]
-    chosen = [intent for name in heard.intents for intent in offer.intents if intent.name == name]
+def _fitting(options: LookupOptions, reply: LookupHeard) -> list[LookupIntent]:
+    """Rule 3: the intents that return the requested type come first."""
+    giving = [intent for intent in options.intents if options.kinds[intent.name] == reply.asks_for]
+    chosen = [intent for name in reply.intents for intent in options.intents if intent.name == name]
     first = [intent for intent in chosen if intent in giving] or (giving if len(giving) == 1 else [])
     if not first:
         return []
     others = [intent for intent in chosen if intent not in first]
     unique = {intent.name: intent for intent in (*first, *others)}
-    return list(unique.values())[: 1 + _joints(offer.scan)]
+    return list(unique.values())[: 1 + _joints(options.scan)]
 
 
 def _joints(scan: LookupScan) -> int:
     return scan.text.count(",") + sum(word.lower in scan.known.joining for word in scan.words[1:])
 
 
-def _did_you_mean(offer: Offer, heard: LookupHeard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
+def _did_you_mean(options: LookupOptions, reply: LookupHeard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
     types = {intent.about for intent in intents}
-    chosen = [offer.names[name] for name in heard.entities if name in offer.names]
-    names = tuple(entity.name for entity in chosen if entity in offer.alike and entity.type in types)
+    chosen = [options.names[name] for name in reply.entities if name in options.names]
+    names = tuple(entity.name for entity in chosen if entity in options.alike and entity.type in types)
     if not names:
         return Unfit("no name was chosen that such an intent is about")
     text = f"There is no such name here; did you mean {' or '.join(names)}?"
@@ -242,7 +242,7 @@ def _did_you_mean(offer: Offer, heard: LookupHeard, intents: Sequence[LookupInte
 
 
 def _shared(topics: Sequence[Topic]) -> Clarification | None:
-    """Entities that the same words name, when each of them fits."""
+    """A clarification if the same words name several entities that fit."""
     for topic in topics:
         same = {t.entity.id: t.entity for t in topics if (t.first, t.last) == (topic.first, topic.last)}
         if len(same) > 1:
@@ -253,26 +253,26 @@ def _shared(topics: Sequence[Topic]) -> Clarification | None:
 
 
 def _reading(
-    offer: Offer, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
+    options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
 ) -> Reading | Unfit:
-    free = [_requirement(offer.scan, intent, None) for intent in intents if intent.about is None]
-    asked = [*free, *(_requirement(offer.scan, intent, topic.entity) for intent, topic in pairs)]
+    free = [_requirement(options.scan, intent, None) for intent in intents if intent.about is None]
+    asked = [*free, *(_requirement(options.scan, intent, topic.entity) for intent, topic in pairs)]
     if not asked:
         return Unfit("those intents are about nothing that the question names")
     named = {topic.entity.id: topic.entity for _, topic in pairs}
     return Reading(
-        question=offer.scan.text,
-        language=language_of(offer.scan.text),
+        question=options.scan.text,
+        language=language_of(options.scan.text),
         requirements=tuple({requirement.id: requirement for requirement in asked}.values()),
         intents=tuple(Intent(name=intent.name, confidence=SAID) for intent in intents),
         entities=tuple(named.values()),
-        period=next((found.period for found in offer.scan.periods if found.period), None),
-        follow_up=offer.follow_up,
+        period=next((found.period for found in options.scan.periods if found.period), None),
+        follow_up=options.follow_up,
     )
 
 
 def _requirement(scan: LookupScan, intent: LookupIntent, entity: Entity | None) -> Requirement:
-    """Its evidence is the whole question: no word of it asks for this by itself."""
+    """A requirement with the whole question as evidence, because no single word asks for it."""
     id_ = (f"intent:{intent.name}" + (f"@{entity.id}" if entity else ""))[:256]
     value = IntentAsked(intent=intent.name, entity=entity.id if entity else None, path=intent.path)
     return Requirement(id=id_, value=value, evidence=scan.spoken(0, len(scan.words)))
@@ -293,9 +293,9 @@ def _called(entity: Entity) -> str:
     return f"{normalise(entity.name or entity.id)[:LONGEST_NAME]} ({entity.type})"
 
 
-def _told(decided: Reading | Clarification) -> str:
+def _summary(decided: Reading | Clarification) -> str:
     if isinstance(decided, Clarification):
-        return f"a name to ask back: {', '.join(decided.candidates)}"
+        return f"a clarification: {', '.join(decided.candidates)}"
     intents = " and ".join(intent.name for intent in decided.intents)
     names = " and ".join(entity.name for entity in decided.entities)
     return f"{intents} of {names}" if names else intents

@@ -1,4 +1,4 @@
-"""Questions to a knowledge base: how well they fit, and how they are read."""
+"""The route for questions to a knowledge base."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.text.similar import content_stems
 
-SOME = 0.5  # of a question that names something the knowledge base knows
+SOME = 0.5  # the score if the question names something in the knowledge base
 
 
 class Lookup:
@@ -47,10 +47,10 @@ class Lookup:
         return found
 
     def nothing_found(self, context: Context) -> Refusal | None:
-        """Neither a relation nor a document says it."""
+        """Neither the graph nor the documents have an answer."""
         schema = knowledge_of(context)
         kinds = ", ".join(kind.name for kind in schema.types) if schema else ""
-        problem, hint = "neither the graph nor the documents say anything about this", f"it knows of: {kinds}"
+        problem, hint = "neither the graph nor the documents say anything about this", f"they cover: {kinds}"
         issue = Issue(code="lookup/nothing", problem=problem, hint=hint)
         return Refusal(text=f"{problem[0].upper()}{problem[1:]}; {hint}.", issues=(issue,))
 

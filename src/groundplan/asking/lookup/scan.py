@@ -1,4 +1,4 @@
-"""One question held against one knowledge base: its words, the names in it and what its other words mean."""
+"""A question matched with a knowledge base: its words, the entities it mentions, and the meaning of its other words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LookupScan:
     periods: tuple[Found, ...] = ()
 
     def marks(self, first: int, last: int) -> tuple[Mark, ...]:
-        """Those outside the words of an entity: a name means nothing but itself."""
+        """The marks outside an entity's name."""
         after = self.vocabulary.find(self.words[last:])
         moved = (replace(mark, first=mark.first + last, last=mark.last + last) for mark in after)
         return (*self.vocabulary.find(self.words[:first]), *moved)
@@ -43,21 +43,21 @@ class LookupScan:
 
     @property
     def is_understood(self) -> bool:
-        """Without any entity: more of the question is explained than is not."""
+        """Whether more words of the question are explained than not, without any entity."""
         return len(self.unexplained(0, 0, self.all_marks)) < len(self.all_marks)
 
     def unexplained(self, first: int, last: int, marks: Sequence[Mark]) -> list[int]:
-        """Words that neither the entity nor a mark nor everyday speech explains."""
+        """The words that are not part of the entity or a mark, and are not common words."""
         outside = (place for place in range(len(self.words)) if not first <= place < last)
         return [place for place in outside if not self._is_plain(place, marks)]
 
     def shares(self, first: int, last: int) -> bool:
-        """Whether "same", "also" or the like is said outside the words of the entity."""
+        """Whether "same", "also" or a similar word occurs outside the entity's name."""
         outside = (*self.words[:first], *self.words[last:])
         return any(not keys_of(word.text).isdisjoint(self.known.sharing) for word in outside)
 
     def is_joined(self, first: int, last: int) -> bool:
-        """Whether "and" or a comma stands between, with small words, types and other names at most."""
+        """Whether there is "and" or a comma between, and otherwise only small words, types and other names."""
         between = [place for place in range(first, last) if place not in self.named_places]
         spoken = self.text[self.words[first - 1].end : self.words[last].start]
         joins = "," in spoken or any(self.words[place].lower in self.known.joining for place in between)
@@ -66,7 +66,7 @@ class LookupScan:
         return joins and all(self._is_plain(place, types) and place not in asked for place in between)
 
     def unknown_names(self) -> Iterator[str]:
-        """Runs of words that are written like names and that nothing explains."""
+        """Unexplained runs of words that are written like names."""
         run: list[str] = []
         unknown = [place for place in self.unexplained(0, 0, self.all_marks) if place not in self.named_places]
         for place in (*unknown, -1):
@@ -81,16 +81,16 @@ class LookupScan:
         return Evidence(text=self.text[start : self.words[last - 1].end][:500], start=start)
 
     def is_named(self, mention: Mention) -> bool:
-        """Written like a name: a capital or a digit in it."""
+        """Whether it is written like a name, with a capital or a digit."""
         return any(self._is_name(place) for place in range(mention.first, mention.last))
 
     def _is_ordinary(self, mention: Mention) -> bool:
-        """Its words mean something without it, and are not written as the name is."""
+        """Whether its words have another meaning and are not written like the name."""
         plain = all(self._is_plain(place, self.all_marks) for place in range(mention.first, mention.last))
         return plain and not (mention.confidence >= WORDED and self.is_named(mention))
 
     def _is_name(self, place: int) -> bool:
-        """A digit, or a capital that does not come from standing first."""
+        """Whether the word has a digit, or a capital that is not due to the start of a sentence."""
         word = self.words[place].text
         return any(c.isdigit() for c in word) or (word != word.lower() and (place > 0 or word[1:] != word[1:].lower()))
 

@@ -1,4 +1,4 @@
-"""The words of a question that mean something to a knowledge base: its relations, types and intents."""
+"""The vocabulary of a knowledge base: the words for its relations, types and intents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Keys = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class Mark:
-    """Words `first` up to, not including, `last`: the hops, types and intents that they speak of."""
+    """The hops, types and intents that the words from `first` up to, not including, `last` mean."""
 
     first: int
     last: int
@@ -37,12 +37,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The phrases of one knowledge base by the keys of their first word."""
+    """The phrases of one knowledge base, by the keys of their first word."""
 
     by_first: dict[str, list[tuple[Keys, str, str]]] = field(default_factory=dict)
 
     def find(self, words: Sequence[Word]) -> tuple[Mark, ...]:
-        """Left to right, the longest at each place, none inside another; what shares its words is one mark."""
+        """The marks in a text: the longest phrase at each position, without overlaps."""
         return tuple(self._scan(words))
 
     def learn(self, phrase: str, kind: str, name: str) -> None:
@@ -104,7 +104,7 @@ def _begins(words: Sequence[Word], keys: Keys) -> bool:
 
 @dataclass(frozen=True)
 class LookupWords:
-    """General words of both languages: by their keys where endings differ, else in their exact forms."""
+    """General words of both languages: as stems if endings vary, else in exact forms."""
 
     asking: dict[str, frozenset[str]]
     answers: dict[str, frozenset[str]]
@@ -116,7 +116,7 @@ class LookupWords:
     places: frozenset[str]
     pointing: frozenset[str]
     continuing: frozenset[str]
-    small: frozenset[str]  # all that say nothing about what is asked for, in their exact forms
+    small: frozenset[str]  # function words, in exact forms
     fillers: frozenset[str]
 
 
@@ -125,7 +125,7 @@ EXACT = ("joining", "negating", "together", "pronouns", "places", "pointing", "c
 
 @cache
 def load_lookup_words() -> LookupWords:
-    """Read once; it never changes while the program runs."""
+    """Load the words once."""
     raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     exact = {name: _exact(raw[name]) for name in EXACT}
     return LookupWords(

@@ -1,1 +1,1 @@
-"""Tasks: something to be done with the tools of MCP servers."""
+"""Tasks: things to do with the tools of MCP servers."""

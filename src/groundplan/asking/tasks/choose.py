@@ -1,4 +1,4 @@
-"""Which tool for one part of a task, and with which params: what is asked, what is chosen, and the choice by words."""
+"""Chooses the tool and the params for one part of a task, by rules."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 from groundplan.text.stems import stem
 
-TRIED = 3  # tools that words try in turn
+TRIED = 3  # tools to try in turn
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One part of a task, with what may serve it."""
+class PartRequest:
+    """One part of a task, with the tools and earlier steps that may serve it."""
 
     part: str
     offered: tuple[Tool, ...]
     earlier: tuple[Made, ...]
     attempt: int = 1
-    problem: str = ""  # what was wrong with the attempt before
-    suppliable: Callable[[Chosen], bool] = lambda _: False  # whether other tools give all that it lacks
+    problem: str = ""  # what was wrong with the previous attempt
+    suppliable: Callable[[Chosen], bool] = lambda _: False  # whether other tools can supply all missing params
 
     @property
     def cannot_be_done(self) -> bool:
-        """It is to change something, and nothing that changes or is named so was found for it."""
+        """Whether the part asks for a change, and no tool with an effect or a matching name was found."""
         verb = first_of(name_words(self.part))
         named = any(
             stem(word) in map(stem, name_words(tool.name)) for tool in self.offered for word in glossed(verb).split()
@@ -36,8 +36,8 @@ class Asked:
 
     @property
     def fitting(self) -> tuple[Tool, ...]:
-        """Those that may be taken: one that acts and is named by the part's first word, or what can stand in for the
-        first that words find."""
+        """The tools that may be used: an action tool named by the part's first word, or tools that can replace the
+        best match."""
         verb = stem(first_of(name_words(self.part)))
         acting = [tool for tool in self.offered if tool.effect == "write" and verb in map(stem, name_words(tool.name))]
         best = [*acting, *self.offered][:1]
@@ -50,18 +50,18 @@ class Chosen:
     filling: Filling
 
 
-Choose = Callable[[Asked], Awaitable[Chosen | None]]
+Choose = Callable[[PartRequest], Awaitable[Chosen | None]]
 
 
-async def by_words(asked: Asked) -> Chosen | None:
-    """The first tool that words find and that lacks nothing, or nothing that another tool does not give."""
-    chosen = [Chosen(tool, fill(tool, asked.part, asked.earlier)) for tool in asked.fitting]
-    ready = [one for one in chosen[:TRIED] if not one.filling.missing or asked.suppliable(one)]
+async def by_words(request: PartRequest) -> Chosen | None:
+    """The first matching tool whose missing params, if any, other tools can supply."""
+    chosen = [Chosen(tool, fill(tool, request.part, request.earlier)) for tool in request.fitting]
+    ready = [one for one in chosen[:TRIED] if not one.filling.missing or request.suppliable(one)]
     return next(iter(ready or chosen), None)
 
 
 def can_replace(tool: Tool, best: Tool, part: str) -> bool:
-    """Whether it may stand in for the tool that words find first: what is to be sent is not looked up instead."""
+    """Whether a tool may replace the best match: a tool that reads cannot replace one that acts."""
     said = stem(first_of(name_words(part)))
     verbs = [stem(first_of(tool_words(one.name))) for one in (tool, best)]
     if best.effect == "write":

@@ -1,4 +1,4 @@
-"""A model chooses the tool for one part of a task and fills its params, within a schema that names only what exists."""
+"""A model chooses the tool for one part of a task and fills its params, within a schema of existing names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import JsonValue
 
-from groundplan.asking.tasks.choose import Asked, Chosen, by_words
+from groundplan.asking.tasks.choose import Chosen, PartRequest, by_words
 from groundplan.asking.tasks.fill import (
     Filling,
     Made,
@@ -42,13 +42,13 @@ OFFERED = 4
 MAX_TOKENS = 320
 LONGEST = 256
 MOST_ITEMS = 8
-MOST_FIELDS = 12  # of earlier steps, that one param may take
-DESCRIBED = 90  # characters of a description: what a tool is for stands first
+MOST_FIELDS = 12  # of earlier steps to choose from, per param
+DESCRIBED = 90  # characters of a description
 NONE = "none"
 
 
 class Call(Contract):
-    """What a model says of one part."""
+    """The model's choice for one part."""
 
     tool: str
     params: JsonObject = {}
@@ -56,44 +56,44 @@ class Call(Contract):
 
 @dataclass
 class ByModel:
-    """Chooses with a model; where it gives no answer the words stand. The same is not asked twice."""
+    """Chooses with a model, and by rules if it gives no reply. Replies are cached by prompt."""
 
     calls: Calls
-    example: Plan | None = None  # one that a person marked as good
+    example: Plan | None = None  # a plan that a user marked as good
     calls_made: dict[str, Call | None] = field(default_factory=dict)  # by prompt
 
-    async def __call__(self, asked: Asked) -> Chosen | None:
-        words = await by_words(asked)
-        tools = asked.fitting[:OFFERED]
-        if not tools or (asked.attempt == 1 and words and words.tool == tools[0] and _settled(words, asked)):
+    async def __call__(self, request: PartRequest) -> Chosen | None:
+        words = await by_words(request)
+        tools = request.fitting[:OFFERED]
+        if not tools or (request.attempt == 1 and words and words.tool == tools[0] and _settled(words, request)):
             return words
         prompt = load_prompt("compose").fill(
             example="".join(_shown(step) for step in self._alike(tools)),
-            earlier="; ".join(_given(made) for made in asked.earlier if made.fields) or "nothing",
-            part=_line(asked.part),
+            earlier="; ".join(_given(made) for made in request.earlier if made.fields) or "nothing",
+            part=_line(request.part),
             tools="\n".join(_told(tool) for tool in tools),
-            attempt=str(asked.attempt),
-            errors=asked.problem,
+            attempt=str(request.attempt),
+            errors=request.problem,
         )
         if prompt not in self.calls_made:
-            told = await self.calls.ask(prompt, Call, schema=_schema(tools, asked), max_tokens=MAX_TOKENS)
+            told = await self.calls.ask(prompt, Call, schema=_schema(tools, request), max_tokens=MAX_TOKENS)
             self.calls_made[prompt] = told.value if isinstance(told, Reply) else None
         call = self.calls_made[prompt]
         if call is None:
             return words
         tool = next((one for one in tools if one.name == call.tool), None)
-        return _chosen(tool, call.params, asked) if tool else None
+        return _chosen(tool, call.params, request) if tool else None
 
     def _alike(self, tools: Sequence[Tool]) -> list[Step]:
-        """Of the example the first step that calls one of these tools."""
+        """The first step of the example that calls one of these tools."""
         steps = self.example.steps if self.example else ()
         return [step for step in steps if step.tool in {tool.name for tool in tools}][:1]
 
 
-def _settled(words: Chosen, asked: Asked) -> bool:
-    """Whether nothing is left to choose: every value has its place, and what is missing another tool gives."""
+def _settled(words: Chosen, request: PartRequest) -> bool:
+    """Whether the rules decide everything: all values are assigned, and other tools supply the missing params."""
     filling = words.filling
-    return filling.sure or (bool(filling.missing) and not filling.guessed and asked.suppliable(words))
+    return filling.sure or (bool(filling.missing) and not filling.guessed and request.suppliable(words))
 
 
 def _shown(step: Step) -> str:
@@ -101,12 +101,12 @@ def _shown(step: Step) -> str:
     return f"\n\nPart: {_line(step.rationale)}\n{call}"
 
 
-def _chosen(tool: Tool, params: Mapping[str, Any], asked: Asked) -> Chosen:
-    """The model's params; what stands in a list of several is said by the words alone."""
+def _chosen(tool: Tool, params: Mapping[str, Any], request: PartRequest) -> Chosen:
+    """The model's params; rules fill params for which the words give a list of values."""
     told: dict[str, Any] = dict(thaw(params))  # type: ignore[call-overload]
-    said = {name: value for name, value in told.items() if value not in (None, "", []) and is_said(value, asked.part)}
-    said = {name: _as_reference(value, properties_of(tool)[name], asked) for name, value in said.items()}
-    words = fill(tool, asked.part, asked.earlier)
+    said = {name: value for name, value in told.items() if value not in (None, "", []) and is_said(value, request.part)}
+    said = {name: _as_reference(value, properties_of(tool)[name], request) for name, value in said.items()}
+    words = fill(tool, request.part, request.earlier)
     for name, value in words.params.items():
         if name not in said and (name in required_of(tool) or isinstance(value, dict)):
             said[name] = value
@@ -115,45 +115,45 @@ def _chosen(tool: Tool, params: Mapping[str, Any], asked: Asked) -> Chosen:
     return Chosen(tool, Filling(said, missing, fanned=fanned))
 
 
-def _as_reference(value: Any, wanted: Mapping[str, Any], asked: Asked) -> Any:
-    """A text that is the name of what an earlier step gives stands for that."""
+def _as_reference(value: Any, wanted: Mapping[str, Any], request: PartRequest) -> Any:
+    """Turn a text that names a field of an earlier step into a reference."""
     named = set(stems(value)) if isinstance(value, str) else set()
-    for made in reversed(asked.earlier):
+    for made in reversed(request.earlier):
         for given, told in made.fields.items():
             if named and named == set(stems(given)) and compatible(told, wanted):
                 return taken(made, given, wanted)
-    return _as_wanted(value, wanted, asked)
+    return _as_wanted(value, wanted, request)
 
 
-def _as_wanted(value: Any, wanted: Mapping[str, Any], asked: Asked) -> Any:
-    """A reference that the model chose, as a text where a text is wanted."""
+def _as_wanted(value: Any, wanted: Mapping[str, Any], request: PartRequest) -> Any:
+    """The model's reference, converted to text if the param requires text."""
     reference = read_reference(value)
-    made = next((one for one in asked.earlier if reference and one.step.id == reference.step), None)
+    made = next((one for one in request.earlier if reference and one.step.id == reference.step), None)
     return taken(made, reference.field, wanted) if made and reference and reference.field in made.fields else value
 
 
-def _schema(tools: tuple[Tool, ...], asked: Asked) -> Schema:
+def _schema(tools: tuple[Tool, ...], request: PartRequest) -> Schema:
     calls: list[Any] = [
-        closed({"tool": {"enum": [tool.name]}, "params": closed(dict(_params(tool, asked)))}) for tool in tools
+        closed({"tool": {"enum": [tool.name]}, "params": closed(dict(_params(tool, request)))}) for tool in tools
     ]
-    return {"anyOf": [*calls, closed({"tool": {"enum": [NONE]}})] if _may_be_nothing(asked) else calls}
+    return {"anyOf": [*calls, closed({"tool": {"enum": [NONE]}})] if _may_be_nothing(request) else calls}
 
 
-def _may_be_nothing(asked: Asked) -> bool:
-    """A part with a value, or for which words find something that acts, is never passed over."""
-    return not said_in(asked.part) and all(tool.effect == "read" for tool in asked.fitting)
+def _may_be_nothing(request: PartRequest) -> bool:
+    """Whether the model may choose no tool: only for a part without values and without a matching action tool."""
+    return not said_in(request.part) and all(tool.effect == "read" for tool in request.fitting)
 
 
-def _params(tool: Tool, asked: Asked) -> Iterator[tuple[str, Schema]]:
-    """Each as its own type or as a reference that fits; null for what is not said."""
-    said = set(stems(asked.part))
+def _params(tool: Tool, request: PartRequest) -> Iterator[tuple[str, Schema]]:
+    """The schema of each param: its own type, a fitting reference, or null."""
+    said = set(stems(request.part))
     for name, schema in properties_of(tool).items():
         plain = _plain(schema)
-        if plain is None or (name not in required_of(tool) and not is_hinted(name, schema, asked.part)):
+        if plain is None or (name not in required_of(tool) and not is_hinted(name, schema, request.part)):
             continue
         fields = [
             f"{made.step.id}.{given}"
-            for made in asked.earlier
+            for made in request.earlier
             for given, told in made.fields.items()
             if compatible(told, schema) and (linked(name, True, given, made, said) > 0 or _pointed(given, said))
         ]

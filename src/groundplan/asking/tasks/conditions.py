@@ -1,4 +1,4 @@
-"""A condition in words as CEL over a step's facts: a field's own word, a number, or that something is there."""
+"""Translates a condition in words into CEL over a step's facts: a field value, a number, or existence."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Tested = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
-class Looked:
-    """A condition on a step that is there, or on one that is still to be made."""
+class StepCondition:
+    """A condition on an existing step, or on a step that still has to be added."""
 
     at: Made | Chosen
     test: str  # CEL, with `{step}` for the step's id
-    field: str | None = None  # the one field that is compared with a word of its own
+    field: str | None = None  # the field, if one field is compared with a word
 
     @property
     def when(self) -> str:
@@ -43,8 +43,8 @@ class Looked:
         return self.test.replace("{step}", self.at.step.id)
 
 
-def looks(text: str, earlier: Sequence[Made], offered: Sequence[Tool]) -> Iterator[Looked]:
-    """The readings that something here can tell: what was already looked up comes before what could be."""
+def find_conditions(text: str, earlier: Sequence[Made], offered: Sequence[Tool]) -> Iterator[StepCondition]:
+    """Possible translations of a condition; existing steps come before tools that could be called."""
     compared = _comparison(text)
     rest = text.replace(compared[0], "") if compared else text
     new = [Chosen(tool, fill(tool, _without_words(rest, tool), earlier)) for tool in offered if tool.effect == "read"]
@@ -59,11 +59,11 @@ def looks(text: str, earlier: Sequence[Made], offered: Sequence[Tool]) -> Iterat
             found = test(text, _fields(at.tool), at)
             if found:
                 whole = _together(*joined, at) if len(joined[0]) > 1 else found
-                yield from (Looked(at, *whole),) if whole else ()
+                yield from (StepCondition(at, *whole),) if whole else ()
 
 
 def _is_told(chosen: Chosen, text: str) -> bool:
-    """Not with a value that only stands behind a preposition: that would be a condition on something else."""
+    """Whether the params come from stated values, and not only from a phrase after a preposition."""
     told = [*(str(one.value) for one in said_in(text)), *(one.text for one in said_in(text))]
     return not chosen.filling.guessed or all(
         isinstance(value, dict) or str(value) in told for value in chosen.filling.params.values()
@@ -71,7 +71,7 @@ def _is_told(chosen: Chosen, text: str) -> bool:
 
 
 def _joined(text: str) -> tuple[list[str], str] | None:
-    """The conditions that `and` or `or` put side by side, with CEL's sign for it; None where they can be read twice."""
+    """The conditions joined by `and` or `or`, and the CEL operator; None if the grouping is ambiguous."""
     plain = QUOTED.sub(lambda held: "x" * len(held[0]), text)
     joints = [*_JOINT.finditer(plain)]
     starts, ends = [0, *(joint.end() for joint in joints)], [*(joint.start() for joint in joints), len(text)]
@@ -85,7 +85,7 @@ def _joined(text: str) -> tuple[list[str], str] | None:
 
 
 def _together(pieces: Sequence[str], sign: str, at: Made | Chosen) -> Tested | None:
-    """All of them at one step; None where one of them says something that the step does not tell."""
+    """All conditions on one step; None if the step's facts do not cover one of them."""
     tested = [(piece, _tested(piece, at)) for piece in pieces]
     if any(found is None and (_comparison(piece) or _SAYING.search(piece)) for piece, found in tested):
         return None
@@ -105,7 +105,7 @@ def _tested(piece: str, at: Made | Chosen) -> Tested | None:
 
 
 def _without_words(text: str, tool: Tool) -> str:
-    """What is asked about cannot be what it is looked up by: `is a member` must not list the members."""
+    """The text without the tool's own words, which are not values: `is a member` must not list the members."""
     for schema in _fields(tool).values():
         for word in choices_of(schema):
             text = re.sub(rf"(?<!\w){re.escape(word)}(?:e?s)?(?!\w)", "", text, flags=re.IGNORECASE)
@@ -113,7 +113,7 @@ def _without_words(text: str, tool: Tool) -> str:
 
 
 def _about(made: Made, text: str) -> bool:
-    """Not a step about somebody else than the condition names."""
+    """Whether the step is about the subject of the condition."""
     named = _ADDRESS.findall(text)
     return made.tool.effect == "read" and (
         not named or any(one in str(made.step.params) for one in named) or made.subject in named
@@ -140,7 +140,7 @@ def _comparison(text: str) -> tuple[str, str, float] | None:
 
 
 def _compared(text: str, fields: Mapping[str, Any], _: object) -> Tested | None:
-    """The number that the words name, or the only one that is no identifier."""
+    """A comparison with the number field that the words name, or with the only one that is not an identifier."""
     compared, field = _comparison(text), _number_field(text, fields)
     return (
         (f"{{step}}.found && double({_path(field)}) {compared[1]} {compared[2]!r}", None)
@@ -159,7 +159,7 @@ def _number_field(text: str, fields: Mapping[str, Any]) -> str | None:
 
 
 def _named(text: str, fields: Mapping[str, Any], at: Made | Chosen) -> Tested | None:
-    """`is a member`: a word that one field may hold, or a yes-or-no field of that name."""
+    """`is a member`: a possible value of one field, or a boolean field of that name."""
     said, stemmed = spoken(text), _stemmed(text)
     negated = bool(NOT.search(text))
     for name, schema in fields.items():
@@ -176,19 +176,19 @@ def _named(text: str, fields: Mapping[str, Any], at: Made | Chosen) -> Tested | 
 
 
 def _stemmed(text: str) -> str:
-    """`they are students` speaks of the word `student`."""
+    """The stems of a text, so that `they are students` matches `student`."""
     return f" {' '.join(stems(text)) or '-'} "
 
 
 def _says_no_more(text: str, word: str, field: str, at: Made | Chosen) -> bool:
-    """`a member and from Norway` says more than `a member`: half a condition is none."""
+    """Whether the test covers the whole text: `a member and from Norway` says more than `a member`."""
     known = {*load_compose_words().plain, *name_words(word), *name_words(field), *name_words(at.tool.name)}
     rest = name_words(_ADDRESS.sub(" ", QUOTED.sub(" ", text)))
     return not {stem(one) for one in rest} - {stem(one) for one in known}
 
 
 def _present(text: str, fields: Mapping[str, Any], at: Made | Chosen) -> Tested | None:
-    """`there are any`, `has no orders`: whether the step found something."""
+    """`there are any`, `has no orders`: a test on whether the step found something."""
     lower = f" {text.lower()} "
     there = any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", lower) for phrase in load_compose_words().there)
     if not there and not NOT.search(text):

@@ -1,4 +1,4 @@
-"""The params of one step by words: what the task says outright, and what earlier steps give."""
+"""Fills the params of a step by rules, from values in the task and from earlier steps."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from groundplan.text.names import name_words
 from groundplan.text.stems import stem
 
 STRONG, LIKELY, WEAK = 3.0, 1.5, 0.4
-HINTED = 0.8  # enough to ask a model about a param that may be left out
-TELLING = 6  # letters of a single word that says what it is
-NAMED_FOR = 2.0  # a param and a field with one name, or a field of the thing that the param names
-SAME_PARAM = 1.8  # an earlier step was given a value under the same name
+HINTED = 0.8  # the score from which a model is asked about an optional param
+TELLING = 6  # letters that make a single word specific
+NAMED_FOR = 2.0  # a param and a field have the same name, or the field belongs to what the param names
+SAME_PARAM = 1.8  # an earlier step has a param of the same name
 NEAR = 4  # words before a value in which its label may stand
 _EXAMPLES = re.compile(r"(?:e\.g\.|such as|for example|one of|either|:)\s*([^.()]*)", re.IGNORECASE)
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Made:
-    """A step that is there, and whom or what it is about where one part became several steps."""
+    """A step of the workflow, and its subject if one part became several steps."""
 
     step: Step
     tool: Tool
@@ -40,7 +40,7 @@ class Made:
 
     @property
     def fields(self) -> Mapping[str, Json]:
-        """What later steps may take from it, with the schemas."""
+        """The fields that later steps may refer to, with their schemas."""
         properties = self.tool.returns.get("properties")
         given = cast(Mapping[str, Json], properties) if isinstance(properties, Mapping) else {}
         return {name: schema for name, schema in given.items() if read_reference({"$from": f"step.{name}"})}
@@ -48,16 +48,16 @@ class Made:
 
 @dataclass(frozen=True)
 class Filling:
-    """Params by words. `fanned` is the param for which the words give several values, where it takes one.
+    """Params filled by rules. `fanned` is a param that takes one value and for which the words give several.
 
-    `sure` where every value that the words give has its place by more than its position, and nothing was guessed.
+    `sure`: every value in the words is assigned for a reason other than its position, and nothing is guessed.
     """
 
     params: Json
     missing: tuple[str, ...]
     fanned: tuple[str, tuple[JsonValue, ...]] | None = None
     sure: bool = False
-    guessed: bool = False  # a value is there only because of where it stands
+    guessed: bool = False  # a value is assigned only by its position
 
 
 def properties_of(tool: Tool) -> dict[str, Json]:
@@ -78,14 +78,14 @@ def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def choices_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The words that a closed schema takes."""
+    """The allowed words of an enum or const schema."""
     own = schema.get("enum", [schema["const"]] if "const" in schema else ())
     inner = [one for key in ("anyOf", "oneOf") for one in schema.get(key, ()) if isinstance(one, Mapping)]
     return tuple(one for one in (*own, *(c for i in inner for c in choices_of(i))) if isinstance(one, str))
 
 
 def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
-    """Each param gets the value that fits it best; what is said counts more than what is guessed from its place."""
+    """Assign to each param the value that fits best. Stated values are preferred to guesses by position."""
     schemas, required = properties_of(tool), required_of(tool)
     params: Json = {}
     fanned: tuple[str, tuple[JsonValue, ...]] | None = None
@@ -111,7 +111,9 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
             del params[name]
     for name, reference in _references(schemas, required, params, _without_name(text, tool), earlier):
         params[name] = reference
-    open_ = [name for name in required if name not in params and tool.effect == "read"]  # an effect is never guessed
+    open_ = [
+        name for name in required if name not in params and tool.effect == "read"
+    ]  # params of effects are never guessed
     for name, guess in _guesses(schemas, open_, text):
         params[name], sure, guessed = guess, False, True
     params = {name: _personal(value, earlier) for name, value in params.items()}
@@ -130,7 +132,7 @@ def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> 
 
 
 def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> Iterator[tuple[str, JsonValue]]:
-    """What stands behind a preposition, for texts that nothing else gives; the best labelled first."""
+    """Phrases after a preposition, for text params without another value; the best labelled first."""
     said, known = said_in(text), load_compose_words()
     away = {*known.pointing, *known.people}
     free = [
@@ -140,7 +142,7 @@ def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> 
         and not away & set(name_words(one.text))
     ]
     for name in missing:
-        spoken_of = not {"email", "mail"} & set(name_words(name))  # an address is said outright, or not at all
+        spoken_of = not {"email", "mail"} & set(name_words(name))  # an email address is never guessed
         if spoken_of and types_of(schemas[name]) <= {"string"} and not choices_of(schemas[name]) and free:
             best = max(free, key=lambda one: (_labelled(name, one, text), -one.start))
             free.remove(best)
@@ -148,14 +150,14 @@ def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> 
 
 
 def is_hinted(name: str, schema: Mapping[str, Any], text: str) -> bool:
-    """Whether the words may hold a value for a param: they name it, or something fits it by its kind."""
+    """Whether the words may contain a value for a param: they name it, or a value fits its kind."""
     if set(map(stem, name_words(name))) & set(stems(text)) or _chosen(schema, text) is not None:
         return True
     return any(_fit(name, schema, one, text) >= HINTED for one in said_in(text))
 
 
 def _fit(name: str, schema: Mapping[str, Any], said: Said, text: str) -> float:
-    """How well a value fits a param; below zero where it cannot."""
+    """How well a value fits a param; negative if it cannot."""
     types = types_of(schema)
     if types and not types & _json_types(said, types):
         return -1.0
@@ -172,13 +174,15 @@ def _fit(name: str, schema: Mapping[str, Any], said: Said, text: str) -> float:
     score += LIKELY if own and said.kind in ("email", "url", "date", "time", "code") else 0.5 if own else 0.0
     counted = types & {"number", "integer"} and name_words(name)[-1:] != ("id",)
     score += 0.5 if said.kind == "number" and counted else 0.0
-    score += 0.05 if said.kind == "quoted" and not words & set(known["email"]) else 0.0  # rather what than to whom
+    score += (
+        0.05 if said.kind == "quoted" and not words & set(known["email"]) else 0.0
+    )  # quotes are content rather than recipients
     score += _described(schema, said, text)
     return score + (WEAK if said.kind in ("quoted", "name", "code", "number", "date") else 0.0)
 
 
 def _labelled(name: str, said: Said, text: str) -> float:
-    """Whether the name of the param, or what stands for it, stands just before the value."""
+    """A score if the param's name, or a synonym, comes just before the value."""
     before = [stem(word) for word in re.findall(r"[^\W\d_]+", text[: said.start])[-NEAR:]]
     called = load_compose_words().called
     words = name_words(name)
@@ -191,7 +195,7 @@ def _labelled(name: str, said: Said, text: str) -> float:
 
 
 def _described(schema: Mapping[str, Any], said: Said, text: str) -> float:
-    """A unit behind the value, or the value itself, that the param's description names."""
+    """A score if the param's description mentions the value, or the unit after it."""
     told = set(stems(str(schema.get("description", ""))))
     behind = [stem(word) for word in re.findall(r"[^\W\d_]+", text[said.end :])[:1]]
     return 0.6 if told & set(behind) or stem(said.text) in told else 0.0
@@ -218,7 +222,7 @@ def _typed(value: JsonValue, schema: Mapping[str, Any]) -> JsonValue:
 
 
 def _chosen(schema: Mapping[str, Any], text: str) -> JsonValue:
-    """The word of the task that the param's own list or examples know."""
+    """A word of the task that is among the param's allowed values or examples."""
     listed = choices_of(schema)
     said = spoken(text)
     known = listed or (_examples(str(schema.get("description", ""))) if types_of(schema) <= {"string"} else ())
@@ -236,7 +240,7 @@ def _examples(description: str) -> tuple[str, ...]:
 def _references(
     schemas: Mapping[str, Json], required: Sequence[str], params: Json, text: str, earlier: Sequence[Made]
 ) -> Iterator[tuple[str, Json]]:
-    """For what the words do not give: a field that they name, or the field that the param is named for."""
+    """References for missing params: a field that the words name, or a field with the param's name."""
     said, used = set(stems(text)), set[str]()
     for name, schema in schemas.items():
         if name in params or choices_of(schema):
@@ -255,7 +259,7 @@ def _references(
         score, place, field = max(ranked, default=(0.0, 0, ""))
         same = [made.step.params[name] for made in reversed(earlier) if isinstance(made.step.params.get(name), str)]
         if name in required and same and score < SAME_PARAM:
-            yield name, cast(Json, same[0])  # what the step before was about
+            yield name, cast(Json, same[0])  # the subject of the previous step
         elif score > 0:
             used.add(f"{earlier[place].step.id}.{field}")
             yield name, taken(earlier[place], field, schema)
@@ -287,32 +291,32 @@ def linked(name: str, required: bool, field: str, made: Made, said: set[str]) ->
 
 
 def _holds(words: Sequence[str], fields: Sequence[str]) -> bool:
-    """`originSkyId` wants a `skyId`, `username_or_url` a `username`; but not every `…_id` any `id`."""
+    """Whether names match: `originSkyId` and `skyId`, `username_or_url` and `username`, but not any `…_id` and `id`."""
     telling = len(fields) > 1 or (len(fields) == 1 and len(fields[0]) >= TELLING)
     places = range(len(words) - len(fields) + 1)
     return telling and any(tuple(words[place : place + len(fields)]) == tuple(fields) for place in places)
 
 
 def _without_name(text: str, tool: Tool) -> str:
-    """`send an email` names the tool, not the field of an earlier step."""
+    """The text without the tool's name: `send an email` does not mean the field `email` of an earlier step."""
     own = {stem(word) for word in tool_words(tool.name)}
     return " ".join(word for word in text.split() if not own & set(stems(word)))
 
 
 def points_back(text: str) -> bool:
-    """`convert it`: what is meant is what the step before gives."""
+    """Whether a pronoun refers to the result of the previous step: `convert it`."""
     return bool(set(name_words(unquoted(text))) & set(load_compose_words().pointing))
 
 
 def near(field: str, made: Made, earlier: Sequence[Made]) -> float:
-    """Whether it is what the step before is for."""
+    """A score if the field is the main result of the previous step."""
     about = {stem(word) for word in tool_words(made.tool.name)}
     named = bool(about & {stem(word) for word in name_words(field)}) or len(made.fields) == 1
     return 1.3 if made is earlier[-1] and named else 0.0
 
 
 def compatible(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a field can be what a param wants; a list can be written as a text."""
+    """Whether the type of a field fits a param; a list can be written as text."""
     have, want = types_of(given), types_of(wanted)
     if not have or not want or have & want:
         return True
@@ -320,14 +324,14 @@ def compatible(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def taken(made: Made, field: str, wanted: Mapping[str, Any]) -> Json:
-    """The reference to a field, written as a text where it is something else and a text is wanted."""
+    """A reference to a field, converted to text if the param requires text."""
     reference = {"$from": f"{made.step.id}.{field}"}
     have, want = types_of(made.fields[field]), types_of(wanted)
     return {"$join": [reference]} if have and want == {"string"} and "string" not in have else reference
 
 
 def _personal(value: JsonValue, earlier: Sequence[Made]) -> JsonValue:
-    """`Dear {name}` with the field of that name, where an earlier step gives one."""
+    """Fill `Dear {name}` with a reference to the field of that name, if an earlier step has one."""
     if not isinstance(value, str) or not _PLACE.search(value):
         return value
     parts: list[JsonValue] = []

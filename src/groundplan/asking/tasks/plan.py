@@ -1,7 +1,7 @@
-"""A task to a workflow: a step for each thing to be done, references for what one takes from another, routers for ifs.
+"""Plans a workflow for a task: a step for each goal, references between steps, and routers for conditions.
 
-Words come first. Where a model is set up it chooses tools and fills params, among the same few tools and references;
-everything else is done by the same code.
+Rules choose tools and params first. A model, if there is one, chooses among the same tools and references; the rest of
+the code is the same.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
-from groundplan.asking.tasks.choose import Asked, Choose, Chosen, by_words, can_replace
-from groundplan.asking.tasks.conditions import Looked, looks
+from groundplan.asking.tasks.choose import Choose, Chosen, PartRequest, by_words, can_replace
+from groundplan.asking.tasks.conditions import StepCondition, find_conditions
 from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.asking.tasks.routing import goal_of, wired
 from groundplan.asking.tasks.values import said_in
@@ -27,20 +27,20 @@ from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 from groundplan.text.stems import stem
 
-ATTEMPTS = 3  # at one part
-WRITE, CHOOSE = "model.write", "model.choose"  # there where a model is
-MOST_FACTS = 12  # that a text is written from
+ATTEMPTS = 3  # per part
+WRITE, CHOOSE = "model.write", "model.choose"  # available if there is a model
+MOST_FACTS = 12  # for a text that a model writes
 SETTLED, GUESSED, AGAIN = 0.6, 0.15, 0.05  # how often a workflow was exactly right: see docs/decisions/0031
-OFFERED = 8  # tools for one part of a task
-SUPPLYING = 8  # tools that are tried for a value which nothing gives yet
-SUBJECTS = ("email", "code", "quoted", "name")  # values that say whom or what something is about
+OFFERED = 8  # tools to choose from, per part
+SUPPLYING = 8  # tools to try for a missing value
+SUBJECTS = ("email", "code", "quoted", "name")  # kinds of value that can be the subject of a part
 
 Search = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Uncomposed:
-    """No workflow came of it: what is missing, and what to say."""
+class NoWorkflow:
+    """Why there is no workflow: what is missing, and what the user can say."""
 
     problem: str
     hint: str
@@ -48,8 +48,8 @@ class Uncomposed:
 
 
 @dataclass(frozen=True)
-class Composed:
-    """A workflow, and how it came to be. `sure` is the share of its steps that the words settle without a guess."""
+class Workflow:
+    """A workflow with its log. `sure` is the share of parts that rules settled without a guess."""
 
     plan: Plan
     attempts: int
@@ -63,10 +63,10 @@ async def compose(
     search: Search,
     choose: Choose = by_words,
     problems: Mapping[str, str] = MappingProxyType({}),
-) -> Composed | Uncomposed:
-    """The workflow for a task's goals and constraints, or what keeps it from being one.
+) -> Workflow | NoWorkflow:
+    """The workflow for a task's goals and constraints, or why there is none.
 
-    `problems` are what the gate found in an earlier attempt, by requirement: those parts are chosen anew.
+    `problems` has the gate's findings on the previous attempt, by requirement; those parts are chosen again.
     """
     composer = _Composer(reading, catalog, search, choose, problems)
     for requirement in reading.requirements:
@@ -81,9 +81,9 @@ async def compose(
             return problem
     steps = wired(reading, composer.made, composer.served, composer.looked, composer.told)
     if not steps:
-        return Uncomposed("no tool here does this", "see `groundplan sources list` for what there is", reading.question)
+        return NoWorkflow("no tool here does this", "see `groundplan sources list` for what there is", reading.question)
     plan = Plan(strategy="compose", steps=steps, render="GROUPED_BULLETS")
-    return Composed(plan, composer.attempts, composer.sure, tuple(composer.log))
+    return Workflow(plan, composer.attempts, composer.sure, tuple(composer.log))
 
 
 @dataclass
@@ -94,10 +94,10 @@ class _Composer:
     choose: Choose
     problems: Mapping[str, str]
     made: list[Made] = field(default_factory=list)
-    looked: dict[str, list[tuple[str | None, Looked]]] = field(default_factory=dict)  # by constraint, for each subject
-    served: dict[str, str] = field(default_factory=dict)  # the requirement for which a step was made first
-    told: list[str] = field(default_factory=list)  # goals whose words only say more of others
-    settled: list[bool] = field(default_factory=list)  # of each part, whether the words left nothing to guess
+    looked: dict[str, list[tuple[str | None, StepCondition]]] = field(default_factory=dict)  # by constraint
+    served: dict[str, str] = field(default_factory=dict)  # the first requirement of each step
+    told: list[str] = field(default_factory=list)  # goals that only add details to others
+    settled: list[bool] = field(default_factory=list)  # for each part, whether rules settled it without a guess
     attempts: int = 1
     log: list[str] = field(default_factory=list)
 
@@ -105,31 +105,33 @@ class _Composer:
     def sure(self) -> float:
         return sum(self.settled) / len(self.settled) if self.settled else 1.0
 
-    async def act(self, requirement: Requirement) -> Uncomposed | None:
-        """One step, or one for each of those that the words name or point at."""
+    async def act(self, requirement: Requirement) -> NoWorkflow | None:
+        """Add one step, or one for each subject that the words name or refer to."""
         goal = requirement.value
         assert isinstance(goal, Goal)
-        last: Uncomposed | None = None
+        last: NoWorkflow | None = None
         for subject in self._subjects(requirement):
             last = await self._act(requirement, subject)
             if last:
                 return last
         return last
 
-    async def _act(self, requirement: Requirement, subject: str | None) -> Uncomposed | None:
+    async def _act(self, requirement: Requirement, subject: str | None) -> NoWorkflow | None:
         text, earlier = self._about(_words(requirement), subject), self._earlier(subject)
         if self._tells_of_last(text):
             self.told.append(requirement.id)
             return None
-        asked = Asked(text, self._offered(text), earlier, suppliable=partial(self._suppliable, requirement, subject))
-        if asked.cannot_be_done:
-            return Uncomposed(f"no tool here does {text!r}", "see `groundplan sources list` for what there is", text)
+        request = PartRequest(
+            text, self._offered(text), earlier, suppliable=partial(self._suppliable, requirement, subject)
+        )
+        if request.cannot_be_done:
+            return NoWorkflow(f"no tool here does {text!r}", "see `groundplan sources list` for what there is", text)
         if requirement.id in self.problems:
-            asked = replace(asked, attempt=2, problem=self.problems[requirement.id])
-        first: Uncomposed | None = None
-        while asked.attempt <= ATTEMPTS and asked.offered:
-            self.attempts = max(self.attempts, asked.attempt)
-            chosen = await self.choose(asked)
+            request = replace(request, attempt=2, problem=self.problems[requirement.id])
+        first: NoWorkflow | None = None
+        while request.attempt <= ATTEMPTS and request.offered:
+            self.attempts = max(self.attempts, request.attempt)
+            chosen = await self.choose(request)
             if chosen is None:
                 self.told.append(requirement.id)
                 return None
@@ -140,16 +142,16 @@ class _Composer:
                 self.settled.append(chosen.filling.sure)
                 return None
             first = first or problem
-            self.log.append(f"attempt {asked.attempt}: {problem.problem}")
+            self.log.append(f"attempt {request.attempt}: {problem.problem}")
             others = tuple(
                 tool
-                for tool in asked.offered
-                if tool.name != chosen.tool.name and can_replace(tool, chosen.tool, asked.part)
+                for tool in request.offered
+                if tool.name != chosen.tool.name and can_replace(tool, chosen.tool, request.part)
             )
-            asked = replace(asked, offered=others, attempt=asked.attempt + 1, problem=problem.problem)
+            request = replace(request, offered=others, attempt=request.attempt + 1, problem=problem.problem)
         return first
 
-    def _made(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> Uncomposed | None:
+    def _made(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> NoWorkflow | None:
         chosen, problem = self._supplied(requirement, chosen, subject)
         problem = problem or self._of_many(requirement, chosen)
         if problem:
@@ -161,40 +163,40 @@ class _Composer:
             self._add(requirement, chosen.tool, {**chosen.filling.params, str(param): value}, str(value))
         return None
 
-    def _of_many(self, requirement: Requirement, chosen: Chosen) -> Uncomposed | None:
-        """`each of them` of a list that is only known once it runs: a reference would take the first alone."""
+    def _of_many(self, requirement: Requirement, chosen: Chosen) -> NoWorkflow | None:
+        """Refuse `each of them` for a list that is known only at run time."""
         named = {reference.step for _, reference in references(chosen.filling.params)}
         many = [made.tool.name for made in self.made if made.step.id in named and made.tool.returns.get("x-many")]
         words = set(name_words(unquoted(_words(requirement))))
         if not many or not words & set(load_compose_words().several):
             return None
-        problem = f"{many[0]} gives a list, and who is in it is only known when it runs"
-        return Uncomposed(problem, "name them in the task, one by one", _words(requirement))
+        problem = f"{many[0]} returns a list, whose items are known only when it runs"
+        return NoWorkflow(problem, "name them in the task, one by one", _words(requirement))
 
-    async def look(self, requirement: Requirement) -> Uncomposed | None:
-        """What a condition looks at: a step that is there already, or one more."""
+    async def look(self, requirement: Requirement) -> NoWorkflow | None:
+        """Find or add the step on whose facts a condition depends."""
         text = _words(requirement)
-        found: list[tuple[str | None, Looked]] = []
+        found: list[tuple[str | None, StepCondition]] = []
         for subject in self._subjects(requirement):
             about = self._about(text, subject)
             offered = {tool.name: tool for tool in (*self._offered(about), *self._telling(text))}
-            readings = looks(about, self._earlier(subject), [*offered.values()])
+            readings = find_conditions(about, self._earlier(subject), [*offered.values()])
             made = next(filter(None, (self._looked_at(requirement, one, subject) for one in readings)), None)
             made = made or self._judged(requirement, subject)
             if made is None:
-                return self._untold(text)
+                return self._unknown_condition(text)
             found += made
         self.looked[requirement.id] = found
         return None
 
-    def _judged(self, requirement: Requirement, subject: str | None) -> list[tuple[str | None, Looked]] | None:
-        """What no field tells, `if the answer sounds angry`: a model says yes or no, from what earlier steps gave."""
+    def _judged(self, requirement: Requirement, subject: str | None) -> list[tuple[str | None, StepCondition]] | None:
+        """A condition that no field expresses, such as `if the answer sounds angry`: a model decides from the facts."""
         tool, facts = self.catalog.tools.get(CHOOSE), self._facts(subject)
         if tool is None or not facts:
             return None
         params = {"question": requirement.evidence.text, "facts": facts, "choices": ["yes", "no"]}
         made = self._add(requirement, tool, params, subject)
-        return [(subject, Looked(made, '{step}.first.choice == "yes"'))]
+        return [(subject, StepCondition(made, '{step}.first.choice == "yes"'))]
 
     def _facts(self, subject: str | None) -> dict[str, Any]:
         given = [
@@ -202,21 +204,19 @@ class _Composer:
         ]
         return {f"{made.step.id} {field}": {"$from": f"{made.step.id}.{field}"} for made, field in given[-MOST_FACTS:]}
 
-    def _untold(self, text: str) -> Uncomposed:
-        """What would tell it, where there is something that would."""
+    def _unknown_condition(self, text: str) -> NoWorkflow:
+        """Why no step can evaluate the condition, and what the user can say instead."""
         tool = next((tool for tool in self._telling(text) if properties_of(tool)), None)
         if tool is None:
-            return Uncomposed(
-                f"nothing here tells whether {text!r}", "say it with words that a tool's results hold", text
-            )
+            return NoWorkflow(f"no tool can tell whether {text!r}", "use words that occur in a tool's results", text)
         if fill(tool, text).params:
-            return Uncomposed(f"{tool.name} does not tell all of {text!r}", "say only what its results hold", text)
+            return NoWorkflow(f"{tool.name} cannot check all of {text!r}", "use only what its results contain", text)
         wanted = " or ".join(properties_of(tool))
-        return Uncomposed(f"{tool.name} would tell whether {text!r}, once it knows whose", f"say the {wanted}", text)
+        return NoWorkflow(f"{tool.name} can check whether {text!r}, but it needs the {wanted}", "add it", text)
 
     def _looked_at(
-        self, requirement: Requirement, looked: Looked, subject: str | None
-    ) -> list[tuple[str | None, Looked]]:
+        self, requirement: Requirement, looked: StepCondition, subject: str | None
+    ) -> list[tuple[str | None, StepCondition]]:
         if isinstance(looked.at, Made):
             return [(looked.at.subject or subject, looked)]
         chosen, problem = self._supplied(requirement, looked.at, subject)
@@ -231,7 +231,7 @@ class _Composer:
         return [(value, replace(looked, at=step)) for value, step in steps]
 
     def _subjects(self, requirement: Requirement) -> list[str | None]:
-        """Those that the condition was looked at for, or that `them` points at; else nobody in particular."""
+        """The subjects of the part's condition, or those that `them` refers to; otherwise one unnamed subject."""
         goal = requirement.value
         assert isinstance(goal, Goal | Constraint)
         if goal.when and self.looked.get(goal.when):
@@ -244,19 +244,19 @@ class _Composer:
         return [*dict.fromkeys(subjects)] if subjects and not named else [None]
 
     def _named_before(self, requirement: Requirement) -> list[str]:
-        """`for ann@… and ben@…: if they are members`: the last list of addresses or codes before these words."""
+        """The last list of addresses or codes before these words: `for ann@… and ben@…: if they are members`."""
         before = [s for s in said_in(self.reading.question[: requirement.evidence.start or 0]) if s.kind in SUBJECTS]
         last = [one.text for one in before if one.group == before[-1].group]
         everyone = {one.text for one in said_in(self.reading.question) if one.kind == "email"}
         return last if len(last) > 1 else [*everyone] if len(everyone) == 1 else []
 
     def _about(self, text: str, subject: str | None) -> str:
-        """The words with whom they are about, where no step says that yet."""
+        """The words with the subject added, unless an earlier step is already about it."""
         known = any(made.subject == subject for made in self.made)
         return text if subject is None or known else f"{text} {subject}"
 
     def _telling(self, text: str) -> Iterator[Tool]:
-        """The reading tools of whose results a field may hold one of the words."""
+        """The tools that read and have a result field matching one of the words."""
         said = spoken(text)
         for tool in self.catalog.tools.values():
             properties = tool.returns.get("properties") if tool.effect == "read" else None
@@ -271,7 +271,7 @@ class _Composer:
         return tuple(self.catalog.tools[name] for name in self.search(glossed(text), OFFERED))
 
     def _tells_of_last(self, text: str) -> bool:
-        """`provide the name and the address`: fields that the step before gives, and nothing else to do it with."""
+        """Whether the words only ask for fields of the previous step: `provide the name and the address`."""
         words = name_words(text)
         if not self.made or words[:1] == () or words[0] not in load_compose_words().telling or said_in(text):
             return False
@@ -279,7 +279,7 @@ class _Composer:
         return any({stem(word) for word in name_words(field)} <= said for field in self.made[-1].fields)
 
     def _adds_to_last(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> bool:
-        """Whether the words only say more of the step before: its tool again, without what it needs of its own."""
+        """Whether the words only add details to the previous step: the same tool, without its required params."""
         if not self.made or chosen.filling.fanned or self.made[-1].tool.name != chosen.tool.name:
             return False
         goal, last = requirement.value, self.made[-1]
@@ -302,15 +302,15 @@ class _Composer:
 
     def _supplied(
         self, requirement: Requirement, chosen: Chosen, subject: str | None
-    ) -> tuple[Chosen, Uncomposed | None]:
-        """With what neither words nor earlier steps give: from a step that gives it and needs nothing more."""
+    ) -> tuple[Chosen, NoWorkflow | None]:
+        """Supply missing params from an additional step that returns them."""
         params, before = dict(chosen.filling.params), [*self.made]
         for name in chosen.filling.missing:
             given = self._supply(requirement, chosen.tool, name, subject) or self._written(requirement, name, subject)
             if given is None:
                 self.made = before
-                problem = f"{chosen.tool.name} needs {name!r}, and neither the words nor another tool give it"
-                return chosen, Uncomposed(problem, f"say what {name!r} is to be", _words(requirement))
+                problem = f"{chosen.tool.name} needs {name!r}, and neither the task nor another tool provides it"
+                return chosen, NoWorkflow(problem, f"add the {name!r} to the task", _words(requirement))
             params[name] = given
         return Chosen(chosen.tool, replace(chosen.filling, params=params, missing=())), None
 
@@ -321,7 +321,7 @@ class _Composer:
         return problem is None
 
     def _supply(self, requirement: Requirement, tool: Tool, name: str, subject: str | None) -> Any:
-        """A reference to a step that gives it under its name, and that the words fill without a guess."""
+        """A reference to a step that returns a field of this name, and whose params rules fill without a guess."""
         text = _words(requirement)
         described = properties_of(tool)[name].get("description", "")
         for candidate in self.search(f"{' '.join(name_words(name))} {described} {text}", SUPPLYING):
@@ -338,7 +338,7 @@ class _Composer:
         return None
 
     def _written(self, requirement: Requirement, name: str, subject: str | None) -> Any:
-        """A text that the task wants and does not say: a model writes it, from what earlier steps gave."""
+        """A text that the task asks for but does not contain: a model writes it from the facts of earlier steps."""
         tool = self.catalog.tools.get(WRITE)
         if tool is None or not set(name_words(name)) & set(load_compose_words().written):
             return None
@@ -347,7 +347,7 @@ class _Composer:
         return {"$from": f"{made.step.id}.text"}
 
     def _add(self, requirement: Requirement, tool: Tool, params: Mapping[str, Any], subject: str | None) -> Made:
-        """The step, or the one that does the same already."""
+        """Add a step, or return an existing step that does the same."""
         for place, made in enumerate(self.made):
             if made.tool.name == tool.name and tool.effect == "read" and _same(made.step.params, params):
                 satisfies = tuple(dict.fromkeys((*made.step.satisfies, requirement.id)))
@@ -379,11 +379,11 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def confidence_of(sure: float, attempts: int) -> float:
-    """How likely exactly these tools and references are right, by how much the words settle; seldom after a repair."""
+    """The probability that exactly these tools and references are right, by the share of settled parts and attempts."""
     return round(GUESSED + (SETTLED - GUESSED) * sure, 2) if attempts == 1 else AGAIN
 
 
 def _words(requirement: Requirement) -> str:
-    """All of them: the evidence may be cut."""
+    """All words of a requirement; the evidence may be truncated."""
     value = requirement.value
     return value.text if isinstance(value, Goal | Constraint) else requirement.evidence.text

@@ -1,11 +1,11 @@
-"""The planners for tasks, in the order they are tried: a remembered workflow, a model, words alone."""
+"""The planners for tasks, in order: a stored workflow, a model, rules alone."""
 
 from __future__ import annotations
 
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.route import Declined, PlanRequest
 from groundplan.asking.tasks.choose import Choose, by_words
-from groundplan.asking.tasks.plan import ATTEMPTS, Composed, Uncomposed, compose, confidence_of
+from groundplan.asking.tasks.plan import ATTEMPTS, NoWorkflow, Workflow, compose, confidence_of
 from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.plan import Plan, Provenance
@@ -13,7 +13,7 @@ from groundplan.contracts.verdict import Refused
 
 
 class _Composing:
-    """A workflow of tools: one step for each goal, references between steps, routers for conditions."""
+    """Plans a workflow: one step for each goal, references between steps, routers for conditions."""
 
     name, route = "compose", "tasks"
 
@@ -26,7 +26,7 @@ class _Composing:
         problems = _problems(request.refused, request.last) if request.refused and request.last else {}
         example = await context.plans.example(request.reading) if context.plans else None
         composed = await compose(request.reading, context.catalog, search, self._choose(request, example), problems)
-        if isinstance(composed, Uncomposed):
+        if isinstance(composed, NoWorkflow):
             asked = f"{composed.problem}; {composed.hint}."
             ended = Clarification(text=asked, missing=composed.part, put="{missing} {choice}", open=True)
             return Declined(composed.problem, ended=ended)
@@ -34,7 +34,7 @@ class _Composing:
 
 
 class ComposeWithModel(_Composing):
-    """A model chooses tools and fills params where words leave that open."""
+    """A model chooses tools and fills params that rules leave open."""
 
     order, attempts, needs_model = 20, ATTEMPTS, True
 
@@ -46,7 +46,7 @@ class ComposeWithModel(_Composing):
 
 
 class Compose(_Composing):
-    """By words alone: the floor that needs no model."""
+    """By rules alone, without a model."""
 
     order, attempts, needs_model = 30, 1, False
 
@@ -58,7 +58,7 @@ class RememberedWorkflow(Remembered):
     route, order = "tasks", 10
 
 
-def _with_provenance(composed: Composed, request: PlanRequest) -> Plan:
+def _with_provenance(composed: Workflow, request: PlanRequest) -> Plan:
     calls = request.context.calls
     attempts = max(request.attempt, composed.attempts)
     provenance = Provenance(
@@ -73,7 +73,7 @@ def _with_provenance(composed: Composed, request: PlanRequest) -> Plan:
 
 
 def _problems(refused: Refused, plan: Plan) -> dict[str, str]:
-    """What the gate found, by the part of the task that it concerns."""
+    """The gate's issues, by requirement."""
     cited = {step.id: step.satisfies for step in plan.steps}
     found: dict[str, str] = {}
     for issue in refused.issues:

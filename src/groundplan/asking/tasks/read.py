@@ -1,4 +1,4 @@
-"""A task in plain words, cut into the single things to be done and the conditions they hang on."""
+"""Splits a task in plain words into goals and the conditions they depend on."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class TaskWords(Contract):
 
 @dataclass(frozen=True)
 class Part:
-    """A run of the task's words: something to do, or a condition. `under` is the place of the condition it hangs on."""
+    """A span of the task: a goal or a condition. `under` is the index of the condition it depends on."""
 
     text: str
     start: int
     kind: Literal["do", "if"] = "do"
     under: int | None = None
-    holds: bool = True  # whether that condition must hold, or must not
+    holds: bool = True  # False if that condition must not hold
 
     @property
     def end(self) -> int:
@@ -81,7 +81,7 @@ def load_task_words() -> TaskWords:
 
 
 def parts_of(task: str) -> tuple[Part, ...]:
-    """In the order of the words; what only adds to the part before it is told with that part."""
+    """The parts in order; words that only add to a part belong to it."""
     reader = _Reader(task, load_task_words())
     for start, end in _pieces(reader.plain, _SENTENCE, 0, len(task)):
         reader.sentence(start, end)
@@ -97,14 +97,14 @@ def _pieces(text: str, border: re.Pattern[str], start: int, end: int) -> Iterato
 
 
 class _Reader:
-    """One pass over the task; quotes, brackets and addresses are never cut."""
+    """Parses a task in one pass; quotes, brackets and addresses are never split."""
 
     def __init__(self, task: str, known: TaskWords) -> None:
         self.task, self.known = task, known
         hidden = _HIDDEN.sub(lambda found: "x" * len(found[0]), task)
         self.plain = hidden.lower() if len(hidden.lower()) == len(task) else hidden
         self.parts: list[Part] = []
-        self.unless: set[int] = set()  # where conditions begin that must not hold
+        self.unless: set[int] = set()  # start positions of conditions that must not hold
 
     def sentence(self, start: int, end: int) -> None:
         if self._is_intro(start, end):
@@ -139,7 +139,7 @@ class _Reader:
         self._hang_on_what_follows(begun)
 
     def _hang_on_what_follows(self, begun: int) -> None:
-        """`send a note if she is a member`: a condition told behind what is to be done stands before it."""
+        """Move a trailing condition before its goal: `send a note if she is a member`."""
         for place in range(begun, len(self.parts) - 1):
             done, told = self.parts[place : place + 2]
             holds = self._wanted(place + 1)
@@ -151,18 +151,18 @@ class _Reader:
                 self.parts[place + 2 :] = [replace(p, under=place) if p.under == place + 1 else p for p in later]
 
     def _wanted(self, condition: int) -> bool:
-        """Whether what is told with a condition is done when it holds."""
+        """Whether the goal of a condition is done if the condition holds."""
         return self.parts[condition].start not in self.unless
 
     def _negates(self, start: int, end: int) -> bool:
         return self._led_by(self._skip(start, end, self.known.openings), end, self.known.conditions.unless)[0]
 
     def _forbids(self, start: int, end: int) -> bool:
-        """`do not call her`: nothing that is to be done."""
+        """Whether the clause is a prohibition, and so not a goal: `do not call her`."""
         return self._led_by(self._skip(start, end, self.known.openings), end, self.known.never)[0]
 
     def _short(self, start: int, end: int, phrases: Sequence[str]) -> tuple[bool, int]:
-        """Whether it begins with one of them that says all: `if it is`, and not `if it is late`."""
+        """Whether the clause consists of just one of the phrases: `if it is`, but not `if it is late`."""
         found, body = self._led_by(start, end, phrases)
         if found and self._led_by(start, end, self.known.conditions.begin)[0]:
             after = self._skip(body, end, (",", *self.known.openings, *self.known.conditions.end))
@@ -170,20 +170,20 @@ class _Reader:
         return found, body
 
     def _is_intro(self, start: int, end: int) -> bool:
-        """It comes first, says that there is something to do, and gives nothing to do it with."""
+        """Whether the clause is an introduction: it comes first, announces a task and has no values."""
         polite = self._skip(start, end, ("please", "kindly", "пожалуйста"))
         values = re.search(r"\d|x{3}", self.plain[start:end])
         more = end < len(self.plain.rstrip())
         return not self.parts and more and not values and self._led_by(polite, end, self.known.intros)[0]
 
     def _past_each(self, start: int, end: int) -> int:
-        """`for ann and ben: …` says for whom, not what."""
+        """Skip a list of subjects: `for ann and ben: …`."""
         found, behind = self._led_by(_past_space(self.plain, start, end), end, self.known.each)
         colon = self.plain.find(":", behind, end)
         return colon + 1 if found and colon > 0 else start
 
     def _clauses(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Cut where something to do, a condition or its contrary begins."""
+        """Split where a goal, a condition or an `otherwise` begins."""
         at = start
         for joint in _JOINT.finditer(self.plain, start, end):
             if joint[0].isspace() and not self._hangs(at, joint.start(), joint.end(), end):
@@ -197,7 +197,7 @@ class _Reader:
         yield at, end
 
     def _hangs(self, start: int, stop: int, after: int, end: int) -> bool:
-        """Whether an `if` without a comma before it is a condition: not one that is asked about, `tell me if`."""
+        """Whether an `if` without a comma before it starts a condition; not in `tell me if`."""
         words = set(_WORD.findall(self.plain, start, stop))
         acts = self._first_word(self._skip(start, stop, self.known.openings), stop) in self.known.actions
         return (
@@ -207,7 +207,7 @@ class _Reader:
         )
 
     def _condition(self, start: int, end: int, further: bool, opens: bool) -> tuple[int, int, int] | None:
-        """Where its words begin and end, and where what to do begins; None for a clause that is no condition."""
+        """The start and end of the condition, and the start of its goal; None if the clause is not a condition."""
         begin = self._skip(start, end, self.known.openings)
         found, body = self._led_by(begin, end, self.known.conditions.begin)
         if not found and further:
@@ -219,12 +219,12 @@ class _Reader:
         return (body, *stop) if stop else (body, end, end)
 
     def _comma_after(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where a condition ends and something to do begins with a word that is not known: `if it is late, ping me`."""
+        """The border between condition and goal at a comma, before an unknown verb: `if it is late, ping me`."""
         comma = self.plain.find(",", _past_space(self.plain, start, end, _BORDER), end)
         return (comma, comma + 1) if comma > 0 else None
 
     def _action_after(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where a condition ends and something to do begins without a comma between them: `if it is late call me`."""
+        """The border between condition and goal without a comma: `if it is late call me`."""
         words = [*_WORD.finditer(self.plain, start, end)]
         for place, word in enumerate(words[1:], 1):
             after = self._skip(word.start(), end, self.known.conditions.end)
@@ -244,7 +244,7 @@ class _Reader:
             self.parts.append(Part(text, begin, "do", condition, holds))
             return
         before = self.parts[-1]
-        if any(part.start > before.start for part in self.parts):  # a condition told behind it stands between them
+        if any(part.start > before.start for part in self.parts):  # a moved condition is between them
             self.parts.append(Part(text, begin, "do", before.under, before.holds))
         else:
             self.parts[-1] = replace(before, text=self.task[before.start : begin + len(text)])
@@ -258,14 +258,14 @@ class _Reader:
         return next((place for place in reversed(range(len(self.parts))) if self.parts[place].kind == "if"), None)
 
     def _contrary_of(self) -> int | None:
-        """The condition that `otherwise` speaks of: the last, or what was looked at since."""
+        """The condition that `otherwise` refers to: the last one, or a check since then."""
         last = self.parts[-1] if self.parts else None
         if last and last.under is None and self._led_by(last.start, last.end, self.known.conditions.looking)[0]:
             return self._made_condition()
         return self._last_condition()
 
     def _made_condition(self) -> int:
-        """`check whether he is a member. If so, …`: what was to be done is a condition now."""
+        """Turn the last goal into a condition: `check whether he is a member. If so, …`."""
         last = self._last_condition()
         if last is None or last < len(self.parts) - 1:
             last = len(self.parts) - 1
@@ -276,14 +276,14 @@ class _Reader:
         return last
 
     def _looked_at(self, start: int, end: int) -> int:
-        """Past `check whether`, where it begins so."""
+        """Skip `check whether`, if the clause begins with it."""
         looked, behind = self._led_by(start, end, self.known.conditions.looking)
         begin = self._skip(behind, end, (",",))
         found, body = self._led_by(begin, end, self.known.conditions.whether)
         return body if looked and found else start
 
     def _skip(self, start: int, end: int, phrases: Sequence[str]) -> int:
-        """Past the phrases, however many of them follow each other."""
+        """Skip any number of the phrases."""
         while True:
             at = _past_space(self.plain, start, end)
             found, behind = self._led_by(at, end, phrases)
@@ -292,7 +292,7 @@ class _Reader:
             start = _past_space(self.plain, behind, end, " ,:")
 
     def _led_by(self, start: int, end: int, phrases: Iterable[str]) -> tuple[bool, int]:
-        """Whether it begins with one of them, the longest, as whole words; and where that ends."""
+        """Whether the clause begins with one of the phrases, and where the longest match ends."""
         best = max((p for p in phrases if self._stands(p, start, end)), key=len, default="")
         return bool(best), start + len(best)
 
@@ -313,7 +313,7 @@ def _past_space(text: str, start: int, end: int, what: str = " ") -> int:
 
 
 def read_task(task: str) -> Reading:
-    """A task as goals and the constraints they hang on, each with its words."""
+    """Read a task as goals and constraints, each with its words."""
     if len(task) > LONGEST:
         raise UsageError(f"the task has {len(task):,} characters; say it in at most {LONGEST:,}, or in several tasks")
     parts = parts_of(task)
@@ -332,7 +332,7 @@ def read_task(task: str) -> Reading:
 
 
 def analyse(reading: Reading) -> TaskAnalysis:
-    """What a planner wants to know of a task before it plans; by words alone."""
+    """Analyse a task by its words, without planning it."""
     goals = [r for r in reading.requirements if r.kind == "goal"]
     routed = any(r.kind == "constraint" for r in reading.requirements)
     names = (found[0] for found in _ENTITY.finditer(reading.question))

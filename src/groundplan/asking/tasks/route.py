@@ -1,4 +1,4 @@
-"""Tasks: something to be done with the tools of MCP servers. How well they fit, and how they are read."""
+"""The route for tasks: things to do with the tools of MCP servers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from groundplan.text.names import name_words
 from groundplan.text.similar import content_stems
 from groundplan.text.stems import stem
 
-ACTS = 0.95  # of a text that begins with what a tool with an effect is named for
-LOOKS_UP = 0.9  # of a text, all of whose words name one tool that reads
+ACTS = 0.95  # the score if the text begins with the verb of a tool with an effect
+LOOKS_UP = 0.9  # the score if the text names a tool that reads by its whole name
 
 
 class Tasks:
@@ -31,14 +31,14 @@ class Tasks:
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         task = read_task(question.text)
         wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
-        return task if wanted else Clarification(text="Say what is to be done.", missing="a task", open=True)
+        return task if wanted else Clarification(text="What should be done?", missing="a task", open=True)
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
 
 
 def _named(text: str, context: Context) -> float:
-    """How well the words name a tool: by its verb where it acts, by its whole name where it reads."""
+    """How well the words name a tool: by its verb if it has an effect, by its whole name if it reads."""
     goals = [r.value.text for r in read_task(text).requirements if isinstance(r.value, Goal)]
     verbs = {stem(word) for goal in goals for word in glossed(first_of(name_words(goal))).split()}
     said = content_stems(text) | set(stems(text))

@@ -1,34 +1,34 @@
-"""The steps of a task with their routers: what hangs on a condition runs behind it, effects in the order told."""
+"""Adds routers to the steps of a workflow, so that conditional steps run behind their condition."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from groundplan.asking.tasks.conditions import Looked
+from groundplan.asking.tasks.conditions import StepCondition
 from groundplan.asking.tasks.fill import Made
 from groundplan.contracts.plan import Route, Step
 from groundplan.contracts.reading import Constraint, Goal, Reading
 
 FIRST_THEN = ("then", "after", "once", "afterwards", "finally", "затем", "потом", "после")
-NEAR = 4  # words before a part in which it may be said that something comes first
+NEAR = 4  # words before a part that may say that something comes first
 
-LookedAt = Mapping[str, Sequence[tuple[str | None, Looked]]]
-"""By constraint: what is looked at, for each that it was looked at for."""
+ConstraintConditions = Mapping[str, Sequence[tuple[str | None, StepCondition]]]
+"""The conditions of each constraint, with their subjects."""
 
 
 def wired(
-    reading: Reading, made: Sequence[Made], served: Mapping[str, str], looked: LookedAt, told: Sequence[str]
+    reading: Reading, made: Sequence[Made], served: Mapping[str, str], looked: ConstraintConditions, told: Sequence[str]
 ) -> tuple[Step, ...]:
-    """All steps, each router before the first step that it leads to.
+    """All steps, with each router before the first step it leads to.
 
-    `served` says for which requirement a step was made; what was only `told` about others is served by the first step.
+    `served` has the requirement of each step; the goals in `told` only add details and are served by the first step.
     """
     return tuple(_Wiring(reading, made, served, looked, told).steps())
 
 
 def goal_of(made: Made, reading: Reading, served: Mapping[str, str]) -> Goal | None:
-    """What a step was made for; None for one that a condition looks at."""
+    """The goal of a step; None if the step only serves a condition."""
     wanted = served.get(made.step.id)
     found = next((requirement.value for requirement in reading.requirements if requirement.id == wanted), None)
     return found if isinstance(found, Goal) else None
@@ -36,7 +36,7 @@ def goal_of(made: Made, reading: Reading, served: Mapping[str, str]) -> Goal | N
 
 @dataclass(frozen=True)
 class _Branch:
-    """A condition with the steps behind it; `rest` where it says no more than that none of the others holds."""
+    """A condition with the steps behind it; `rest` is the branch for when no other condition holds."""
 
     when: str
     needs: tuple[str, ...]
@@ -49,7 +49,7 @@ class _Wiring:
     reading: Reading
     made: Sequence[Made]
     served: Mapping[str, str]
-    looked: LookedAt
+    looked: ConstraintConditions
     told: Sequence[str]
 
     def steps(self) -> Iterator[Step]:
@@ -64,13 +64,13 @@ class _Wiring:
             yield made.step.model_copy(update=update)
 
     def _also_served(self, made: Made) -> list[str]:
-        """The constraints that look at a step, and what hangs on them."""
+        """The constraints that use a step, and the requirements that depend on them."""
         own = [id_ for id_, found in self.looked.items() if any(_step(one) == made.step.id for _, one in found)]
         own += self.told if made is self.made[0] else ()
         return [*own, *(r.id for r in self.reading.requirements if getattr(r.value, "when", None) in own)]
 
     def _before(self, made: Made) -> Iterator[str]:
-        """Effects that the words put before this one: `and then`."""
+        """The effects that must come before this one: `and then`."""
         goal = goal_of(made, self.reading, self.served)
         if made.tool.effect != "write" or goal is None or goal.when or not self._comes_then(made):
             return
@@ -86,7 +86,7 @@ class _Wiring:
         return any(word.strip(",.;:") in FIRST_THEN for word in before)
 
     def _routers(self) -> Iterator[Step]:
-        """One for each choice, for each it was looked at for, and for each further step of a branch."""
+        """One router for each choice and subject, and for each further step of a branch."""
         number = 0
         for chain in self._chains():
             for subject, _ in self.looked[chain[0]]:
@@ -96,7 +96,7 @@ class _Wiring:
                     yield _router(f"choice_{number}", chain, branches, place)
 
     def _chains(self) -> list[list[str]]:
-        """Conditions in order; those that compare one field of one step with different words are one choice."""
+        """The conditions in order, grouped: those that compare the same field of a step form one choice."""
         chains: list[list[str]] = []
         for id_, found in self.looked.items():
             before = self.looked[chains[-1][-1]] if chains else []
@@ -108,7 +108,7 @@ class _Wiring:
         return chains
 
     def _branches(self, chain: Sequence[str], subject: str | None) -> Iterator[_Branch]:
-        """Each condition of the choice with what is behind it, then what is done when none of them holds."""
+        """Each condition of the choice with its steps, then the steps for when none of them holds."""
         outer, needs = self._outer(chain, subject)
         own = [next(one for about, one in self.looked[id_] if about == subject) for id_ in chain]
         needs = tuple(dict.fromkeys((*needs, *(_step(looked) for looked in own))))
@@ -119,7 +119,7 @@ class _Wiring:
         yield _Branch(none, needs, last, rest=not outer)
 
     def _outer(self, chain: Sequence[str], subject: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The condition that a choice hangs on itself; one of the same choice is told apart by the order of routes."""
+        """The conditions that the choice itself depends on; within one choice, the order of routes decides."""
         value = next(r.value for r in self.reading.requirements if r.id == chain[0])
         if not isinstance(value, Constraint) or value.when is None or not self.looked.get(value.when):
             return (), ()
@@ -129,7 +129,7 @@ class _Wiring:
         return (*further, f"{'' if value.holds else '!'}({looked.when})"), (*needs, _step(looked))
 
     def _under(self, constraint: str, holds: bool, subject: str | None) -> tuple[Made, ...]:
-        """The steps with an effect, or that the words ask for, behind a condition; what only supplies them may run."""
+        """The steps behind a condition: those with an effect or asked for. Steps that only supply values always run."""
         others = {about for about, _ in self.looked[constraint]} - {subject}
         return tuple(
             made
@@ -145,7 +145,7 @@ class _Wiring:
 
 
 def _router(id_: str, chain: Sequence[str], branches: Sequence[_Branch], place: int) -> Step:
-    """To the step at this place of each branch. A default only where each of the others leads somewhere too."""
+    """A router to the step at this index of each branch; it has a default only if every other branch has a target."""
     leading = [(branch, branch.steps[place]) for branch in branches if len(branch.steps) > place]
     complete = len(leading) == len(branches)
     routes = [(branch.when, made.step.id) for branch, made in leading if not (branch.rest and complete)]
@@ -165,7 +165,7 @@ def _all(conditions: Sequence[str]) -> str:
     return " && ".join(conditions)
 
 
-def _step(looked: Looked) -> str:
+def _step(looked: StepCondition) -> str:
     assert isinstance(looked.at, Made)
     return looked.at.step.id
 

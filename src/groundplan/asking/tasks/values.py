@@ -1,4 +1,4 @@
-"""What a task says outright: quoted texts, addresses, dates, numbers, codes and names, with their places."""
+"""Extracts values from a task: quoted texts, addresses, dates, numbers, codes and names, with their positions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PHRASE = re.compile(
 
 @dataclass(frozen=True)
 class Said:
-    """One value as the words give it. `group` numbers those that stand in one list."""
+    """One value in the text. Values of the same list have the same `group`."""
 
     kind: Kind
     text: str
@@ -64,9 +64,9 @@ class Said:
     group: int
 
 
-@lru_cache(maxsize=1_024)  # a part of a task is asked for every param of every tool that is offered for it
+@lru_cache(maxsize=1_024)  # called for every param of every candidate tool
 def said_in(text: str) -> tuple[Said, ...]:
-    """In order; what lies inside another value is part of that one."""
+    """The values in order, without values inside other values."""
     taken: list[tuple[Kind, str, int, int]] = []
     for kind, pattern in _PATTERNS:
         for found in pattern.finditer(text):
@@ -82,7 +82,7 @@ def said_in(text: str) -> tuple[Said, ...]:
 
 
 def phrases_in(text: str) -> tuple[Said, ...]:
-    """What stands behind a preposition: the weakest sign of a value."""
+    """The phrases after prepositions: the weakest evidence of a value."""
     found = (_PHRASE.search(text, start) for start in _starts(text))
     spans = {(one.start(1), one.end(1)): one[1] for one in found if one}
     return tuple(
@@ -96,7 +96,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _is_name(text: str, one: tuple[Kind, str, int, int]) -> bool:
-    """The first word of a sentence is written large whatever it is."""
+    """Whether a capitalised word is a name; the first word of a sentence is not."""
     begins = one[2] == 0 or text[: one[2]].rstrip().endswith((".", "!", "?"))
     return not (begins and " " not in one[1]) and one[1] not in ("I", "I'm", "ID")
 
@@ -122,7 +122,7 @@ def _value(kind: Kind, words: str) -> Scalar:
 
 
 def _iso(words: str) -> str | None:
-    """A date with its year as 2026-03-02; without one nobody can say which day is meant."""
+    """A date as 2026-03-02; None without a year, because the day is ambiguous."""
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", words):
         return words
     lower = words.lower()

@@ -1,4 +1,4 @@
-"""The lexicon of composing, and the words of tasks and tools as they are compared."""
+"""The lexicon of workflow planning, and functions to compare the words of tasks and tools."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def load_compose_words() -> ComposeWords:
 
 
 def tool_words(name: str) -> tuple[str, ...]:
-    """The words of a tool's own name, without the server's name before the dot."""
+    """The words of a tool's name, without the server's name."""
     return name_words(name.rsplit(".", 1)[-1])
 
 
 def first_of(words: tuple[str, ...]) -> str:
-    """The first word of a part of a task or of a tool's name: mostly its verb."""
+    """The first word of a task part or of a tool's name, usually the verb."""
     return words[0] if words else "-"
 
 
@@ -52,12 +52,12 @@ def stems(text: str) -> tuple[str, ...]:
 
 
 def spoken(text: str) -> str:
-    """Lower-case words with single spaces around them, so that `in` compares whole words."""
+    """The words in lower case with single spaces around them, so that `in` compares whole words."""
     return f" {' '.join(_SPOKEN.findall(text.lower()))} "
 
 
 def glossed(text: str) -> str:
-    """The text with English words for its Russian ones added, since most tools are described in English."""
+    """The text with English translations of its Russian words, because most tools are described in English."""
     known = {stem(word): english for word, english in load_compose_words().glosses.items()}
     return " ".join((text, *(known[word] for word in stems(text) if word in known)))
 

@@ -1,4 +1,4 @@
-"""Effects and models only where they were asked for and can be had."""
+"""Steps with effects must be asked for, and model steps need a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FROM_FACTS = frozenset({"facts", "choices"})  # the params of a model's tools th
 def unasked_write(draft: Draft) -> Iterator[Issue]:
     """A step that changes something serves a goal; a question about data never writes.
 
-    Such a step also waits for a person's approval: the checked plan lists it under `writes`.
+    Such a step also needs approval: the checked plan lists it under `writes`.
 
     Fails: a plan for "revenue by region" sends an e-mail.
     """
@@ -51,10 +51,10 @@ def no_model(draft: Draft) -> Iterator[Issue]:
 
 
 def agent_tools(draft: Draft) -> Iterator[Issue]:
-    """The tools of an agent exist, only read, and take nothing that must be proven before they run.
+    """The tools of an agent exist, only read, and have no params that the gate must check before they run.
 
-    Tables, columns and entities are proven for the step that names them; what an agent says is not known yet. And an
-    agent has no other model to ask.
+    The gate checks tables, columns and entities in the plan, but the calls of an agent are not known yet. An agent
+    cannot call model tools either.
 
     Fails: an agent is given `send_mail`, which changes something; or `aggregate`, which works on a table.
     """
@@ -68,7 +68,7 @@ def agent_tools(draft: Draft) -> Iterator[Issue]:
                     step=step.id,
                     path=f"steps.{index}.params.tools.{place}",
                     problem=f"the agent {step.id!r} may not have {name!r}, which {problem}",
-                    hint="give it tools that look facts up; make what else it needs a step of its own",
+                    hint="give it tools that look up facts; use separate steps for everything else",
                 )
 
 
@@ -79,8 +79,8 @@ def _unfit_for_agents(draft: Draft, name: object) -> str:
     if tool.effect != "read":
         return "changes something"
     if tool.name in MODEL_KINDS:
-        return "asks a model itself"
-    return "works on tables or entities that the gate must know" if _is_proven(tool) else ""
+        return "calls a model itself"
+    return "works on tables or entities that the gate must check" if _is_proven(tool) else ""
 
 
 def _is_proven(tool: Tool) -> bool:
@@ -99,9 +99,9 @@ def _schemas(schema: object) -> Iterator[Mapping[str, object]]:
 
 
 def facts_as_instruction(draft: Draft) -> Iterator[Issue]:
-    """What a model is told to do is written in the plan; other steps fill its `facts` and `choices` only.
+    """The plan contains a model's instructions; other steps may fill only its `facts` and `choices`.
 
-    So no text that lies in a source can tell a model what to do, or which tools it may call.
+    So no text from a source can instruct a model or choose its tools.
 
     Fails: `model.write` has `instruction: {$from: mail.text}`.
     """
@@ -114,8 +114,8 @@ def facts_as_instruction(draft: Draft) -> Iterator[Issue]:
                     code="access/facts-as-instruction",
                     step=step.id,
                     path=f"steps.{index}.{path}",
-                    problem=f"step {step.id!r} takes {str(reference)!r} as {path.split('.')[1]!r}, which is no fact",
-                    hint="write it into the plan, and give what other steps found as `facts`",
+                    problem=f"step {step.id!r} takes {str(reference)!r} as {path.split('.')[1]!r}, which takes none",
+                    hint="write it into the plan, and pass the results of other steps as `facts`",
                 )
 
 

@@ -1,4 +1,4 @@
-"""Router conditions: CEL, compiled and tried on typed samples before anything runs."""
+"""Router conditions are CEL; they are compiled and evaluated on sample facts before anything runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ KINDS: Mapping[str, ColumnKind] = {"string": "text", "number": "number", "intege
 
 
 def unfit_condition(draft: Draft) -> Iterator[Issue]:
-    """A router's condition is CEL that compiles, looks only at facts of the steps it needs, and gives yes or no.
+    """A router's condition is CEL that compiles, uses only facts of the steps it needs, and returns a boolean.
 
-    Of each needed step it sees `found` (yes or no), `rows` (a number) and `first`, the first row of its table.
+    For each needed step it can use `found` (a boolean), `rows` (a number) and `first`, the first row of its table.
 
     Fails: `total.rows > "many"`; `other.found` where the router does not need `other`.
     """
@@ -35,12 +35,12 @@ def unfit_condition(draft: Draft) -> Iterator[Issue]:
                     step=step.id,
                     path=f"steps.{index}.routes.{place}.when",
                     problem=f"the condition {route.when[:80]!r} {problem}",
-                    hint="write for example: total.rows > 0 && total.first.revenue > 1000.0",
+                    hint="an example: total.rows > 0 && total.first.revenue > 1000.0",
                 )
 
 
 def _problem(draft: Draft, step: Step, when: str) -> str | None:
-    import cel  # loaded only for plans that have a router
+    import cel  # only for plans with a router
 
     try:
         program = cel.compile(when)
@@ -48,14 +48,14 @@ def _problem(draft: Draft, step: Step, when: str) -> str | None:
         return f"does not compile: {str(error).splitlines()[0][:120]}"
     strange = sorted(set(program.variables()) - set(step.needs))
     if strange:
-        return f"looks at {strange[0]!r}, which the router does not need"
+        return f"uses {strange[0]!r}, which the router does not need"
     for samples in SAMPLES:
         try:
             answer = program.execute({need: _sample(draft, need, samples) for need in step.needs})
         except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
             return f"does not fit the facts: {str(error)[:120]}"
         if not isinstance(answer, bool):
-            return f"gives {type(answer).__name__}, not yes or no"
+            return f"returns {type(answer).__name__}, not a boolean"
     return None
 
 
@@ -71,7 +71,7 @@ def _sample(draft: Draft, need: str, samples: Mapping[ColumnKind, object]) -> di
 
 
 def _given(tool: Tool | None, samples: Mapping[ColumnKind, object]) -> dict[str, object]:
-    """The object that a tool says it gives."""
+    """A sample of the object that a tool returns."""
     properties = tool.returns.get("properties") if tool else None
     if not isinstance(properties, Mapping):
         return {}

@@ -1,4 +1,4 @@
-"""Numbers stay right on their way: no row counted twice, no average of averages, no lines drawn over each other."""
+"""Numbers stay correct from step to step: no double counting, no averages of averages, no overplotting."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ONE_VALUE_PER_MARK = frozenset({"line_chart", "bar_chart", "area_chart", "heatma
 def double_counting(draft: Draft) -> Iterator[Issue]:
     """A measure is not summed over rows that a join has repeated.
 
-    A join repeats the rows of one side when the other side's columns are not a key. Minimum, maximum and
-    distinct counts do not mind.
+    A join repeats the rows of one side if the join columns of the other side are not a key. Minimum, maximum and
+    distinct count are not affected.
 
     Fails: orders joined with their items, then the sum of the orders' `freight`.
     """
@@ -55,7 +55,7 @@ def average_of_averages(draft: Draft) -> Iterator[Issue]:
 
 
 def overplotted(draft: Draft) -> Iterator[Issue]:
-    """Lines, bars, areas and heat maps draw one value per mark: their axes tell every two rows apart.
+    """Lines, bars, areas and heat maps draw one value per mark, so their axes identify each row.
 
     Fails: revenue by month and region, drawn with only the month on its axes.
     """

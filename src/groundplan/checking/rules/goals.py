@@ -1,4 +1,4 @@
-"""A task's own rules: what hangs on a condition waits for it, and what nobody said is shown."""
+"""Rules for tasks: conditional goals wait for their condition, and invented values are reported."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MOST_SHOWN = 60  # characters of a value
 
 
 def unconditional(draft: Draft) -> Iterator[Issue]:
-    """A step that changes something for a goal with a condition stands behind a router that looks at that condition.
+    """A step with an effect that serves a conditional goal runs only behind a router for that condition.
 
-    On the side that the goal says: a route leads to what is done when it holds; to what is done otherwise leads the
-    default, or a route whose condition holds a negation.
+    It is on the side that the goal names: a route leads to steps for when the condition holds; the default, or a route
+    with a negated condition, leads to steps for when it does not.
 
     Fails: "if she is a member, send a mail", and the step that sends it runs for everyone.
     """
@@ -48,9 +48,9 @@ def _waits(draft: Draft, step: Step, goal: Goal) -> bool:
 
 
 def unsaid_value(draft: Draft) -> Iterator[Issue]:
-    """A value of a step that changes something is in the words of the task, or comes from an earlier step.
+    """A value in a step with an effect occurs in the words of the task, or comes from an earlier step.
 
-    A warning: a person sees it before approving. What people write into a plan themselves is theirs.
+    This is a warning, shown before approval. Plans written by hand are exempt.
 
     Fails: a model fills in a recipient that the task does not name.
     """
@@ -64,8 +64,8 @@ def unsaid_value(draft: Draft) -> Iterator[Issue]:
                     severity="warning",
                     step=step.id,
                     path=f"steps.{index}.params.{name}",
-                    problem=f"nobody said {str(value)[:MOST_SHOWN]!r}, the {name} of step {step.id!r}",
-                    hint="look at it before you approve the plan",
+                    problem=f"the task does not mention {str(value)[:MOST_SHOWN]!r}, the {name} of step {step.id!r}",
+                    hint="check it before you approve the plan",
                 )
 
 

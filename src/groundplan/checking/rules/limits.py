@@ -1,4 +1,4 @@
-"""A plan stays within what a run may take."""
+"""Limits on the cost and time of a plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_COST = 2_000
 
 
 def too_costly(draft: Draft) -> Iterator[Issue]:
-    """The costs that the catalog gives a plan's tools add up to at most 2,000.
+    """The catalog costs of a plan's tools add up to at most 2,000.
 
     Fails: thirty steps that each cost 100.
     """

@@ -12,7 +12,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.tool import Tool
 
-DOCUMENT = "document"  # the type of a page that is no node
+DOCUMENT = "document"  # the type of a page that is not a node
 
 
 def unknown_tool(draft: Draft) -> Iterator[Issue]:
@@ -34,7 +34,7 @@ def unknown_tool(draft: Draft) -> Iterator[Issue]:
 
 
 def no_source(draft: Draft) -> Iterator[Issue]:
-    """A step's tool belongs to a source that is open, so that its tables and columns can be proven to exist.
+    """A step's tool belongs to an open source, so that the gate can check its tables and columns.
 
     Fails: a plan that aggregates a table is checked without `--source`.
     """
@@ -75,8 +75,8 @@ def unknown_table(draft: Draft) -> Iterator[Issue]:
 def unknown_column(draft: Draft) -> Iterator[Issue]:
     """A param that names a column names one that the step's input has at that point of the plan.
 
-    Columns are followed from the source through every step: what an aggregate drops, nobody can use after it,
-    and what a pivot makes depends on the data, so nobody can name it.
+    The gate tracks columns from the source through every step. Columns that an aggregate drops cannot be used later,
+    and columns that a pivot creates cannot be named, because they depend on the data.
 
     Fails: a chart draws `revenue` after an aggregate that calls its total `total_revenue`.
     """
@@ -91,14 +91,16 @@ def unknown_column(draft: Draft) -> Iterator[Issue]:
                 step=step.id,
                 path=f"steps.{index}.{use.path}",
                 problem=f"step {step.id!r} names the column {use.name!r}, which its input does not have",
-                hint=suggest(use.name, known) if known else "its input's columns depend on the data; use it before",
+                hint=suggest(use.name, known)
+                if known
+                else "the input's columns depend on the data; use it in an earlier step",
             )
 
 
 def column_taken(draft: Draft) -> Iterator[Issue]:
-    """A new column has a name that is still free.
+    """A new column has a name that is not in use.
 
-    Fails: `derive_column` makes `revenue` in a table that has `revenue`; an aggregate names two totals alike.
+    Fails: `derive_column` adds `revenue` to a table that has `revenue`; an aggregate gives two totals the same name.
     """
     for index, step, tool in draft.tool_steps():
         shape = draft.input_shape(step, tool)
@@ -113,18 +115,18 @@ def column_taken(draft: Draft) -> Iterator[Issue]:
                     code="names/column-taken",
                     step=step.id,
                     path=f"steps.{index}.{node.path}",
-                    problem=f"step {step.id!r} makes the column {node.value!r}, and that name is taken",
+                    problem=f"step {step.id!r} adds the column {node.value!r}, but that name is taken",
                     hint="choose another name",
                 )
             taken.add(node.value)
 
 
 def unknown_entity(draft: Draft) -> Iterator[Issue]:
-    """A param that names an entity names one that the question was read to speak of.
+    """A param that names an entity names one that the question mentions.
 
-    So no plan reaches a node that nobody asked about, whatever names or texts a source holds.
+    So no plan reads a node that was not asked about, whatever texts a source contains.
 
-    Fails: the question speaks of `project:atlas`, and a step looks `project:echo` up.
+    Fails: the question mentions `project:atlas`, and a step looks up `project:echo`.
     """
     known = [entity.id for entity in draft.reading.entities]
     for index, step, tool in draft.tool_steps():
@@ -135,7 +137,7 @@ def unknown_entity(draft: Draft) -> Iterator[Issue]:
                 code="names/unknown-entity",
                 step=step.id,
                 path=f"steps.{index}.{node.path}",
-                problem=f"step {step.id!r} looks {node.value[:80]!r} up, which the question does not speak of",
+                problem=f"step {step.id!r} looks up {node.value[:80]!r}, which the question does not mention",
                 hint=suggest(node.value, known),
             )
 
@@ -143,14 +145,14 @@ def unknown_entity(draft: Draft) -> Iterator[Issue]:
 def unknown_term(draft: Draft) -> Iterator[Issue]:
     """A param that names a relation, an intent or a type names one that the knowledge base describes.
 
-    A relation with `^` before it is walked backwards.
+    A relation with the prefix `^` is followed backwards.
 
-    Fails: a step goes over `use`; the knowledge base has `uses`.
+    Fails: a step follows `use`; the knowledge base has `uses`.
     """
     for index, step, tool in draft.tool_steps():
         schema = draft.schemas.get(tool.source)
         if schema is None or schema.knowledge is None:
-            continue  # names/no-source says so
+            continue  # names/no-source reports it
         terms = _terms(schema.knowledge)
         for node in walk(step, tool):
             kind = str(node.schema.get("x-names"))
@@ -175,7 +177,7 @@ def _terms(knowledge: KnowledgeSchema) -> dict[str, list[str]]:
 
 
 def _looks_up(tool: Tool) -> bool:
-    """Whether a param of the tool names something that only its own source knows."""
+    """Whether a param of the tool names something in its own source."""
     return any("x-names" in schema for schema in _schemas(tool.params))
 
 
@@ -204,7 +206,7 @@ def unknown_requirement(draft: Draft) -> Iterator[Issue]:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A hint towards the nearest known name, or towards all of them when they are few."""
+    """A hint with the nearest known name, or with the first of the known names."""
     names = list(known)
     near = process.extractOne(name[:128], names, score_cutoff=75)
     if near:

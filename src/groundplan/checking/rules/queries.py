@@ -1,4 +1,4 @@
-"""A query says one thing: its parts fit their columns and each other, and nothing in it is left to chance."""
+"""Queries are unambiguous: their parts fit the columns and each other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_ISSUES_A_QUERY = 20
 
 
 def malformed(draft: Draft) -> Iterator[Issue]:
-    """A query is one that Tableau's VizQL Data Service would take, in all its parts.
+    """A query is valid for Tableau's VizQL Data Service.
 
     Fails: a field has the function `SUMM`; a filter of the type `SET` has no values.
     """
@@ -58,9 +58,9 @@ def malformed(draft: Draft) -> Iterator[Issue]:
 
 
 def misused_function(draft: Draft) -> Iterator[Issue]:
-    """A function means something on its column: dates have parts, numbers have bins and sums, texts are counted.
+    """A function applies to the kind of its column: date parts to dates, bins and sums to numbers, counts to anything.
 
-    What ranks the members of a TOP filter is an aggregate.
+    A TOP filter ranks by an aggregate.
 
     Fails: `TRUNC_MONTH` of `region`, which is text; bins of a date; the TOP 3 by `revenue` without a function.
     """
@@ -70,14 +70,14 @@ def misused_function(draft: Draft) -> Iterator[Issue]:
             if function is None:
                 problem = f"{name!r} has no aggregate function, and a TOP filter ranks by one"
             elif column and not _fits(function, column.kind):
-                problem = f"{function} means nothing on {name!r}, which is {column.kind}"
+                problem = f"{function} does not apply to {name!r}, which is {column.kind}"
             else:
                 continue
             yield _issue("query/misused-function", step, index, path, problem, "COUNT and COUNTD work on any column")
 
 
 def _functions(query: Query) -> Iterator[tuple[str, str, str | None]]:
-    """Where a function stands, on which column; those of plain measures are left to types/unfit-function."""
+    """The path, column and name of each function; types/unfit-function checks plain measures."""
     for place, field in enumerate(query.fields):
         path, function = f"fields.{place}", getattr(field, "function", None)
         if isinstance(field, BinField):
@@ -96,7 +96,7 @@ def _functions(query: Query) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _fits(function: str, kind: ColumnKind) -> bool:
-    """Of other kinds it cannot be said."""
+    """True for columns of kind `other`, which cannot be checked."""
     match kind:
         case "number":
             return function in AGGREGATES or function == "binSize"
@@ -109,18 +109,20 @@ def _fits(function: str, kind: ColumnKind) -> bool:
 
 
 def repeated_filter(draft: Draft) -> Iterator[Issue]:
-    """A field with one function is filtered once.
+    """There is at most one filter for each field and function.
 
-    Fails: one filter keeps the regions West and East, another one leaves the East out.
+    Fails: one filter keeps the regions West and East, another one excludes the East.
     """
     for index, step, _, query in _queries(draft):
         for place, name in _repeated(_said(one.field.wire()) for one in query.filters):
             problem = f"{name} is filtered twice"
-            yield _issue("query/repeated-filter", step, index, f"filters.{place}", problem, "say it in one filter")
+            yield _issue(
+                "query/repeated-filter", step, index, f"filters.{place}", problem, "combine them into one filter"
+            )
 
 
 def function_in_filter(draft: Draft) -> Iterator[Issue]:
-    """Filters of the types SET, MATCH and DATE look at a field as it is, without a function or a formula.
+    """Filters of the types SET, MATCH and DATE apply to a plain field, without a function or a formula.
 
     Fails: a SET filter on `YEAR(date)` with the value 2024.
     """
@@ -133,12 +135,12 @@ def function_in_filter(draft: Draft) -> Iterator[Issue]:
 
 
 def top_before_filter(draft: Draft) -> Iterator[Issue]:
-    """Beside a TOP filter, every other one is a context filter: TOP looks at all rows but those that such a one drops.
+    """If a query has a TOP filter, its other filters are context filters, because only those apply before TOP.
 
-    Where that is possible, the gate makes it one. A filter on an aggregate never is, and two TOP filters do not see
-    each other.
+    The gate marks them as context filters where it can. It cannot for filters on aggregates and for a second TOP
+    filter.
 
-    Fails: the top 3 products of the West, where the filter on `region` is no context filter; the top 3 products of
+    Fails: the top 3 products of the West, where the filter on `region` is not a context filter; the top 3 products of
     those with more than 1,000 in sales.
     """
     for index, step, _, query in _queries(draft):
@@ -148,36 +150,36 @@ def top_before_filter(draft: Draft) -> Iterator[Issue]:
         for place, one in enumerate(query.filters):
             if place == first or (one.context and not aggregates(one.field) and not isinstance(one, TopFilter)):
                 continue
-            problem = f"the TOP filter ranks before the filter on {_said(one.field.wire())} has left anything out"
+            problem = f"the TOP filter ranks before the filter on {_said(one.field.wire())} applies"
             hint = "give that filter `context: true`, or rank by sorting with a rowLimit"
             yield _issue("query/top-before-filter", step, index, f"filters.{place}", problem, hint)
 
 
 def undated(draft: Draft) -> Iterator[Issue]:
-    """A filter on relative dates says from which day they are counted, so that a plan means the same tomorrow.
+    """A filter on relative dates has an anchor date, so that the plan means the same tomorrow.
 
     Fails: the last 3 months, without `anchorDate`.
     """
     for index, step, _, query in _queries(draft):
         for place, one in enumerate(query.filters):
             if isinstance(one, RelativeDateFilter) and one.anchor_date is None:
-                problem = "the DATE filter does not say from which day it counts"
+                problem = "the DATE filter has no anchor date"
                 yield _issue("query/undated", step, index, f"filters.{place}", problem, "add anchorDate: 2025-01-31")
 
 
 def repeated_priority(draft: Draft) -> Iterator[Issue]:
-    """Each field that sorts has a priority of its own.
+    """Sort priorities are unique.
 
     Fails: two fields have `sortPriority: 1`.
     """
     for index, step, _, query in _queries(draft):
         for place, priority in _repeated(field.sort_priority for field in query.fields):
-            problem = f"two fields sort with the priority {priority}"
+            problem = f"two fields have the sort priority {priority}"
             yield _issue("query/repeated-priority", step, index, f"fields.{place}", problem, "number them 1, 2, 3")
 
 
 def repeated_name(draft: Draft) -> Iterator[Issue]:
-    """Each column of the result has a name of its own.
+    """The column names of the result are unique.
 
     Fails: `SUM(revenue)` and its running total, neither with a `fieldAlias`.
     """
@@ -190,7 +192,7 @@ def repeated_name(draft: Draft) -> Iterator[Issue]:
 
 
 def regrouped(draft: Draft) -> Iterator[Issue]:
-    """Rows are grouped by a column in one way: a second one makes the groups smaller than was asked.
+    """A query groups by a column only once; a second grouping would make the groups smaller than asked.
 
     Fails: sales by `TRUNC_MONTH(date)` and by `date`.
     """
@@ -202,7 +204,7 @@ def regrouped(draft: Draft) -> Iterator[Issue]:
 
 
 def unknown_dimension(draft: Draft) -> Iterator[Issue]:
-    """A table calculation goes along fields that the query groups by.
+    """A table calculation runs along fields that the query groups by.
 
     Fails: a running total along `TRUNC_MONTH(date)` in a query by `region` alone.
     """
@@ -211,13 +213,13 @@ def unknown_dimension(draft: Draft) -> Iterator[Issue]:
         for place, field in enumerate(query.fields):
             along = field.table_calculation.dimensions if isinstance(field, TableCalcField) else ()
             for strange in sorted({_said(one.wire()) for one in along} - known):
-                problem = f"a table calculation goes along {strange}, by which the query does not group"
+                problem = f"a table calculation runs along {strange}, but the query does not group by it"
                 hint = f"the query groups by: {', '.join(sorted(known)) or 'nothing'}"
                 yield _issue("query/unknown-dimension", step, index, f"fields.{place}", problem, hint)
 
 
 def lone_calculation(draft: Draft) -> Iterator[Issue]:
-    """A table calculation is made of a measure that the query has as well, so that it is proven with it.
+    """The measure of a table calculation is also a field of the query, so that the gate checks it.
 
     Fails: the share of `SUM(revenue)` by region, without `SUM(revenue)` itself.
     """
@@ -231,7 +233,7 @@ def lone_calculation(draft: Draft) -> Iterator[Issue]:
 
 
 def free_calculation(draft: Draft) -> Iterator[Issue]:
-    """A formula is one that the tool's own description lists, never one that a plan brings along.
+    """A plan uses only formulas that the tool's description lists.
 
     Fails: a field with `calculation: SUM([Sales]) / SUM([Profit])`.
     """
@@ -239,7 +241,7 @@ def free_calculation(draft: Draft) -> Iterator[Issue]:
         listed = {value for node in walk(step, tool) for value in _formulas(node.schema)}
         for path, formula in _written(query.wire(), ""):
             if formula not in listed:
-                problem = f"the formula {formula[:60]!r} is not one of the catalog"
+                problem = f"the formula {formula[:60]!r} is not in the catalog"
                 hint = "use the fields of the source, with functions"
                 yield _issue("query/free-calculation", step, index, path, problem, hint)
 
@@ -271,7 +273,7 @@ def _queries(draft: Draft) -> Iterator[tuple[int, Step, Tool, Query]]:
 
 
 def _repeated(items: Iterable[object]) -> Iterator[tuple[int, object]]:
-    """What stands there for the second time, and where."""
+    """Items that occur again, with their index."""
     seen = set()
     for place, item in enumerate(items):
         if item is not None and item in seen:

@@ -1,4 +1,4 @@
-"""What a step takes from another is there, and is what its param wants."""
+"""References point to existing fields whose type fits the param."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from groundplan.contracts.references import (
 )
 from groundplan.contracts.tool import Tool
 
-TEXT = "text"  # what every tool that gives facts has, whatever it says of its result
+TEXT = "text"  # a field that every tool that returns facts has
 NUMBERS = frozenset({"integer", "number"})
-WRITABLE = NUMBERS | {"string", "boolean", "array"}  # a list is written with a line for each
+WRITABLE = NUMBERS | {"string", "boolean", "array"}  # a list is written one item per line
 READ_BY_GATE = frozenset({"x-column", "x-names", "x-new", "x-role"})
 
 
 def unknown_reference(draft: Draft) -> Iterator[Issue]:
-    """A reference points to a step that this one needs, and at a field that its tool is known to give.
+    """A reference points to a step that this step needs, and to a field that its tool returns.
 
-    Fails: `send_email` takes `customer.mail`; the tool of `customer` gives `email`.
+    Fails: `send_email` takes `customer.mail`; the tool of `customer` returns `email`.
     """
     for index, step, _ in draft.tool_steps():
         for path, reference in references(step.params):
@@ -47,12 +47,12 @@ def unknown_reference(draft: Draft) -> Iterator[Issue]:
 
 
 def unfit_reference(draft: Draft) -> Iterator[Issue]:
-    """What a reference brings has the type that the param wants, and a `$join` is text of what can be written as text.
+    """A reference has the type that its param requires, and the parts of a `$join` can be written as text.
 
-    A param that the gate itself reads, such as a column, an entity or a filter's value, is written out: nothing that is
-    only known later can stand there.
+    A param that the gate checks, such as a column, an entity or a filter value, must be written in the plan, because
+    references are only known when the plan runs.
 
-    Fails: `get_orders` wants a number as `customer_id` and takes `customer.name`, which is text.
+    Fails: `get_orders` requires a number as `customer_id` and takes `customer.name`, which is text.
     """
     for index, step, tool in draft.tool_steps():
         for path, found in taken(step.params):
@@ -84,7 +84,7 @@ def malformed_join(draft: Draft) -> Iterator[Issue]:
 
 
 def _joins(value: object, path: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The outermost of them, rightly written or not."""
+    """The outermost joins, including malformed ones."""
     if is_join(value):
         yield path, value
         return
@@ -99,19 +99,23 @@ def _malformed(value: Mapping[str, object]) -> str:
     if not isinstance(parts, list | tuple) or not 0 < len(parts) <= MOST_PARTS:
         return f"does not list 1 to {MOST_PARTS} parts"
     wrong = next(place for place, part in enumerate(parts) if not isinstance(part, str) and not read_reference(part))
-    return f"has neither a text nor a reference as its part {wrong + 1}"
+    return f"has a part {wrong + 1} that is not a text or a reference"
 
 
 def _misfits(draft: Draft, tool: Tool, path: str, found: Taken) -> Iterator[tuple[str, str, str]]:
-    """Where what is taken does not fit, why, and what to do."""
+    """The path, problem and hint of each misfit."""
     names = path.split(".")[1:]
     schemas = [*_schemas_along(tool.params, names)]
     if _is_read_by_gate(tool, names, schemas):
-        yield path, "is checked before anything runs, so it cannot be taken from another step", "write it out"
+        yield path, "is checked before anything runs, so it cannot be a reference", "write the value into the plan"
     wanted, given = _types(schemas[-1]), _given(draft, found)
     if given and wanted and not given & wanted and not (given <= NUMBERS and "number" in wanted):
         name = repr(str(found)) if isinstance(found, Reference) else f"a {JOIN!r}"
-        yield path, f"wants {' or '.join(sorted(wanted))}; {name} is {' or '.join(sorted(given))}", "take another field"
+        yield (
+            path,
+            f"requires {' or '.join(sorted(wanted))}; {name} is {' or '.join(sorted(given))}",
+            "take another field",
+        )
     for place, part in enumerate(found.parts if isinstance(found, Join) else ()):
         types = _given(draft, part) if isinstance(part, Reference) else WRITABLE
         if types and not types & WRITABLE:
@@ -120,7 +124,7 @@ def _misfits(draft: Draft, tool: Tool, path: str, found: Taken) -> Iterator[tupl
 
 
 def _given(draft: Draft, found: Taken) -> frozenset[str]:
-    """The types that it may have; none where that is not known."""
+    """The possible types; empty if unknown."""
     if isinstance(found, Join):
         return frozenset({"string"})
     tool = draft.tools.get(found.step)
@@ -128,7 +132,7 @@ def _given(draft: Draft, found: Taken) -> frozenset[str]:
 
 
 def _is_read_by_gate(tool: Tool, path: list[str], schemas: list[Mapping[str, object] | None]) -> bool:
-    """Whether a rule looks at this value, at what it is part of, or at what is in it; what is only shown, none does."""
+    """Whether a rule checks this value, a value that contains it, or a value inside it."""
     if any(path[:1] == [name] for keep in tool.keeps for name in (*keep.params, *keep.when)):
         return True
     told = [schema for schema in schemas if schema]
@@ -146,17 +150,17 @@ def _schemas_in(schema: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 
 
 def _missing(draft: Draft, needs: tuple[str, ...], reference: Reference) -> tuple[str, str]:
-    """What is wrong with it, and what to do; nothing where all is well."""
+    """The problem and the hint; both empty if the reference is fine."""
     if reference.step not in needs:
-        return f"does not need {reference.step!r}", f"add {reference.step!r} to needs, where it comes before"
+        return f"does not need {reference.step!r}", f"add {reference.step!r} to needs, if it is an earlier step"
     tool = draft.tools.get(reference.step)
     if tool is None or field_of(tool, reference.field) is not None:
-        return "", ""  # names/unknown-tool says the first
-    return f"{tool.name!r} gives no {reference.field!r}", suggest(reference.field, [*fields_of(tool)])
+        return "", ""  # names/unknown-tool reports an unknown tool
+    return f"{tool.name!r} does not return {reference.field!r}", suggest(reference.field, [*fields_of(tool)])
 
 
 def fields_of(tool: Tool) -> Iterator[str]:
-    """What later steps may take from a tool, as far as it says."""
+    """The fields that a tool is known to return."""
     properties = tool.returns.get("properties")
     yield from properties if isinstance(properties, Mapping) else ()
     if tool.output.kind == "facts":
@@ -164,7 +168,7 @@ def fields_of(tool: Tool) -> Iterator[str]:
 
 
 def field_of(tool: Tool, field: str) -> Mapping[str, object] | None:
-    """The schema of a field that a tool gives; dots go into objects."""
+    """The schema of a field that a tool returns; dots select nested fields."""
     if field == TEXT and tool.output.kind == "facts":
         return {"type": "string"}
     found: object = tool.returns
@@ -175,7 +179,7 @@ def field_of(tool: Tool, field: str) -> Mapping[str, object] | None:
 
 
 def _schemas_along(schema: Mapping[str, object], path: list[str]) -> Iterator[Mapping[str, object] | None]:
-    """From the schema itself to that of the value at the path; None where it says nothing."""
+    """The schemas from the root to the value at the path; None where the schema does not say."""
     found: object = schema
     yield schema
     for part in path:

@@ -1,4 +1,4 @@
-"""Steps hang together: ids, needs, inputs, routers, fallbacks."""
+"""The structure of a plan: ids, needs, inputs, routers, fallbacks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
 
 MODEL_KINDS = {"model.write": "llm", "model.choose": "llm", "model.work": "agent"}
-"""What a model does, and the kind of the steps that ask it."""
+"""The model tools, and the kind of step that calls each."""
 
 
 def duplicate_id(draft: Draft) -> Iterator[Issue]:
-    """Every step has an id of its own.
+    """Step ids are unique.
 
-    Fails: two steps are called `total`.
+    Fails: two steps have the id `total`.
     """
     seen: set[str] = set()
     for index, step in enumerate(draft.plan.steps):
@@ -31,7 +31,7 @@ def duplicate_id(draft: Draft) -> Iterator[Issue]:
 
 
 def unknown_need(draft: Draft) -> Iterator[Issue]:
-    """A step needs only steps that stand before it, so that no plan runs in a circle.
+    """A step needs only earlier steps, so plans have no cycles.
 
     Fails: the first step needs `total`, which comes after it, or a step that does not exist.
     """
@@ -46,15 +46,15 @@ def unknown_need(draft: Draft) -> Iterator[Issue]:
                 step=step.id,
                 path=f"steps.{index}.needs.{place}",
                 problem=f"step {step.id!r} needs {need!r}, which {why if need in position else 'does not exist'}",
-                hint="needs name earlier steps; put the step after those it needs",
+                hint="move the step after the steps it needs",
             )
 
 
 def step_kind(draft: Draft) -> Iterator[Issue]:
     """A tool step has a tool and no routes; a router has routes and no tool.
 
-    A step of kind `llm` calls `model.write` or `model.choose`, one of kind `agent` calls `model.work`, and no other
-    kind of step does: so that whoever reads a plan sees where a model takes part.
+    Only steps of kind `llm` call `model.write` or `model.choose`, and only steps of kind `agent` call `model.work`, so
+    that readers of a plan see where it uses a model.
 
     Fails: a step of kind `tool` names no tool; an `llm` step calls `find_customer`.
     """
@@ -79,7 +79,7 @@ def step_kind(draft: Draft) -> Iterator[Issue]:
 
 
 def _kind_of(step: Step) -> str:
-    """The kind that a step which calls this tool has."""
+    """The kind that a step must have to call its tool."""
     return MODEL_KINDS.get(step.tool or "", "tool")
 
 
@@ -155,7 +155,7 @@ def stray_branch(draft: Draft) -> Iterator[Issue]:
 
 
 def broken_fallback(draft: Draft) -> Iterator[Issue]:
-    """A fallback's steps exist, and no ordinary step waits for them.
+    """A fallback's steps exist, and no other step needs them.
 
     Fails: the fallback lists `search`, which is not a step of the plan.
     """

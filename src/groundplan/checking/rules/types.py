@@ -1,4 +1,4 @@
-"""Everything fits: params their schema, functions their columns, outputs their inputs, conditions their facts."""
+"""Types fit: params to their schema, functions to their columns, outputs to inputs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ MOST_ISSUES_A_STEP = 20
 
 
 def unfit_param(draft: Draft) -> Iterator[Issue]:
-    """Params fit the tool's JSON schema: every one known, every required one there, each of its type.
+    """Params fit the tool's JSON schema: no unknown params, all required params, correct types.
 
-    Fails: `rank_rows` has `limit: many`; or it has a param `order` that the tool does not know.
+    Fails: `rank_rows` has `limit: many`; or it has a param `order`, which the tool does not have.
     """
     for index, step, tool in draft.tool_steps():
         for error in _schema_errors(step, tool):
@@ -47,8 +47,7 @@ def unfit_param(draft: Draft) -> Iterator[Issue]:
 
 
 def _schema_errors(step: Step, tool: Tool) -> list[ValidationError]:
-    """Of what is written in the plan; what a reference will bring is looked at by `types/unfit-reference`, and how a
-    `$join` is written by `types/malformed-join`."""
+    """Schema errors, except in references and joins: see `types/unfit-reference` and `types/malformed-join`."""
     ports = {port.name for port in tool.inputs}
     params = {name: thaw(value) for name, value in step.params.items() if name not in ports}
     schema = cast(dict[str, object], thaw(tool.params))
@@ -66,9 +65,9 @@ def _param_hint(error: ValidationError, tool: Tool) -> str:
 
 
 def unfit_column(draft: Draft) -> Iterator[Issue]:
-    """A column has the kind that the param wants.
+    """A column has the kind that the param requires.
 
-    Fails: `share_of_total` of `region`, which is text; a time axis over a column that `parse_datetime` has not read.
+    Fails: `share_of_total` of `region`, which is text; a time axis over a column that `parse_datetime` has not parsed.
     """
     for index, step, tool in draft.tool_steps():
         for use in column_uses(step, tool):
@@ -79,13 +78,13 @@ def unfit_column(draft: Draft) -> Iterator[Issue]:
                 code="types/unfit-column",
                 step=step.id,
                 path=f"steps.{index}.{use.path}",
-                problem=f"step {step.id!r} wants a {use.kind} column; {use.name!r} is {column.kind}",
+                problem=f"step {step.id!r} requires a {use.kind} column; {use.name!r} is {column.kind}",
                 hint="put a parse_datetime step before it" if use.kind == "time" else "choose another column",
             )
 
 
 def unfit_function(draft: Draft) -> Iterator[Issue]:
-    """An aggregate function means something on its column.
+    """An aggregate function applies to the kind of its column.
 
     Fails: the sum of `region`, which is text.
     """
@@ -97,7 +96,7 @@ def unfit_function(draft: Draft) -> Iterator[Issue]:
             if metric.column is None and metric.function != "count":
                 problem = f"{metric.function!r} needs a column"
             elif column and not fits(metric.function, column.kind):
-                problem = f"{metric.function!r} means nothing on {metric.column!r}, which is {column.kind}"
+                problem = f"{metric.function!r} does not apply to {metric.column!r}, which is {column.kind}"
             else:
                 continue
             yield Issue(
@@ -124,19 +123,19 @@ def unfit_value(draft: Draft) -> Iterator[Issue]:
                     step=step.id,
                     path=f"steps.{index}.{use.path}.values",
                     problem=f"step {step.id!r}: {problem}",
-                    hint="dates are written 2025-01-31; `between` leaves its second value out",
+                    hint="write dates as 2025-01-31; `between` excludes its second value",
                 )
 
 
 def _value_problem(use: FilterUse, kind: ColumnKind | None) -> str | None:
     if use.operator is None:
-        return None  # types/unfit-param says so
+        return None  # types/unfit-param reports it
     least, most = VALUES_WANTED.get(use.operator, (1, 1))
     if not least <= len(use.values) <= most:
         wanted = least if least == most else f"{least} to {most}"
         return f"{use.operator!r} takes {wanted} value(s), not {len(use.values)}"
     if use.operator == "contains":
-        return None if kind in (None, "text") else f"'contains' means nothing on a {kind} column"
+        return None if kind in (None, "text") else f"'contains' does not apply to a {kind} column"
     wrong = [value for value in use.values if kind and not _is(value, kind)]
     return f"{wrong[0]!r} is not a {kind} value" if wrong else None
 
@@ -166,7 +165,7 @@ def _is_time(text: str) -> bool:
 
 
 def unfit_port(draft: Draft) -> Iterator[Issue]:
-    """What a step gives is what the next one takes: a chart is not a table.
+    """A step's output has the kind that the next step's input requires: a chart is not a table.
 
     Fails: `aggregate` needs a step that draws a chart.
     """
@@ -180,7 +179,7 @@ def unfit_port(draft: Draft) -> Iterator[Issue]:
                         code="types/unfit-port",
                         step=step.id,
                         path=f"steps.{index}.needs",
-                        problem=f"step {step.id!r} takes a {wanted}; {need!r} gives a {giver.output.kind}",
+                        problem=f"step {step.id!r} requires a {wanted}; {need!r} returns a {giver.output.kind}",
                         hint=f"need the step that feeds {need!r} instead",
                     )
 

@@ -1,1 +1,1 @@
-"""Strategies and models compared on the same questions."""
+"""Compares strategies and models on the same questions."""

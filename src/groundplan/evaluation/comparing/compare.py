@@ -1,7 +1,7 @@
-"""Several ways of answering asked the same questions in one run, turn by turn in changing order.
+"""Asks several variants the same questions in one run, turn by turn in rotating order.
 
-What slows the machine down hits all of them. Each has a state folder of its own, so that none finds a conversation or
-a plan that another one kept; each is asked one question before the clock runs, so that none pays for the imports.
+So anything that slows the machine down affects all variants. Each variant has its own state folder, so that it cannot
+reuse another's conversations or plans, and answers one warm-up question before measurements start.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROWS_OF_A_MISS = 20
 
 @dataclass(frozen=True)
 class Variant:
-    """A way of answering: a question within a thread to its outcome, whose trace and usage are what is measured."""
+    """A way of answering: a function from a question in a thread to its outcome, with trace and usage."""
 
     name: str
     answer: Callable[[str, str], Awaitable[Outcome]]
@@ -43,9 +43,9 @@ async def compare(
     truth: Truth,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Comparison:
-    """Every turn of every conversation by every variant; `truth` runs the SQL that says what is right."""
+    """Ask every variant every turn of every conversation; `truth` runs the SQL for the expected rows."""
     if len({variant.name for variant in variants}) < max(2, len(variants)):
-        raise UsageError("a comparison needs at least two variants, each with a name of its own")
+        raise UsageError("a comparison needs at least two variants with different names")
     total = len(variants) * sum(len(conversation.turns) for conversation in conversations)
     measured: dict[str, list[Measured]] = {variant.name: [] for variant in variants}
     began = time.perf_counter()
@@ -68,7 +68,7 @@ def _turns(conversations: Sequence[Conversation]) -> Iterator[tuple[Conversation
 
 
 def _rotated(variants: Sequence[Variant], place: int) -> list[Variant]:
-    """Each goes first as often as the others."""
+    """The variants rotated, so that each goes first equally often."""
     first = place % len(variants)
     return [*variants[first:], *variants[:first]]
 
@@ -81,7 +81,7 @@ async def _warm_up(variants: Sequence[Variant], turn: Turn, folder: Path) -> Non
 
 @contextmanager
 def _state_of(variant: Variant, folder: Path) -> Iterator[None]:
-    """Turns are asked one after the other, so the environment is this one's alone for as long as it is asked."""
+    """Set the variant's state folder in the environment. Turns run one at a time, so this is safe."""
     before = os.environ.get(STATE)
     os.environ[STATE] = str(folder / variant.name.replace(os.sep, "_"))
     try:
@@ -107,7 +107,7 @@ async def _measure(variant: Variant, conversation: Conversation, number: int, ex
 
 
 async def _outcome(variant: Variant, question: str, thread: str) -> Outcome | WorldError:
-    """A world that fails is a failure of this question, not the end of the comparison."""
+    """The outcome; an external failure counts as a failure of this question and does not end the comparison."""
     try:
         return await variant.answer(question, thread)
     except WorldError as error:
@@ -115,7 +115,7 @@ async def _outcome(variant: Variant, question: str, thread: str) -> Outcome | Wo
 
 
 def _judged(outcome: Outcome | WorldError, expected: Rows) -> tuple[str, str]:
-    """The kind of failure and more of it; both empty when the rows are right."""
+    """The kind of failure and its details; both empty if the rows are correct."""
     match outcome:
         case WorldError():
             return type(outcome).__name__, str(outcome)

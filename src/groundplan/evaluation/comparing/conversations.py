@@ -1,4 +1,4 @@
-"""Questions in the order that a person asks them, each with the rows that it must give."""
+"""Conversations with the expected rows of each turn, loaded from YAML files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.errors import UsageError
 from groundplan.evaluation.comparing.matching import Rows
 
 Truth = Callable[[str], Rows]
-"""Runs a query by another route than the answer came."""
+"""Runs a check query, independently of how the answer was computed."""
 
 SHAPE = (
     "conversations: [{id: …, turns: [{ask: …, sql: …}]}], with rows: [[…]] in the place of sql where those are known"
@@ -24,7 +24,7 @@ SHAPE = (
 
 
 class Turn(Contract):
-    """One question; `sql` or `rows` say what is right, dates as text."""
+    """One question, with its expected rows as `sql` or `rows`; dates are text."""
 
     ask: Text
     sql: str | None = None
@@ -41,23 +41,23 @@ class Turn(Contract):
 
 
 class Conversation(Contract):
-    """A question that stands alone is a conversation of one turn."""
+    """A conversation; a single question is a conversation of one turn."""
 
     id: Name
     turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
 
 
 class Written(Contract):
-    """A file of them."""
+    """A file of conversations."""
 
     conversations: Annotated[tuple[Conversation, ...], Field(min_length=1)]
 
 
 def load_conversations(folder: Path) -> tuple[Conversation, ...]:
-    """Of every YAML file in the folder, in the order of their names."""
+    """The conversations of every YAML file in the folder, ordered by file name."""
     files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
     if not files:
-        raise UsageError(f"{folder} holds no YAML file; write one with {SHAPE}")
+        raise UsageError(f"{folder} contains no YAML file; write one with {SHAPE}")
     found = [conversation for file in files for conversation in _load(file)]
     twice = [name for name, often in Counter(conversation.id for conversation in found).items() if often > 1]
     if twice:
@@ -77,7 +77,7 @@ def _load(file: Path) -> tuple[Conversation, ...]:
 
 
 def sql_over(folder: Path) -> Truth:
-    """SELECTs of DuckDB that name files of the folder: `SELECT … FROM 'sales.csv'`. Nothing else is run."""
+    """Run DuckDB SELECTs over files of the folder: `SELECT … FROM 'sales.csv'`. Other statements are refused."""
 
     def truth(sql: str) -> Rows:
         with duckdb.connect() as engine:
@@ -86,7 +86,7 @@ def sql_over(folder: Path) -> Truth:
             try:
                 statements = engine.extract_statements(sql)
                 if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-                    raise UsageError(f"{folder}: {sql!r} is not one SELECT; a check query only reads")
+                    raise UsageError(f"{folder}: {sql!r} is not a single SELECT; a check query may only read")
                 return engine.execute(sql).fetchall()
             except duckdb.Error as error:
                 raise UsageError(f"{folder}: the check query {sql!r} fails: {error}") from error

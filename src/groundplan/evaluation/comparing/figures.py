@@ -1,4 +1,4 @@
-"""What a comparison says: each way of answering in figures with their intervals, and how the ways differ."""
+"""The figures of a comparison: estimates with intervals for each variant, and differences between variants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap
 from groundplan.evaluation.report import Miss
 
 SCHEMA, REUSE, CHECK = "schema", "reuse", "check"
-"""Stages of a trace: the source's schema was read, an earlier plan was found again, a plan went to the gate."""
+"""Trace stages: reading the source's schema, reusing an earlier plan, checking a plan."""
 
 
 class Latency(Contract):
@@ -24,18 +24,18 @@ class Latency(Contract):
 
 
 class Figures(Contract):
-    """One way of answering. Shares are from 0 to 1; tokens and calls are means over all questions."""
+    """The figures of one variant. Shares are from 0 to 1; tokens and calls are means over all questions."""
 
     variant: str
     questions: int
-    right: Estimate  # the rows are the expected ones
+    right: Estimate  # the rows are as expected
     answered: Estimate  # there is an answer, right or wrong
     first_try: Estimate  # the first plan passed the gate and was answered
     retried: Estimate  # more than one plan went to the gate
-    schema_fetched: Estimate  # the source's schema was read for the question
-    reused: Estimate | None  # of the later turns of conversations: made from an earlier turn; None without any
+    schema_fetched: Estimate  # the question read the source's schema
+    reused: Estimate | None  # share of follow-up turns planned from an earlier turn; None if there are no follow-ups
     latency: Latency
-    stages: dict[str, Latency]  # of the questions that came to the stage
+    stages: dict[str, Latency]  # over the questions that reached the stage
     prompt_tokens: Estimate
     completion_tokens: Estimate
     calls: Estimate
@@ -44,15 +44,15 @@ class Figures(Contract):
 
 
 class Difference(Contract):
-    """What changes from one variant to another on the same questions; below 0 is less."""
+    """The change from one variant to another on the same questions; negative means less."""
 
     variant: str
     against: str
     right: Estimate  # difference of the shares
     latency_ms: Estimate  # median of the differences, question by question
-    latency_p50: Estimate  # change of the P50 as a part of it: -0.2 is 20 % lower
+    latency_p50: Estimate  # relative change of the P50: -0.2 is 20 % lower
     tokens: Estimate  # mean of the differences, prompt and completion together
-    tokens_share: Estimate | None  # change as a part; None where the other one uses no tokens
+    tokens_share: Estimate | None  # relative change; None if the other variant uses no tokens
 
 
 class Comparison(Contract):
@@ -60,17 +60,17 @@ class Comparison(Contract):
     questions: int
     seconds: float
     variants: tuple[Figures, ...]
-    differences: tuple[Difference, ...]  # of each other variant against the first
+    differences: tuple[Difference, ...]  # each other variant against the first
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One question as one variant answered it."""
+    """One variant's answer to one question."""
 
     conversation: str
-    follows: bool  # another turn of the conversation came before
+    follows: bool  # not the first turn of its conversation
     ms: float
-    outcome: Outcome | None  # None: the world failed
+    outcome: Outcome | None  # None after an external failure
     failure: str = ""  # its kind; empty when the rows are right
     miss: Miss | None = None
 
@@ -92,7 +92,7 @@ class Measured:
 
     @cached_property
     def stages(self) -> dict[str, float]:
-        """Milliseconds by stage, all of its tries together."""
+        """Milliseconds by stage, summed over retries."""
         spent: dict[str, float] = {}
         for entry in self.outcome.trace if self.outcome else ():
             spent[entry.stage] = spent.get(entry.stage, 0.0) + entry.ms
@@ -133,7 +133,7 @@ def figures(variant: str, measured: Sequence[Measured]) -> Figures:
 
 
 def difference(variant: str, measured: Sequence[Measured], against: str, others: Sequence[Measured]) -> Difference:
-    """Both sides hold the same questions in the same order."""
+    """Compare two variants on the same questions in the same order."""
     together = [one.conversation for one in measured]
     pairs = list(zip(measured, others, strict=True))
     ms = [(one.ms, other.ms) for one, other in pairs]
@@ -190,6 +190,6 @@ def _change_of_median(pairs: Array) -> float:
 
 
 def _change_of_sum(pairs: Array) -> float:
-    """Not a number where a drawn sample has no tokens to compare with; the interval leaves such samples out."""
+    """NaN if a resample has no tokens to compare with; the interval ignores such resamples."""
     whole = pairs[:, 1].sum()
     return float(pairs[:, 0].sum() / whole - 1) if whole else float("nan")

@@ -1,4 +1,4 @@
-"""How sure a figure is: Wilson's interval for a share, the bootstrap for everything else. Both at 95 %."""
+"""Confidence intervals at 95 %: Wilson's for shares, the bootstrap for everything else."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from groundplan.contracts.contract import Contract
 
 Array = NDArray[np.float64]
-LEVEL, NORMAL = 0.95, 1.959964  # and the quantile of the normal distribution that belongs to it
+LEVEL, NORMAL = 0.95, 1.959964  # and its quantile of the normal distribution
 RESAMPLES = 1_000
 SEED = 20_250_101  # fixed, so that the same measurements give the same interval
 DIGITS = 4
 
 
 class Estimate(Contract):
-    """A figure and the interval that holds the true one in 95 of 100 such runs."""
+    """A figure with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -29,7 +29,7 @@ class Estimate(Contract):
 
 
 def wilson(held: Sequence[bool]) -> Estimate | None:
-    """The share of what held; None of nothing. Stays within 0 and 1, and is honest about few and about none."""
+    """The share of true values with Wilson's interval, which also works for small samples; None if empty."""
     n = len(held)
     if n == 0:
         return None
@@ -40,9 +40,9 @@ def wilson(held: Sequence[bool]) -> Estimate | None:
 
 
 def bootstrap(rows: Sequence[Any], together: Sequence[str], statistic: Callable[[Array], float]) -> Estimate:
-    """A statistic of the rows, and how it varies when the groups that belong `together` are drawn again.
+    """A statistic of the rows with a cluster bootstrap interval; `together` has the cluster of each row.
 
-    The turns of one conversation resemble each other, so conversations are drawn, not turns; of a single one its turns.
+    The turns of one conversation are correlated, so whole conversations are resampled; with a single one, its turns.
     """
     measured = np.asarray(rows, dtype=np.float64)
     varied = [statistic(measured[drawn]) for drawn in _draws(tuple(together))]
@@ -51,7 +51,7 @@ def bootstrap(rows: Sequence[Any], together: Sequence[str], statistic: Callable[
 
 
 def quantile(rows: Array, share: float) -> float:
-    """As numpy's, at a tenth of the time for so few rows; it is taken some ten thousand times."""
+    """Like numpy's, but ten times faster for few rows; it is called thousands of times."""
     ordered, place = np.sort(rows), share * (len(rows) - 1)
     below = int(place)
     least, most = ordered[below], ordered[min(below + 1, len(rows) - 1)]
@@ -60,7 +60,7 @@ def quantile(rows: Array, share: float) -> float:
 
 @lru_cache(maxsize=16)
 def _draws(together: tuple[str, ...]) -> list[NDArray[np.intp]]:
-    """The places of the rows in each drawn sample: the same for every figure of the same questions."""
+    """The row indexes of each resample, the same for every figure of the same questions."""
     names = np.asarray(together if len(set(together)) > 1 else [str(place) for place in range(len(together))])
     groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     draws = np.random.default_rng(SEED).integers(0, len(groups), size=(RESAMPLES, len(groups)))

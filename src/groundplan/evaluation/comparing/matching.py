@@ -1,4 +1,4 @@
-"""Whether an answer has the rows that were expected, whatever its columns are called and however it is ordered."""
+"""Checks whether an answer has the expected rows, regardless of column names and order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 Rows = Sequence[Sequence[Any]]
 Cell = str | float | bool | None
-NEAR = 1e-6  # by how much of itself a number may differ: engines add up in different orders
+NEAR = 1e-6  # relative tolerance, because engines sum in different orders
 
 
 def same_rows(got: Rows, wanted: Rows) -> bool:
-    """As many rows, and for each expected column one of the answer's; the answer may have more, such as a rank."""
+    """Whether the row counts match and each expected column is in the answer, which may have more columns."""
     if len(got) != len(wanted):
         return False
     if not wanted:
@@ -33,7 +33,7 @@ def _columns(rows: Rows) -> list[list[Cell]]:
 
 
 def _equal(columns: Sequence[Sequence[Cell]], others: Sequence[Sequence[Cell]]) -> bool:
-    """As sets of rows."""
+    """Whether the columns have equal rows in any order."""
     one, other = (sorted(zip(*table, strict=True), key=_sortable) for table in (columns, others))
     return all(
         _close(left, right) for row, twin in zip(one, other, strict=True) for left, right in zip(row, twin, strict=True)
@@ -41,7 +41,7 @@ def _equal(columns: Sequence[Sequence[Cell]], others: Sequence[Sequence[Cell]]) 
 
 
 def _sortable(row: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Text before numbers: numbers that differ in their last digit must not change the order."""
+    """A sort key with text first, so that rounding differences in numbers do not change the order."""
     return tuple(_kind(cell) for cell in row), tuple(cell for cell in row if isinstance(cell, float))
 
 

@@ -1,4 +1,4 @@
-"""A comparison as text: a line for each figure, a column for each variant, intervals in brackets."""
+"""A comparison as text: one line per figure, one column per variant, intervals in brackets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINES: tuple[Line, ...] = (
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """What a person reads; the JSON document has the same and the misses."""
+    """The lines of the text; the JSON document also has the misses."""
     variants, asked = comparison.variants, comparison.questions
     yield f"questions: {asked}, conversations: {comparison.conversations}, seconds: {comparison.seconds:.0f}"
     yield ""

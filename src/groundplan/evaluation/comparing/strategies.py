@@ -1,4 +1,4 @@
-"""The product's own strategies and models as variants of a comparison."""
+"""Strategies and models as variants of a comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from groundplan.settings import load_models, load_settings
 
 @dataclass(frozen=True)
 class Way:
-    """A strategy, or None for the usual one, with models named as `--model` does, or None for those of the settings."""
+    """A strategy (None for the default) and models as in `--model` (None for those of the settings)."""
 
     strategy: str | None
     model: str | None
@@ -43,15 +43,15 @@ def compare_folder(
     today: date | None = None,
     timezone: str = "UTC",
 ) -> Comparison:
-    """Every strategy with every model, on the conversations of a folder over one source."""
+    """Compare every strategy with every model, on the conversations of a folder over one source."""
     ways = find_ways(strategies, models)
     if len(ways) < 2:
-        raise UsageError("a comparison needs two ways of answering; give --strategy or --model twice")
+        raise UsageError("a comparison needs two variants; pass --strategy or --model twice")
     return asyncio.run(_compare(folder, where, on_progress, ways, today=today, timezone=timezone))
 
 
 def find_ways(strategies: Sequence[str], models: Sequence[str]) -> list[Way]:
-    """`rules` asks no model, so it is there once."""
+    """All combinations; `rules` uses no model, so it occurs once."""
     named: list[str | None] = [known_strategy(name) for name in strategies] or [None]
     wanted = [Way(one, model) for one in named for model in (models if one != "rules" else ()) or (None,)]
     return list(dict.fromkeys(wanted))
@@ -72,7 +72,7 @@ async def open_data(opened: AsyncExitStack, where: Any) -> AsyncProject:
 
 
 def open_variant(opened: AsyncExitStack, data: AsyncProject, way: Way, **clock: Any) -> Variant:
-    """On the connection that all share: a second sign-in with the same token may end the first one's session."""
+    """A variant on the shared connection, because a second sign-in with the same token may end the first session."""
     models = () if way.strategy == "rules" else load_models(Path.cwd(), way.model)
     project = AsyncProject(data.sources, data.schemas, data.catalog, data.embeddings, models)
     opened.push_async_callback(project.close)

@@ -1,7 +1,7 @@
-"""Questions over one, two and three hops of a graph: the exact set of answers, with no model and no entity given.
+"""The suite `metaqa`: questions over one, two and three hops of a graph, without a model; the answers must be exact.
 
-A folder has `questions.jsonl` and `kb.tsv.gz`. What its relations are called stands in `knowledge.yaml` beside them, or
-in the description that comes with the benchmarks.
+The folder has `questions.jsonl` and `kb.tsv.gz`. The names of relations are in its `knowledge.yaml`, or in the
+description that comes with the benchmarks.
 """
 
 from __future__ import annotations

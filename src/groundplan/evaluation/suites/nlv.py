@@ -1,7 +1,7 @@
-"""Questions with gold charts: which fields, which aggregate, which grouping, which mark, and the executed table.
+"""The suite `nlv`: questions with gold charts, scored by fields, aggregate, grouping, mark and result table.
 
-A folder has `questions.jsonl`, `gold_specs.jsonl`, `tables/*.csv` and `gold_tables/*.csv`. Only single utterances
-are scored. What is scored is the checked plan, so a refusal or a question back misses everything.
+The folder has `questions.jsonl`, `gold_specs.jsonl`, `tables/*.csv` and `gold_tables/*.csv`. Only single utterances are
+scored. The checked plan is scored, so a refusal or a clarification misses everything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PARTS = ("fields", "aggregate", "grouping", "mark")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a plan shows, in the gold's own terms."""
+    """What a plan shows, in the terms of the gold charts."""
 
     fields: frozenset[str]
     aggregate: str | None
@@ -52,12 +52,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Scored:
-    """One question: its plan, how long that took, and what of it is right."""
+    """One question: its plan, the planning time, and which parts are correct."""
 
     planned: Planned
     seconds: float
     right: dict[str, bool]
-    same_table: bool | None  # None: no table is known
+    same_table: bool | None  # None if there is no gold table
     miss: Miss | None
 
 
@@ -68,7 +68,7 @@ async def evaluate(
     models: Sequence[Endpoint] = (),
     strategy: str | None = None,
 ) -> Report:
-    """Score every single question, or an even `sample` of them."""
+    """Score every single-utterance question, or an evenly spread `sample`."""
     questions = spread([q for q in _lines(folder / "questions.jsonl") if not q["sequential"]], sample)
     specs = {spec["gold"]: spec for spec in _lines(folder / "gold_specs.jsonl")}
     names = sorted({q["table"] for q in questions})
@@ -123,7 +123,7 @@ def _scores(scored: Sequence[Scored]) -> dict[str, float]:
 
 
 def shown_by(plan: Plan) -> Shown:
-    """Fields, aggregate, grouping and mark, read off the steps."""
+    """The fields, aggregate, grouping and mark of a plan."""
     chart = next((s for s in plan.steps if s.tool in MARKS), None)
     mark = MARKS[chart.tool] if chart and chart.tool else None
     totals = next((s for s in plan.steps if s.tool == "aggregate"), None)
@@ -187,7 +187,7 @@ def _miss(
 
 
 async def _same_table(project: AsyncProject, planned: Planned, gold: Path) -> bool:
-    """Whether the executed table has the gold's rows, whatever the columns are called and ordered."""
+    """Whether the result has the gold rows, regardless of column names and order."""
     if planned.plan is None or planned.reading is None:
         return False
     answer = await project.run(Proposal(reading=planned.reading, plan=planned.plan))

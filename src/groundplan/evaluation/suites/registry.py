@@ -24,15 +24,15 @@ def evaluate(
     model: str | None = None,
     strategy: str | None = None,
 ) -> Report:
-    """Score a folder of the suite's shape; `model` names models as `--model` does."""
+    """Score a folder in the suite's format; `model` is as in `--model`."""
     if suite not in SUITES:
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
     if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder; name one of the shape that the suite {suite!r} reads")
+        raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
     if suite == "workflow" and strategy:
-        raise UsageError("the suite 'workflow' has one strategy; leave out --strategy")
+        raise UsageError("the suite 'workflow' has only one strategy; omit --strategy")
     if suite not in ("nlv", "workflow") and (model or strategy):
-        raise UsageError(f"the suite {suite!r} asks no model and has one strategy; leave out --model and --strategy")
+        raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
 
 

@@ -1,4 +1,4 @@
-"""The lines of a suite's files, each one a JSON object of a known shape."""
+"""Loads a suite's JSONL files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def load_rows(file: Path, row: type[Row], holds: str) -> list[Row]:
-    """All of them; `holds` names the files that the suite's folder has."""
+    """All rows of a file; `holds` names the files of the suite's folder for the error message."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""How often the passage that answers a question is found, in Russian and in English, on the same documents."""
+"""The suite `ruqa`: how often search finds the passage that answers a question, in Russian and in English."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundplan.sources.knowledge.source import VECTORS
 
 HOLDS = "xquad_docs.jsonl and xquad_questions.jsonl"
 PLACES = (1, 5)
-LOOKED_AT = 20  # how far down a miss is looked for, to say where it stood
+LOOKED_AT = 20  # results to search for the rank of a miss
 
 Language = Literal["ru", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -34,7 +34,7 @@ class Passage(BaseModel):
     text_en: str
 
     def document(self, language: Language) -> Document:
-        """Without its title, which is English in both."""
+        """The passage without its title, which is English in both languages."""
         return Document(self.doc_id, DOCUMENT, "", self.text_ru if language == "ru" else self.text_en)
 
 

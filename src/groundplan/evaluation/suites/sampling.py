@@ -1,4 +1,4 @@
-"""Which items a smaller run takes: the same for every suite."""
+"""Sampling of items, the same for every suite."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 def spread(items: Sequence[Item], sample: int | None) -> list[Item]:
-    """So many items, evenly spread and always the same: neighbours in a file are often alike."""
+    """A deterministic, evenly spread sample, because adjacent items in a file are often similar."""
     if sample is None or sample >= len(items):
         return list(items)
     return [items[place * len(items) // sample] for place in range(sample)]

@@ -1,4 +1,4 @@
-"""How many of the tools that a request needs narrowing finds: in its own catalog, and in all catalogs merged."""
+"""The suite `tools`: how many of the tools that a request needs are found, in its own catalog and in all catalogs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groundplan.settings import cache_folder
 
 HOLDS = "tools.jsonl and queries.jsonl"
 PLACES = 10
-LOOKED_AT = 50  # how far down a miss is looked for, to say where it stood
+LOOKED_AT = 50  # results to search for the rank of a miss
 
 OnProgress = Callable[[int, int], None]
 
@@ -45,8 +45,8 @@ class Request(BaseModel):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request, ready to be searched for."""
+class SearchRequest:
+    """A request with its search queries and their embeddings."""
 
     request: Request
     queries: Queries
@@ -62,9 +62,9 @@ def evaluate(
     requests = spread(load_rows(folder / "queries.jsonl", Request, HOLDS), sample)
     embedder = SentenceEmbedder(model) if semantic else None
     merged, load_ms = _merged(folder / "tools.jsonl", tools, embedder)
-    asked = _asked(requests, embedder)
-    everywhere, milliseconds = _searched(asked, {tool.catalog: merged for tool in tools}, _half(on_progress, 0))
-    at_home, _ = _searched(asked, _own(tools, merged), _half(on_progress, len(asked)))
+    searches = _search_requests(requests, embedder)
+    everywhere, milliseconds = _searched(searches, {tool.catalog: merged for tool in tools}, _half(on_progress, 0))
+    at_home, _ = _searched(searches, _own(tools, merged), _half(on_progress, len(searches)))
     return Report(
         suite="tools",
         n=len(requests),
@@ -76,7 +76,7 @@ def evaluate(
 
 
 def _merged(file: Path, tools: Sequence[ListedTool], embedder: Embedder | None) -> tuple[Index, float]:
-    """The index of all tools as it comes from the disk, and how long it took to load."""
+    """The index of all tools, loaded from disk, and its load time."""
     contents = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     open_documents(contents, lambda: _documents(tools), cache_folder(), embedder)
     began = time.perf_counter()
@@ -85,7 +85,7 @@ def _merged(file: Path, tools: Sequence[ListedTool], embedder: Embedder | None) 
 
 
 def _own(tools: Sequence[ListedTool], merged: Index) -> dict[str, Index]:
-    """An index of each catalog alone, with the embeddings that the merged one has."""
+    """An index of each catalog, with the embeddings of the merged index."""
     matrix = merged.vectors.matrix() if merged.vectors else None
     rows: dict[str, list[int]] = {}
     for row, tool in enumerate(tools):
@@ -96,34 +96,34 @@ def _own(tools: Sequence[ListedTool], merged: Index) -> dict[str, Index]:
     }
 
 
-def _asked(requests: Sequence[Request], embedder: Embedder | None) -> list[Asked]:
-    """Embedded all at once: one by one it would take most of the time."""
+def _search_requests(requests: Sequence[Request], embedder: Embedder | None) -> list[SearchRequest]:
+    """Embed all queries in one batch, which is much faster than one by one."""
     queries = [for_text(request.query) for request in requests]
     if embedder is None:
-        return [Asked(*pair, None) for pair in zip(requests, queries, strict=True)]
+        return [SearchRequest(*pair, None) for pair in zip(requests, queries, strict=True)]
     vectors = embedder.queries([query.text for each in queries for query in each.all])
     ends = np.cumsum([len(each.all) for each in queries])
-    return [Asked(*triple) for triple in zip(requests, queries, np.split(vectors, ends[:-1]), strict=True)]
+    return [SearchRequest(*triple) for triple in zip(requests, queries, np.split(vectors, ends[:-1]), strict=True)]
 
 
 def _searched(
-    asked: Sequence[Asked], indexes: Mapping[str, Index], on_progress: OnProgress
+    requests: Sequence[SearchRequest], indexes: Mapping[str, Index], on_progress: OnProgress
 ) -> tuple[list[list[str]], list[float]]:
-    """What was found for each request, best first, and the milliseconds it took."""
+    """The results for each request, best first, and the search times in milliseconds."""
     found: list[list[str]] = []
     milliseconds: list[float] = []
     searches = {catalog: Search(index) for catalog, index in indexes.items()}
-    for done, item in enumerate(asked):
+    for done, item in enumerate(requests):
         began = time.perf_counter()
         hits = searches[item.request.catalog].rank(item.queries, item.vectors, LOOKED_AT)
         milliseconds.append((time.perf_counter() - began) * 1000)
         found.append([hit.tool for hit in hits])
-        on_progress(done + 1, len(asked))
+        on_progress(done + 1, len(requests))
     return found, milliseconds
 
 
 def _half(on_progress: OnProgress, before: int) -> OnProgress:
-    """Every request is searched for twice: in all catalogs, then in its own."""
+    """Progress of one of the two searches for every request: in all catalogs, then in its own."""
     return lambda done, total: on_progress(before + done, 2 * total)
 
 

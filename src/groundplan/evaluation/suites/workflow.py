@@ -1,8 +1,7 @@
-"""Tasks with known workflows: which tools, which of them takes what from which, with which arguments. Nothing is run.
+"""The suite `workflow`: tasks with known workflows, scored by tools, data flow and arguments. Nothing is run.
 
-What is scored is the plan that passed the gate, as it was proposed: a task without one misses everything. Where the
-folder of the suite `tools` lies beside this one, its tools are added for one more measure: are the right ones found
-among them too?
+The plan that passed the gate is scored as it was proposed; a task without a plan misses everything. If the folder of
+the suite `tools` is next to this one, a further measure tells whether the right tools are found among its tools too.
 """
 
 from __future__ import annotations
@@ -56,23 +55,23 @@ from groundplan.settings import Endpoint, cache_folder
 if TYPE_CHECKING:
     from groundplan.llm.cascade import Cascade
 
-BASELINE = 3  # tools that the baseline takes
+BASELINE = 3  # tools that the baseline uses
 TRIES = {"first": 1, "second": 2, "third": 3}
 MODEL_SECONDS = 120.0  # for all calls of one request
-TODAY = date(2026, 1, 1)  # always the same, so that a run can be repeated
+TODAY = date(2026, 1, 1)  # fixed, so that runs are reproducible
 
 SearchTools = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What the requests are planned with, and where their tools are looked for."""
+    """The contexts for planning requests, and the tool searches."""
 
-    contexts: Mapping[str, Context]  # each request is planned with its own catalog: by the name of a tool in it
+    contexts: Mapping[str, Context]  # one per catalog, by the name of any tool in it
     cascade: Cascade | None
     parts: SearchTools
-    merged: SearchTools | None  # among the distractors too
-    own: Mapping[str, Search]  # by words alone in the catalog of a tool, by the tool's name
+    merged: SearchTools | None  # includes the distractors
+    own: Mapping[str, Search]  # word search in a tool's own catalog, by the tool's name
 
     def context_for(self, request: Request, seconds: float = MODEL_SECONDS) -> Context:
         from groundplan.llm.calls import Calls
@@ -83,7 +82,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Scored:
-    """One request: its plan, what of it is right, and what the baseline makes of it."""
+    """One request: its plan, which parts are correct, and the baseline's result."""
 
     request: Request
     planned: Planned
@@ -93,7 +92,7 @@ class Scored:
     arguments: tuple[bool, ...]  # for each node of the gold
     baseline: tuple[Overlap, Overlap]  # tools and edges
     offered: bool
-    offered_merged: bool | None  # None: there are no distractors
+    offered_merged: bool | None  # None if there are no distractors
 
     @property
     def passed(self) -> bool:
@@ -116,7 +115,7 @@ async def evaluate(
     models: Sequence[Endpoint] = (),
     embeddings: str | None = None,
 ) -> Report:
-    """Score every request whose tools are all listed, or an even `sample` of them."""
+    """Score every request whose tools are all listed, or an evenly spread `sample`."""
     requests, listed, distractors = spread(load_requests(folder), sample), load_tools(folder), load_distractors(folder)
     catalog, merged = catalog_of(listed), catalog_of([*listed, *distractors]) if distractors else None
     async with AsyncExitStack() as opened:
@@ -210,18 +209,18 @@ async def _score(request: Request, bench: Bench) -> Scored:
 
 
 def _first_by_words(request: Request, own: Mapping[str, Search]) -> list[str]:
-    """In the request's own catalog: that of its tools."""
+    """The first tools found by word search in the request's own catalog."""
     hits = own[request.nodes[0].name].search(Queries(Query(COMBINED, request.request)), BASELINE)
     return [hit.tool for hit in hits]
 
 
 def _offered(request: Request, search: SearchTools) -> set[str]:
-    """The few tools that each part of the task is composed from."""
+    """The tools from which the planner chooses for the parts of the task."""
     return {name for part in parts_of(request.request) for name in search(glossed(part.text), OFFERED)}
 
 
 def _scores(scored: Sequence[Scored]) -> Iterator[tuple[str, float]]:
-    """Of all, then the graphs of each part."""
+    """The scores of all requests, then the graph scores by part."""
     yield "composed", _share(one.planned.plan is not None for one in scored)
     yield "valid", _share(one.passed for one in scored if one.planned.plan)
     for name, attempts in TRIES.items():
@@ -237,7 +236,7 @@ def _scores(scored: Sequence[Scored]) -> Iterator[tuple[str, float]]:
 
 
 def _graphs(scored: Sequence[Scored], prefix: str) -> Iterator[tuple[str, float]]:
-    """F1 is pooled over requests; `_mean` is the mean of each request's own; edges count where some are wanted."""
+    """F1 is pooled over requests, and `_mean` averages it per request; edges count only for requests with edges."""
     linked = [one for one in scored if one.edges.wanted]
     yield f"{prefix}node_f1", _pooled(one.tools for one in scored)
     yield f"{prefix}node_f1_mean", fmean(one.tools.f1 for one in scored)
@@ -259,7 +258,7 @@ def _pooled(overlaps: Iterable[Overlap]) -> float:
 
 
 def _share(found: Iterable[bool]) -> float:
-    """0 where there is nothing to share out."""
+    """The share of true values; 0 if empty."""
     counted = [*map(float, found)]
     return fmean(counted) if counted else 0.0
 
@@ -273,7 +272,7 @@ def _took(scored: Sequence[Scored], with_a_model: bool) -> dict[str, float]:
 
 
 def _fault(scored: Scored) -> str | None:
-    """The first thing that is wrong."""
+    """The first fault, or None."""
     if not scored.passed:
         return f"no plan: {scored.planned.why}"
     if not scored.tools.exact:
@@ -290,6 +289,6 @@ def _miss(scored: Scored, why: str) -> Miss:
 
 
 def _steps(plan: Plan | None) -> list[JsonValue]:
-    """In the gold's own terms."""
+    """The steps in the format of the gold data."""
     told = [step.model_dump(mode="json") for step in plan.steps] if plan else []
     return [{"id": step["id"], "tool": step["tool"], "arguments": step["params"]} for step in told]

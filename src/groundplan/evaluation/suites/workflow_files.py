@@ -1,4 +1,4 @@
-"""The files of the suite `workflow`: tools with what they take and give, and tasks with the calls that do them."""
+"""The files of the suite `workflow`: tools with their params and results, and tasks with their expected calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TYPES = {
 
 
 class Value(BaseModel):
-    """What a tool takes or gives; its type in whatever words the tool's author chose."""
+    """A param or a result of a tool; its type is free text."""
 
     type: str | None = None
     description: str | None = None
@@ -78,7 +78,7 @@ class Request(BaseModel):
 
     @property
     def part(self) -> str:
-        """The first word of where it comes from."""
+        """The part of the suite: the first word of its origin."""
         return self.source.partition("-")[0]
 
 
@@ -87,12 +87,12 @@ def load_tools(folder: Path) -> list[ListedTool]:
 
 
 def load_requests(folder: Path) -> list[Request]:
-    """Those whose tools are all listed."""
+    """The requests whose tools are all listed."""
     return [row for row in load_rows(folder / "requests.jsonl", Request, HOLDS) if not row.tools_missing]
 
 
 def load_distractors(folder: Path) -> list[ListedTool]:
-    """The tools of the suite `tools`, where its folder lies beside this one."""
+    """The tools of the suite `tools`, if its folder is next to this one."""
     file = folder.resolve().parent / DISTRACTORS
     return [_distractor(one) for one in load_rows(file, tools.ListedTool, tools.HOLDS)] if file.exists() else []
 
@@ -103,12 +103,12 @@ def _distractor(one: tools.ListedTool) -> ListedTool:
 
 
 def safe_name(name: str) -> str:
-    """With only the characters that a tool's name may have."""
+    """The name with only the characters allowed in a tool name."""
     return re.sub(r"[^A-Za-z0-9_.:/-]", "_", name).lstrip("_.:/-")[:128] or "unnamed"
 
 
 def catalog_of(listed: Iterable[ListedTool]) -> Catalog:
-    """The first of each name. Nothing says which tools change something, and nothing is run: all of them read."""
+    """A catalog with the first tool of each name. All tools count as reading: effects are unknown and nothing runs."""
     found: dict[str, ListedTool] = {}
     for one in listed:
         found.setdefault(one.name, one)
@@ -135,7 +135,7 @@ def _tool(listed: ListedTool) -> Tool:
 
 
 def _schema(value: Value) -> JsonValue:
-    """Nothing is said of a type that is unknown here."""
+    """A JSON schema; empty for an unknown type."""
     known = {"type": TYPES.get((value.type or "").lower()), "description": value.description}
     return {key: told for key, told in known.items() if told}
 

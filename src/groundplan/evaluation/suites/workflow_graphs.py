@@ -1,4 +1,4 @@
-"""Workflows as graphs of tools, and how much of a known one was proposed: by tools, by edges, by arguments."""
+"""Workflows as graphs of tools, and their overlap with the expected graph by tools, edges and arguments."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from groundplan.contracts.plan import Step
 from groundplan.contracts.references import read_join, read_reference, references
 from groundplan.evaluation.suites.workflow_files import Node, Request
 
-TAKEN = "\0"  # stands for what another step gives
+TAKEN = "\0"  # stands for a reference to another step
 _REFERENCE = re.compile(r"\$[A-Za-z]\w*(?:\.[^$]*)?\$|\bAPI_call_\d+\b")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How much of what was wanted was given."""
+    """The overlap of an expected and a proposed set."""
 
     common: int
     wanted: int
@@ -31,7 +31,7 @@ class Overlap:
 
     @property
     def f1(self) -> float:
-        """1 where nothing was wanted and nothing given."""
+        """The F1 score; 1 if both sets are empty."""
         return 2 * self.common / (self.wanted + self.given) if self.wanted + self.given else 1.0
 
     @property
@@ -41,13 +41,13 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Graph:
-    """Tools, each as often as it is called, and which takes something from which."""
+    """The tools, each as often as it is called, and the data flow between them."""
 
     tools: Counter[str]
     edges: frozenset[tuple[str, str]]
 
     def overlap(self, wanted: Graph) -> tuple[Overlap, Overlap]:
-        """In tools and in edges."""
+        """The overlap in tools and in edges."""
         tools = Overlap((self.tools & wanted.tools).total(), wanted.tools.total(), self.tools.total())
         return tools, Overlap(len(self.edges & wanted.edges), len(wanted.edges), len(self.edges))
 
@@ -59,7 +59,7 @@ def wanted_graph(request: Request) -> Graph:
 
 
 def proposed_graph(steps: Sequence[Step]) -> Graph:
-    """Routers are no calls, and an order without data is no edge."""
+    """The graph of a plan. Routers are not calls, and needs without data are not edges."""
     tools = {step.id: step.tool for step in steps if step.tool}
     taken = ((reference.step, step.id) for step in steps for _, reference in references(step.params))
     edges = frozenset((tools[giving], tools[taking]) for giving, taking in taken if {giving, taking} <= tools.keys())
@@ -67,18 +67,18 @@ def proposed_graph(steps: Sequence[Step]) -> Graph:
 
 
 def chain(tools: Sequence[str]) -> Graph:
-    """Each takes something from the one before."""
+    """A chain in which each tool takes something from the one before."""
     return Graph(Counter(tools), frozenset(pairwise(tools)))
 
 
 def has_arguments(node: Node, steps: Sequence[Step]) -> bool:
-    """Whether a step calls the same tool with exactly these arguments, whatever a reference refers to."""
+    """Whether a step calls the same tool with exactly these arguments; all references count as equal."""
     wanted = _plain(node.arguments)
     return any(step.tool == node.name and _plain(step.params) == wanted for step in steps)
 
 
 def _plain(value: Any) -> object:
-    """As it is compared: letter case, spaces around it and quotes around a number do not count."""
+    """A value normalised for comparison: ignores case, surrounding spaces and quotes around numbers."""
     if read_reference(value):
         return TAKEN
     if join := read_join(value):

@@ -1,4 +1,4 @@
-"""The sub-commands about what is kept: the tools of the catalog, and plans that a model may be shown."""
+"""The sub-commands `catalog`, `examples` and `sources`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from groundplan.state.plans import PlanStore
 
 catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
-examples_app = typer.Typer(help="The plans that a model may be shown as examples.", no_args_is_help=True)
-sources_app = typer.Typer(help="The servers that are set up here, and what they offer.", no_args_is_help=True)
+examples_app = typer.Typer(help="Stored plans that models see as examples.", no_args_is_help=True)
+sources_app = typer.Typer(help="The configured servers and their tools.", no_args_is_help=True)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 ExampleId = Annotated[str, typer.Argument(metavar="ID", help="As `groundplan examples list` shows it.")]
 
 
 @catalog_app.command("list")
 def catalog_list(json: JsonOption = False) -> None:
-    """Every tool in a line."""
+    """List all tools."""
     from groundplan.interfaces.cli import show
     from groundplan.project import load_catalog
 
@@ -32,7 +32,7 @@ def catalog_list(json: JsonOption = False) -> None:
 
 @catalog_app.command("show")
 def catalog_show(name: str, json: JsonOption = False) -> None:
-    """One tool: what it does, its params and what serves what."""
+    """Show one tool with its params."""
     from groundplan.interfaces.cli import show
     from groundplan.project import load_catalog
 
@@ -45,7 +45,7 @@ def catalog_show(name: str, json: JsonOption = False) -> None:
 
 @examples_app.command("list")
 def examples_list(json: JsonOption = False) -> None:
-    """The plans that a model made and the gate passed; those marked good are shown to a model."""
+    """List stored plans: plans that a model made and the gate passed. Models see those marked as good."""
     from groundplan.interfaces.cli import show
 
     show.examples(asyncio.run(_store().entries()), json)
@@ -53,16 +53,16 @@ def examples_list(json: JsonOption = False) -> None:
 
 @examples_app.command("mark")
 def examples_mark(example: ExampleId) -> None:
-    """Say that a plan was right, so that a model may be shown it."""
+    """Mark a plan as good, so that models see it as an example."""
     asyncio.run(_store().mark(example))
-    typer.echo(f"{example} is marked: a model may be shown it")
+    typer.echo(f"{example} is marked as a good example")
 
 
 @examples_app.command("forget")
 def examples_forget(example: ExampleId) -> None:
-    """Throw a plan away: it is neither used again nor shown."""
+    """Delete a stored plan."""
     asyncio.run(_store().forget(example))
-    typer.echo(f"{example} is forgotten")
+    typer.echo(f"{example} is deleted")
 
 
 def _store() -> PlanStore:
@@ -74,7 +74,7 @@ def _store() -> PlanStore:
 
 @sources_app.command("list")
 def sources_list() -> None:
-    """Each server with its tools, what was left out, and what has changed since it was accepted."""
+    """List each server with its tools, the tools left out, and changes since they were accepted."""
     for name, server in _servers():
         listed: list[object] = getattr(server, "catalog_tools", list)()
         typer.echo(f"{name}: {len(listed)} tools" if listed else f"{name}: set up")
@@ -89,23 +89,23 @@ def sources_list() -> None:
 def sources_accept(
     tool: Annotated[str, typer.Argument(help="As `groundplan sources list` shows it: shop.find.")],
 ) -> None:
-    """Use a tool as its server describes it now."""
+    """Accept a new or changed tool as its server describes it now."""
     for name, server in _servers():
         if tool.startswith(f"{name}.") and hasattr(server, "accept"):
             server.accept([tool])
-            typer.echo(f"{tool} is accepted as it is now")
+            typer.echo(f"{tool} is accepted")
             return
     raise UsageError(f"no server here has a tool {tool!r}; see `groundplan sources list`")
 
 
 def _servers() -> Iterator[tuple[str, Any]]:
-    """Those of the groundplan.toml here, each open while it is looked at."""
+    """The servers of this folder's groundplan.toml, each open while it is in use."""
     from groundplan.project import Project
     from groundplan.settings import load_settings
 
     settings = load_settings(Path.cwd()).sources
     if not settings:
-        raise UsageError("no server is set up here; write a table [sources.NAME] into groundplan.toml")
+        raise UsageError("no server is configured here; add a table [sources.NAME] to groundplan.toml")
     for name, given in settings.items():
         with Project({name: given}) as project:
             yield name, project.aio.sources[name]

@@ -1,4 +1,4 @@
-"""A conversation in the terminal: questions line by line in one thread, each answered as `ask` answers it."""
+"""`groundplan chat`: a conversation in the terminal, with one question per line."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from groundplan.result import Planned
 from groundplan.settings import Endpoint, load_settings
 
 PROMPT = "> "
-HELP = "/new begins anew, /plan shows the steps of the last answer, /quit or Ctrl-D ends"
+HELP = "/new starts a new conversation, /plan shows the steps of the last answer, /quit or Ctrl-D ends"
 
 
 async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
-    """With data that is opened for it and closed behind it."""
+    """Open the data, chat about it, and close it."""
     project = await AsyncProject.open(data, load_settings(Path.cwd()).embeddings, models)
     try:
         await chat(project, typed_lines(), **options)
@@ -34,28 +34,28 @@ async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> Non
 
 
 async def chat(project: AsyncProject, lines: Iterator[str], *, thread: str | None = None, **asking: Any) -> None:
-    """Until the lines end or `/quit`; the options are those of `AsyncProject.ask`. Without a thread it gets a new one.
+    """Answer each line until the lines end or `/quit`. The options are those of `AsyncProject.ask`.
 
-    What fails outside ends its question, not the conversation.
+    Without a thread, a new one is created. An external failure ends its question, not the conversation.
     """
     talk = _Talk(project, thread or _new_thread(), asking)
-    for line in lines:  # nothing else runs meanwhile, so waiting for a person may block
+    for line in lines:  # nothing else runs meanwhile, so waiting for input may block
         said = line.strip()
         if said == "/quit":
             return
         if said.startswith("/"):
             talk.command(said)
         elif said:
-            with suppress(typer.Exit):  # a refusal and a question back end a process, not a conversation
+            with suppress(typer.Exit):  # refusals and clarifications end `ask`, but not a conversation
                 await talk.ask(said)
 
 
 def typed_lines() -> Iterator[str]:
-    """What a person types, with a prompt and a history to edit; or the lines of a pipe."""
+    """Typed lines, with a prompt and an editable history; or the lines of a pipe."""
     if not sys.stdin.isatty():
         yield from sys.stdin
         return
-    with suppress(ImportError):  # Windows has none
+    with suppress(ImportError):  # not available on Windows
         import readline  # noqa: F401 - it makes `input` editable
     show.err.print(f"[dim]{HELP}[/]")
     with suppress(EOFError):
@@ -67,7 +67,7 @@ def typed_lines() -> Iterator[str]:
 
 
 def _typed() -> str:
-    """Ctrl-C must reach the prompt: the handler of a running event loop would only cancel what it waits for later."""
+    """Read a line with the default Ctrl-C handler, because the event loop's handler would not interrupt the prompt."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return input(PROMPT)

@@ -14,12 +14,12 @@ FILE = "sales.csv"
 QUESTIONS = (
     "get revenue totals by region and product type over time",
     "top 3 regions by revenue in 2025",
-    "revenue by salesperson",  # the data has none: a refusal is shown too
+    "revenue by salesperson",  # there is no such column: shows a refusal
 )
 
 
 def run(folder: Path) -> None:
-    """Each question with the command that asks it; the data stays for questions of one's own."""
+    """Ask each question and show its command. The data is kept for the user's own questions."""
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / FILE
     if not data.exists():

@@ -1,4 +1,4 @@
-"""`groundplan doctor`: what works on this machine, and what to do about what does not."""
+"""`groundplan doctor`: checks the installation and says how to fix problems."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MODEL_SECONDS = 20.0
 SOURCE_SECONDS = 20.0
 
 Check = tuple[str, bool | None, str]
-"""What was looked at, whether it works (None: an extra that is not installed), and a word about it."""
+"""The name of a check, whether it passes (None: an optional extra is not installed), and a message."""
 
 
 def report() -> None:
-    """Prints every check; exits 4 when something that must work does not."""
+    """Print every check; exit 4 if a required one fails."""
     console = Console(highlight=False, soft_wrap=True)
     signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
     bad = False
@@ -59,7 +59,7 @@ def checks() -> Iterator[Check]:
 
 
 def _server(name: str, settings: dict[str, JsonValue]) -> str:
-    """One row of each table that questions in this folder may ask it for."""
+    """Read one row of each table that this folder's settings allow."""
     from groundplan.contracts.plan import Limits
     from groundplan.project import AsyncProject
     from groundplan.sources.interface import Call
@@ -81,10 +81,10 @@ def _server(name: str, settings: dict[str, JsonValue]) -> str:
 
 
 def _models() -> Iterator[Check]:
-    """Those that questions in this folder would ask."""
+    """Check the models of this folder's settings."""
     endpoints = load_models(Path.cwd())
     if not endpoints:
-        yield "model", None, "none is set, and none is needed; `groundplan ask --model URL …` asks one"
+        yield "model", None, "none is set, and none is required; `groundplan ask --model URL …` uses one"
     for endpoint in endpoints:
         yield "model", *_tried(partial(_model, endpoint))
 
@@ -100,17 +100,17 @@ def _model(endpoint: Endpoint) -> str:
     held = asyncio.run(enforces())
     said = f"{endpoint.name} at {endpoint.url} answers in {time.monotonic() - began:.1f} s"
     if held:
-        return f"{said} and is held to a schema"
+        return f"{said} and enforces a JSON schema"
     return (
-        f"{said}, but is not held to a schema: its text is read instead, and more of it is dropped; "
-        "a server with json_schema (llama.cpp, vLLM, Ollama) does better"
+        f"{said}, but does not enforce a JSON schema: its text is parsed instead, and more replies are unusable; "
+        "prefer a server with json_schema (llama.cpp, vLLM, Ollama)"
     )
 
 
 def _tried(work: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, work()
-    except Exception as error:  # noqa: BLE001  whatever is broken, the doctor names it and goes on
+    except Exception as error:  # noqa: BLE001  report any failure and continue
         return False, str(error) if isinstance(error, GroundplanError) else f"{type(error).__name__}: {error}"
 
 

@@ -1,4 +1,4 @@
-"""The command line. Commands stay thin, and what is heavy is imported when a command needs it."""
+"""The command line. Commands are thin, and import slow modules only when they need them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Words = Annotated[
     typer.Argument(
         metavar="[SOURCE] QUESTION",
         help="The data (a file, a folder, a DuckDB file or a postgres:// URL) and the question; "
-        "the data may be left out in a folder with a groundplan.toml.",
+        "omit the data in a folder with a groundplan.toml.",
     ),
 ]
 PlanFile = Annotated[Path, typer.Argument(help="A JSON file with a reading and a plan; - reads standard input.")]
@@ -44,12 +44,12 @@ SourceOption = Annotated[
     typer.Option("--source", "-s", help="The data: a file, a folder, a DuckDB file or a postgres:// URL."),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="A folder for the report, the charts, the tables and the plan.")
+    Path | None, typer.Option("--output", "-o", help="The folder for the report, charts, tables and plan.")
 ]
 ThreadOption = Annotated[
     str | None,
     typer.Option(
-        "--thread", help="A conversation, by name: `and by month?` or `only the West` go on from its last question."
+        "--thread", help="A conversation, by name: `and by month?` or `only the West` refer to its last question."
     ),
 ]
 ApproveOption = Annotated[bool, typer.Option("--approve", help="Approve the steps that change something.")]
@@ -58,8 +58,8 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME|URL|none",
-        help="Who is asked where words and rules leave something open: a model of groundplan.toml, several with commas "
-        "(the smallest first), the address of a server, or none.",
+        help="The model to call if rules cannot settle the question: a model of groundplan.toml, several separated by "
+        "commas (smallest first), the URL of a server, or none.",
     ),
 ]
 StrategyOption = Annotated[
@@ -67,21 +67,19 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         metavar="rules|adapt|direct|compose",
-        help="rules: never ask a model. adapt: ask it every time. direct: one typed query where that is enough. "
-        "compose: a task, as a workflow of the tools that servers have. "
-        "None of them: rules, and a model where words and rules are not enough.",
+        help="rules: never call a model. adapt: always call a model. direct: plan one typed query if possible. "
+        "compose: plan a workflow of server tools for a task. "
+        "Default: rules, then a model if they are not enough.",
     ),
 ]
-TodayOption = Annotated[str | None, typer.Option("--today", help="The date that relative periods start from.")]
-ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone that today is in.")]
+TodayOption = Annotated[str | None, typer.Option("--today", help="The date to which relative periods refer.")]
+ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 
 
 def main() -> None:
-    """Every failure of the world ends here, in one line and an exit code."""
-    gc.set_threshold(
-        100_000, 50, 50
-    )  # imports allocate a lot and free little: frequent collection is slow
-    logging.getLogger("stamina").addHandler(logging.NullHandler())  # a retry is no news to a person
+    """Run the command line; errors end in one line and an exit code."""
+    gc.set_threshold(100_000, 50, 50)  # imports allocate a lot and free little: frequent collection is slow
+    logging.getLogger("stamina").addHandler(logging.NullHandler())  # users need no log of retries
     try:
         app()
     except GroundplanError as error:
@@ -95,7 +93,7 @@ def main() -> None:
 def groundplan(
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
-    """Ask your data in plain words: a plan that code has checked, an answer that traces to facts."""
+    """Ask questions about your data in plain words. Plans are checked by code, and answers trace back to facts."""
     if version:
         from groundplan import __version__
 
@@ -116,7 +114,7 @@ def ask(
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Ask in plain words: exit 0 with an answer, 1 refused, 3 when a question comes back, 4 when the world failed."""
+    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure."""
     from groundplan.interfaces.cli import show
 
     if plan_only:
@@ -139,14 +137,14 @@ def ask(
 
 @app.command()
 def chat(
-    source: Annotated[str | None, typer.Argument(help="The data; left out in a folder with a groundplan.toml.")] = None,
+    source: Annotated[str | None, typer.Argument(help="The data; omit it in a folder with a groundplan.toml.")] = None,
     model: ModelOption = None,
     strategy: StrategyOption = None,
     thread: ThreadOption = None,
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Ask question after question: `and by month?`, `only the West`, `as a table` go on from the one before."""
+    """Ask questions in a conversation: `and by month?`, `only the West`, `as a table` refer to the previous one."""
     import asyncio
 
     from groundplan.interfaces.cli import chat as talking
@@ -164,7 +162,7 @@ def plan(
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Show the checked plan for a question, without running it; --json prints what `check` and `run` read."""
+    """Show the checked plan for a question, without running it; --json prints the input of `check` and `run`."""
     from groundplan.interfaces.cli import show
 
     source, question, clock = _asked(words, today, timezone)
@@ -180,7 +178,7 @@ def explain(
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Say why these steps: requirement by requirement, with the words that ask for it."""
+    """Explain a plan: each requirement, the words that ask for it, and the steps that serve it."""
     from groundplan.interfaces.cli import show
 
     source, question, clock = _asked(words, today, timezone)
@@ -190,7 +188,7 @@ def explain(
 
 @app.command()
 def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False, model: ModelOption = None) -> None:
-    """Check a plan like a linter: exit 0 when it may run, 1 when not."""
+    """Check a plan, like a linter. Exit codes: 0 it may run, 1 it may not."""
     from groundplan.checking.gate import check_text
     from groundplan.interfaces.cli import show
     from groundplan.project import load_catalog
@@ -215,7 +213,7 @@ def run(
     approve: ApproveOption = False,
     model: ModelOption = None,
 ) -> None:
-    """Check a plan, run it and show the answer: exit 0 with one, 1 when refused, 4 when the world failed."""
+    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure."""
     import uuid
 
     from groundplan.interfaces.cli import show
@@ -230,15 +228,15 @@ def run(
 
 @app.command()
 def resume(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="As it was printed when the run began.")],
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="The run id, as printed when the run started.")],
     source: SourceOption = None,
     json: JsonOption = False,
     output: OutputOption = None,
     approve: ApproveOption = False,
-    reply: Annotated[str | None, typer.Option("--reply", help="The reply to the question it waits with.")] = None,
+    reply: Annotated[str | None, typer.Option("--reply", help="The reply to the run's clarification.")] = None,
     model: ModelOption = None,
 ) -> None:
-    """Continue a run that was stopped, or that waits for an approval. Nothing that was done is done again."""
+    """Continue a run that was interrupted, or that waits for approval or a reply. Finished steps do not run again."""
     from groundplan.interfaces.cli import show
 
     with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
@@ -250,12 +248,12 @@ def resume(
 
 @app.command()
 def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
-    """Write a groundplan.toml here, so that `groundplan ask QUESTION` knows its data."""
+    """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data."""
     from groundplan.settings import FILE
 
     file = Path(FILE)
     if file.exists():
-        raise UsageError(f"{file} is already here; edit it, or remove it first")
+        raise UsageError(f"{file} already exists; edit it, or remove it first")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
     file.write_text(f'source = "{source}"\ntimezone = "UTC"\n', encoding="utf-8")
@@ -265,13 +263,15 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 @app.command("eval")
 def evaluate(
     suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa, ruqa or workflow.")],
-    folder: Annotated[Path, typer.Argument(help="A folder of that suite's shape.")],
+    folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
     json: JsonOption = False,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Only so many items, evenly spread.")] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="Score only so many items, evenly spread.")
+    ] = None,
     model: ModelOption = None,
     strategy: StrategyOption = None,
 ) -> None:
-    """Score a folder of questions with known answers; misses are listed with their class."""
+    """Score a folder of questions with known answers, and list the misses."""
     from groundplan.evaluation.suites.registry import evaluate as run_suite
     from groundplan.interfaces.cli import show
 
@@ -282,22 +282,25 @@ def evaluate(
 
 @app.command()
 def compare(
-    folder: Annotated[
-        Path, typer.Argument(help="YAML files of conversations, each turn with the rows that are right.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="YAML files of conversations, with the expected rows of each turn.")],
     strategy: Annotated[
-        list[str] | None, typer.Option("--strategy", metavar="rules|adapt|direct", help="Once for each strategy.")
+        list[str] | None,
+        typer.Option("--strategy", metavar="rules|adapt|direct", help="Repeat for several strategies."),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME|URL|none", help="Once for each; strategies meet them all."),
+        typer.Option(
+            "--model",
+            metavar="NAME|URL|none",
+            help="Repeat for several; strategies use them all.",
+        ),
     ] = None,
     source: SourceOption = None,
     json: JsonOption = False,
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Ask several strategies or models the same questions, and lay what came of it side by side."""
+    """Compare strategies or models on the same questions."""
     from groundplan.evaluation.comparing.side_by_side import lines
     from groundplan.evaluation.comparing.strategies import compare_folder
     from groundplan.interfaces.cli import show
@@ -315,7 +318,7 @@ def compare(
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the sample data is written.")] = Path("groundplan-demo"),
 ) -> None:
-    """Write sample data, ask it a few questions and show the answers."""
+    """Write sample data, ask a few questions and show the answers."""
     from groundplan.interfaces.cli import demo as sample
 
     sample.run(folder)
@@ -323,7 +326,7 @@ def demo(
 
 @app.command()
 def doctor() -> None:
-    """Say what works here and what is missing, with what to do about it."""
+    """Check the installation, and say how to fix problems."""
     from groundplan.interfaces.cli import doctor as health
 
     health.report()
@@ -335,7 +338,7 @@ def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[A
 
     settings = load_settings(Path.cwd())
     if len(words) > 2:
-        raise UsageError('put the question into quotes: groundplan ask sales.csv "total revenue by region"')
+        raise UsageError('put the question in quotes: groundplan ask sales.csv "total revenue by region"')
     source = words[0] if len(words) == 2 else settings.source or settings.sources
     if not source:
         raise UsageError(
@@ -348,7 +351,7 @@ def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[A
 
 
 def _data(source: str | None) -> Any:
-    """As given, or as the settings of this folder name it."""
+    """The given data, or the data of this folder's settings."""
     from groundplan.settings import load_settings
 
     settings = load_settings(Path.cwd())
@@ -359,7 +362,7 @@ def _data(source: str | None) -> Any:
 
 
 def _resuming(source: str | None) -> str:
-    """The command that continues a run, but for its id."""
+    """The command that continues a run, without the id."""
     return f"groundplan resume{f' --source {source}' if source else ''}"
 
 
@@ -370,7 +373,7 @@ def _folder(output: Path | None) -> Path | None:
 
 
 def _show(outcome: Any, json: bool, output: Path | None, question: str = "", models: Sequence[str] = ()) -> None:
-    """On the terminal, and as a report where a folder is named."""
+    """Show the outcome, and write a report if there is an output folder."""
     from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
 
@@ -393,7 +396,7 @@ def _read(plan: Path) -> bytes:
 
     try:
         with sys.stdin.buffer if str(plan) == "-" else plan.open("rb") as file:
-            return file.read(MAX_BYTES + 1)  # one more byte than is allowed is enough to refuse it
+            return file.read(MAX_BYTES + 1)  # one byte more than allowed is enough to refuse it
     except OSError as error:
         raise UsageError(f"cannot read the plan {plan}: {error.strerror}") from error
 
@@ -406,10 +409,10 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
 
 
 def _approved(project: Any, text: bytes, live: Any) -> bool:
-    """What a person says to the steps that change something, where there are such steps and a person."""
+    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive."""
     from groundplan.contracts.verdict import Passed
 
-    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed where the plan itself was read from it
+    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
     verdict = project.check(text) if asked else None
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False

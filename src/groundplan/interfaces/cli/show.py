@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: verdicts, progress, tables, charts."""
+"""Terminal output: verdicts, progress, tables, charts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ err = Console(stderr=True, highlight=False)
 
 
 def verdict(verdict: Verdict, file: str, json: bool) -> None:
-    """Issues like a linter's, one a line with what to do below; exits 1 when the plan is refused."""
+    """Print the issues like a linter, each with its hint; exit 1 if the plan is refused."""
     match verdict:
         case Passed(plan=plan):
             issues = verdict.issues
@@ -87,7 +87,7 @@ def _summary(verdict: Verdict, file: str) -> None:
 
 
 class Live:
-    """What goes on, on standard error: a line for each step, a spinner where a person looks."""
+    """Progress on standard error: a line for each step, and a spinner on an interactive terminal."""
 
     def __init__(self, quiet: bool, spinner: Status | None) -> None:
         self._quiet, self.spinner, self.run_id = quiet, spinner, ""
@@ -110,7 +110,7 @@ class Live:
         err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
 
     def approves(self, verdict: Passed) -> bool:
-        """What a person says to the steps that change something, with the plan before their eyes."""
+        """Show the plan and ask the user to approve the steps with an effect."""
         if self.spinner:
             self.spinner.stop()
         for line in _step_lines(verdict.plan):
@@ -123,7 +123,7 @@ class Live:
 
 @contextmanager
 def live(quiet: bool, resuming: str = "") -> Iterator[Live]:
-    """Shows progress. If a run is stopped, `resuming` with its id is the command that continues it."""
+    """Show progress. If the run is interrupted, print the command that continues it: `resuming` and the run id."""
     shown = Live(quiet, None)
     try:
         if quiet or not err.is_terminal:
@@ -139,7 +139,7 @@ def live(quiet: bool, resuming: str = "") -> Iterator[Live]:
 
 @contextmanager
 def counting() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; where no person looks, a line now and then."""
+    """A progress bar on standard error, or occasional lines if it is not interactive."""
     from rich.progress import Progress as Bar
 
     if not err.is_terminal:
@@ -163,12 +163,12 @@ def _now_and_then() -> Callable[[int, int], None]:
 
 
 def planned(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
-    """The steps as a person reads them, or as the JSON that `check` and `run` take."""
+    """Print the steps, or the JSON input of `check` and `run`."""
     _told(planned, _steps, json, models)
 
 
 def _told(planned: Planned, tell: Callable[[Plan, Reading, bool], None], json: bool, models: Sequence[str]) -> None:
-    """The plan in one way or another; or how the question ended before there was one."""
+    """Print the plan with `tell`, or the outcome if there is no plan."""
     if planned.ended or planned.plan is None or planned.reading is None:
         outcome(_ended(planned), json, models, planned.notes)
         return
@@ -207,7 +207,7 @@ def _covering(steps: int, requirements: int) -> str:
 
 
 def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
-    """Requirement by requirement: the words that ask for it, and the steps that serve it."""
+    """Print each requirement, the words that ask for it, and the steps that serve it."""
     _told(planned, _reasons, json, models)
 
 
@@ -221,7 +221,7 @@ def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
         print_json({"question": reading.question, "requirements": rows})
         return
     table = Table(header_style="bold", box=None)
-    for heading in ("requirement", "because you said", "so these steps are there"):
+    for heading in ("requirement", "because you said", "steps"):
         table.add_column(heading)
     for row in rows:
         words = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
@@ -239,7 +239,7 @@ def _short(value: object) -> str:
 
 
 def report(found: Report, json: bool) -> None:
-    """Scores, then every miss with its class."""
+    """Print the scores, then every miss with its kind."""
     if json:
         print_json(found.model_dump(mode="json"))
         return
@@ -263,7 +263,7 @@ def report(found: Report, json: bool) -> None:
 def outcome(
     outcome: Answer | Refusal | Clarification, json: bool, models: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> None:
-    """The answer for a person, or as one JSON document; exits 1 for a refusal, 3 for a question back."""
+    """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification."""
     if json:
         print_json(outcome.model_dump(mode="json"))
     else:
@@ -279,7 +279,7 @@ def outcome(
 
 
 def shown(outcome: Answer | Refusal | Clarification) -> None:
-    """For a person: charts and tables above the text; choices and attempts below it."""
+    """Print charts and tables above the text; candidates and attempts below it."""
     if isinstance(outcome, Answer):
         for spec in outcome.charts:
             _chart(thaw(spec))
@@ -297,7 +297,7 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
 
 
 def _links(answer: Answer) -> None:
-    """Where each listed thing can be opened: only the servers that were set up are linked to."""
+    """Print links to the listed items; only to configured servers."""
     linked = [cited for cited in answer.facts.sources if cited.link]
     for cited in linked:
         out.print(f"[dim]{escape(cited.id)}  {escape(cited.link or '')}[/]", soft_wrap=True)
@@ -306,7 +306,7 @@ def _links(answer: Answer) -> None:
 def _spent(
     ended: Answer | Refusal | Clarification | Planned, json: bool, models: Sequence[str], notes: Sequence[str]
 ) -> None:
-    """On standard error, behind the answer; nothing where no model was set up."""
+    """Print model usage to standard error; nothing without a model."""
     for note in spending.printable(notes):
         err.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
     if models and not json:
@@ -383,12 +383,12 @@ def tool(tool: Tool, json: bool) -> None:
 
 
 def examples(entries: Sequence[Entry], json: bool) -> None:
-    """Every kept plan in a line."""
+    """Print one line for each stored plan."""
     if json:
         print_json([entry.model_dump(mode="json") for entry in entries])
         return
     if not entries:
-        out.print("no plan is kept yet: those that a model makes and the gate passes will be here")
+        out.print("no plans are stored yet; plans that a model makes and the gate passes are stored here")
         return
     table = Table(header_style="bold", box=None)
     for heading in ("id", "question", "tools", "marked"):

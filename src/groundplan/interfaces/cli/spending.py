@@ -1,4 +1,4 @@
-"""What a question asked of models, in one quiet line, and what they said that was not taken."""
+"""The line on model usage after an answer, and the notes on model replies that were not used."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from groundplan.contracts.answer import TraceEntry, Usage
 
 
 def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, planned: bool, failed: bool) -> str:
-    """`qwen: 2 calls, 611 + 84 tokens, 9.8 s`, or why there was no call; `models` are those that were set up."""
+    """`qwen: 2 calls, 611 + 84 tokens, 9.8 s`, or why there was no call; `models` are the configured models."""
     if usage.calls:
         return f"{', '.join(usage.models)}: {counted(usage)}, {_seconds(trace):.1f} s"
     who = ", ".join(models)
     if failed:
-        return f"{who}: no answer, so words and rules stand"
+        return f"{who}: no reply, so the rules decided"
     if any(entry.stage == "plan" and entry.thought.startswith("remember") for entry in trace):
-        return f"{who}: not asked, a plan for the same was kept"
-    return f"{who}: not asked, the words were enough" if planned else f"{who}: not asked"
+        return f"{who}: not called, a stored plan was reused"
+    return f"{who}: not called, the rules were enough" if planned else f"{who}: not called"
 
 
 def counted(usage: Usage) -> str:
@@ -25,11 +25,11 @@ def counted(usage: Usage) -> str:
 
 
 def printable(notes: Sequence[str]) -> Iterator[str]:
-    """One line each: a note may carry a server's own words, and those must not steer a terminal."""
+    """Each note on one line, without control characters, because a note may quote a server."""
     for note in notes:
         yield " ".join("".join(sign if sign.isprintable() else " " for sign in note).split())
 
 
 def _seconds(trace: Sequence[TraceEntry]) -> float:
-    """Of the stages that asked: the words and the rules beside it take milliseconds."""
+    """The time of the stages that called a model; the others take milliseconds."""
     return sum(entry.ms for entry in trace if entry.tokens) / 1000

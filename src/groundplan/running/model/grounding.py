@@ -1,4 +1,4 @@
-"""Numbers that a model writes are numbers that it was given: as they are, rounded, as a share, or counted."""
+"""Checks that every number a model writes is in its facts: verbatim, rounded, as a percentage, or as a count."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _NUMBERING = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 
 
 def ungrounded(text: str, *given: object) -> str:
-    """The first number of the text that nothing given holds; empty where there is none."""
+    """The first number in the text that is not in the given facts; empty if there is none."""
     known = {number for one in given for number in _numbers_in(one)}
     written = _NUMBER.findall(_NUMBERING.sub(" ", text))
     return next((number for number in written if not _is_known(number, known)), "")
 
 
 def _is_known(written: str, known: set[float]) -> bool:
-    """As one number, or as several that stand side by side: `12 300`, `12.05`."""
+    """Whether it is known as one number, or as several adjacent numbers: `12 300`, `12.05`."""
     parts = re.split(_MARKS, written)
     return any(_fits(*reading, known) for reading in _readings(written)) or all(
         _fits(float(part), 0, known) for part in parts
@@ -31,7 +31,7 @@ def _fits(value: float, decimals: int, known: set[float]) -> bool:
 
 
 def _readings(written: str) -> Iterator[tuple[float, int]]:
-    """Each with the decimals that are written: `1,234` is more than a thousand, or a little more than one."""
+    """Possible values with their number of decimals: `1,234` can be 1234 or 1.234."""
     *whole, rest = re.split(_MARKS, written)
     yield float("".join((*whole, rest))), 0
     if whole:

@@ -1,4 +1,4 @@
-"""A model as a source. It sees what a step hands it and nothing else, and gives facts like any other."""
+"""A language model as a source. It sees only what a step passes to it, and returns facts like any other source."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from groundplan.llm.cascade import Cascade
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.schema import strict_schema
 from groundplan.running.model import tools
-from groundplan.running.model.asking import Asked, Asking, Budget, late
-from groundplan.running.model.shown import shown
-from groundplan.running.model.working import work
-from groundplan.running.model.writing import HINT, write
+from groundplan.running.model.agent import work
+from groundplan.running.model.prompt_facts import facts_json
+from groundplan.running.model.step_calls import Budget, ModelRequest, StepCalls, late
+from groundplan.running.model.write import HINT, write
 from groundplan.sources.interface import Call, Result, Source
 
 CHOICE_TOKENS = 120
@@ -33,7 +33,7 @@ class Chosen(Contract):
 
 
 class ModelSource:
-    """For one run: what its steps ask of models is counted together. An agent calls tools of the other sources."""
+    """The model source of one run; its steps share a token budget, and its agents call tools of other sources."""
 
     name = tools.SOURCE
 
@@ -43,16 +43,16 @@ class ModelSource:
 
     @property
     def usage(self) -> Usage:
-        """What the run has asked of models so far."""
+        """Model usage of the run so far."""
         return self._budget.usage
 
     @staticmethod
     def tools() -> Sequence[Path]:
-        return []  # no file describes them: see `catalog_tools`
+        return []  # no tool files: see `catalog_tools`
 
     @classmethod
     def open(cls, where: tuple[Cascade, Mapping[str, Tool], Mapping[str, Source]], name: str) -> ModelSource:
-        """With the models, the tools of the catalog, and the sources that an agent may call."""
+        """`where` has the models, the tools of the catalog, and the sources that agents may call."""
         return cls(*where)
 
     @staticmethod
@@ -63,42 +63,44 @@ class ModelSource:
         return SourceSchema(source=self.name, engine="llm", tables=())
 
     async def call(self, call: Call) -> Result:
-        asking = Asking(call.step, Calls(self._models, call.seconds), self._budget)
+        calls = StepCalls(call.step, Calls(self._models, call.seconds), self._budget)
         try:
             async with asyncio.timeout(call.seconds):
-                return Result(await self._facts(call, asking))
+                return Result(await self._facts(call, calls))
         except TimeoutError:
             raise late(call.step, call.seconds) from None
 
     async def close(self) -> None:
-        """The models are closed by whoever opened them."""
+        """Does nothing: the models belong to the caller."""
 
-    async def _facts(self, call: Call, asking: Asking) -> StepFacts:
+    async def _facts(self, call: Call, calls: StepCalls) -> StepFacts:
         params: Any = thaw(call.params)
         match call.tool.name:
             case tools.WRITE:
-                text, missing = await write(asking, params["instruction"], params["facts"], params["words"])
-                return _told(call.step, "text", text, params["instruction"], missing)
+                text, missing = await write(calls, params["instruction"], params["facts"], params["words"])
+                return _text_facts(call.step, "text", text, params["instruction"], missing)
             case tools.CHOOSE:
-                return await _choose(call.step, params, asking)
+                return await _choose(call.step, params, calls)
             case tools.WORK:
-                text, done = await work(call, asking, self._catalog, self._sources)
-                return _told(call.step, "text", text, params["instruction"], done.missing, (*done.cited.values(),))
+                text, done = await work(call, calls, self._catalog, self._sources)
+                return _text_facts(
+                    call.step, "text", text, params["instruction"], done.missing, (*done.cited.values(),)
+                )
             case name:
-                raise UsageError(f"{name!r} is nothing that a model does; see `groundplan catalog list`")
+                raise UsageError(f"{name!r} is not a model tool; see `groundplan catalog list`")
 
 
-async def _choose(step: str, params: dict[str, Any], asking: Asking) -> StepFacts:
-    facts, missing = shown(params["facts"])
-    choices, _ = shown(params["choices"])
+async def _choose(step: str, params: dict[str, Any], calls: StepCalls) -> StepFacts:
+    facts, missing = facts_json(params["facts"])
+    choices, _ = facts_json(params["choices"])
     prompt = load_prompt("choose").fill(facts=facts, choices=choices, question=params["question"])
     schema = strict_schema(Chosen, {"choice": params["choices"]})
-    chosen = await asking.ask(Asked(prompt, Chosen, schema, CHOICE_TOKENS, lambda _: "", HINT))
-    return _told(step, "choice", chosen.choice, params["question"], missing)
+    chosen = await calls.ask(ModelRequest(prompt, Chosen, schema, CHOICE_TOKENS, lambda _: "", HINT))
+    return _text_facts(step, "choice", chosen.choice, params["question"], missing)
 
 
-def _told(step: str, field: str, text: str, asked: str, missing: str, cited: tuple[Cited, ...] = ()) -> StepFacts:
-    """One item for a person, and one field for later steps."""
+def _text_facts(step: str, field: str, text: str, asked: str, missing: str, cited: tuple[Cited, ...] = ()) -> StepFacts:
+    """Facts with one item for the answer and one field for later steps."""
     title = " ".join(asked.split()).rstrip(".:")
     short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
     return StepFacts(

@@ -1,6 +1,6 @@
-"""What a plan may ask of a model. Other steps can fill `facts` and `choices`; the rest is written in the plan.
+"""The tools of the model source. `facts` and `choices` may refer to earlier steps; the plan sets the other params.
 
-Described here and not in YAML: the facts are whatever earlier steps gave, and a tool file knows only closed params.
+They are defined here and not in YAML because tool files cannot describe params with arbitrary content.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from groundplan.contracts.tool import Output, Tool
 SOURCE = "model"
 WRITE, CHOOSE, WORK = "model.write", "model.choose", "model.work"
 MOST_FACTS = 30
-WORDS, CALLS = 120, 4  # where the plan does not say
+WORDS, CALLS = 120, 4  # defaults
 
 FACTS = {
     "description": "What the model may use, by name; usually what earlier steps gave.",

@@ -1,4 +1,4 @@
-"""The tools of an agent: what it may say to call each, and whether what it said is what the tool takes."""
+"""The tools of an agent: the JSON schema of its calls, and the check of each call against the tool's own schema."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from groundplan.errors import UsageError
 from groundplan.llm.schema import LONGEST, Schema, closed, or_null
 from groundplan.running.model.tools import SOURCE
 
-MOST_ITEMS = 20  # of a list that a model writes
+MOST_ITEMS = 20  # in a list that a model writes
 LONGEST_DESCRIPTION = 200  # characters
-PROVEN = frozenset({"x-column", "x-names", "x-new"})  # what only the gate can prove: an agent does not say it
+PROVEN = frozenset({"x-column", "x-names", "x-new"})  # names that only the gate can check, so agents cannot set them
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
-class Calling(Contract):
+class ToolCall(Contract):
     tool: str
     params: JsonObject
 
@@ -33,41 +33,41 @@ class Done(Contract):
 
 
 class Turn(Contract):
-    """What an agent does next."""
+    """An agent's next action."""
 
-    next: Calling | Done
+    next: ToolCall | Done
 
 
 @dataclass(frozen=True)
-class Offer:
-    """The tools that the plan gives an agent. Nothing else can be decoded, and nothing else is called."""
+class AgentTools:
+    """The tools that the plan gives an agent. Constrained decoding prevents calls of any other tool."""
 
     tools: Mapping[str, Tool]
 
     @property
     def schema(self) -> Schema:
-        """A call, or the end of calling. Around it an object: not every server takes a choice at the top."""
-        callings = [closed({"tool": {"enum": [name]}, "params": said}) for name, said in self._params.items()]
-        return closed({"next": {"anyOf": [*callings, closed({"done": {"enum": [True]}})]}})
+        """A call or `done`, wrapped in an object because not every server accepts `anyOf` at the top level."""
+        calls = [closed({"tool": {"enum": [name]}, "params": said}) for name, said in self._params.items()]
+        return closed({"next": {"anyOf": [*calls, closed({"done": {"enum": [True]}})]}})
 
-    def told(self) -> str:
-        """A line for each: `shop.find_customer(email, country?): Finds a customer.`"""
+    def lines(self) -> str:
+        """One line per tool: `shop.find_customer(email, country?): Finds a customer.`"""
         return "\n".join(self._line(name) for name in self._params)
 
-    def params(self, calling: Calling) -> dict[str, JsonValue]:
-        """As the tool gets them: what was left out is not there, and defaults are."""
-        tool = self.tools[calling.tool]
-        said = {name: value for name, value in _plain(calling.params).items() if value is not None}
+    def params(self, call: ToolCall) -> dict[str, JsonValue]:
+        """The params for the tool: without nulls, and with defaults."""
+        tool = self.tools[call.tool]
+        said = {name: value for name, value in _plain(call.params).items() if value is not None}
         inside = _schemas(_plain(tool.params).get("properties"))
         return {name: inner["default"] for name, inner in inside.items() if "default" in inner} | said
 
-    def fault(self, calling: Calling) -> str:
-        """What the tool's own schema says against a call: it knows more than a grammar can hold."""
-        if calling.tool not in self.tools:
-            return f"{calling.tool[:80]!r} is none of the tools"
-        checker = Draft202012Validator(_plain(self.tools[calling.tool].params), format_checker=FormatChecker())
-        unfit = best_match(checker.iter_errors(self.params(calling)))
-        return f"params of {calling.tool}: {unfit.json_path}: {unfit.message}" if unfit else ""
+    def fault(self, call: ToolCall) -> str:
+        """Why the tool's own schema rejects a call; it is stricter than the decoding grammar."""
+        if call.tool not in self.tools:
+            return f"{call.tool[:80]!r} is none of the tools"
+        checker = Draft202012Validator(_plain(self.tools[call.tool].params), format_checker=FormatChecker())
+        unfit = best_match(checker.iter_errors(self.params(call)))
+        return f"params of {call.tool}: {unfit.json_path}: {unfit.message}" if unfit else ""
 
     @cached_property
     def _params(self) -> dict[str, Schema]:
@@ -79,13 +79,13 @@ class Offer:
         return f"{name}({said}): {' '.join(self.tools[name].description.split())[:LONGEST_DESCRIPTION]}"
 
 
-def offer(names: list[str], catalog: Mapping[str, Tool]) -> Offer:
-    """These tools and no others; what the gate refuses an agent is refused here too."""
+def agent_tools(names: list[str], catalog: Mapping[str, Tool]) -> AgentTools:
+    """The named tools; raises for tools that the gate does not allow for agents."""
     tools = {name: catalog[name] for name in names if name in catalog}
     refused = [name for name in names if name not in tools or not _is_fit(tools[name])]
     if refused:
         raise UsageError(f"an agent cannot call {refused[0]!r}; give it tools that only read and need no table")
-    return Offer(tools)
+    return AgentTools(tools)
 
 
 def _is_fit(tool: Tool) -> bool:
@@ -95,12 +95,12 @@ def _is_fit(tool: Tool) -> bool:
 def _offered(name: str, tool: Tool) -> Schema:
     said = _said(_plain(tool.params))
     if said is None:
-        raise UsageError(f"an agent cannot call {name!r}: it needs params that only a checked plan can name")
+        raise UsageError(f"an agent cannot call {name!r}: it needs params that only a checked plan can set")
     return said
 
 
 def _said(node: Schema) -> Schema | None:
-    """The part of a tool's schema that a grammar can hold; None where a name must be proven first."""
+    """The part of a tool's schema that a decoding grammar supports; None if it needs a name that the gate checks."""
     if PROVEN & node.keys():
         return None
     match node:

@@ -1,4 +1,4 @@
-"""Facts as a model gets to see them: JSON of bounded size that cannot leave its place in the prompt."""
+"""Facts as JSON for a prompt: of bounded size, and escaped so that they cannot close their section."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import json
 
 from groundplan.contracts.contract import thaw
 
-LONGEST_TEXT = 2_000  # characters of one text among the facts
-MOST_ITEMS = 50  # of one list
-LONGEST = 8_000  # characters of all
+LONGEST_TEXT = 2_000  # characters in one text
+MOST_ITEMS = 50  # in one list
+LONGEST = 8_000  # characters in total
 CUT = "… (cut)"
 
 
-def shown(facts: object) -> tuple[str, str]:
-    """The JSON, and what is missing from it; a `<` is written so that no text can close the part it stands in."""
+def facts_json(facts: object) -> tuple[str, str]:
+    """The JSON, and a note on what was cut. Each `<` is escaped so that no text can close its section of the prompt."""
     plain = thaw(facts)
     short = _shortened(plain)
     text = json.dumps(short, ensure_ascii=False).replace("<", "\\u003c")
     if len(text) > LONGEST:
-        return f"{text[:LONGEST]}{CUT}", f"the model saw the first {LONGEST:,} of {len(text):,} characters of its facts"
-    return text, "" if short == plain else "the model saw long texts and lists among its facts in part"
+        return (
+            f"{text[:LONGEST]}{CUT}",
+            f"the model saw only the first {LONGEST:,} of {len(text):,} characters of its facts",
+        )
+    return text, "" if short == plain else "the model saw only a part of the long texts and lists in its facts"
 
 
 def _shortened(value: object) -> object:
