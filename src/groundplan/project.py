@@ -270,6 +270,7 @@ class AsyncProject:
             registry=self._registry,
             plans=PlanStore(state_folder()) if calls else None,
             calls=calls,
+            notes=[*self.notes],
         )
         return Stage(context, sources, options, Effects(state_folder()))
 
