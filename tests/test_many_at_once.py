@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def in_postgres(folder: Path, superuser: str) -> Iterator[str]:  # noqa: F811
     """The same tables in a database of their own."""
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     database = f"gp_many_{uuid.uuid4().hex[:12]}"
     columns = {
         "sales": "date date, region text, product_category text, channel text, units int, revenue float8, cost float8",

@@ -68,6 +68,7 @@ def test_a_name_that_only_looks_alike_never_binds(name: str) -> None:
     assert reading.missing in (name, "entity")
 
 
+@pytest.mark.needs("knowledge")  # Russian forms come from its dictionary
 def test_a_likely_name_is_suggested() -> None:
     reading = read("Достижения на Газпраме")
     assert isinstance(reading, Clarification)

@@ -70,7 +70,7 @@ def test_a_value_that_breaks_the_query_is_not_repeated(source: Tables) -> None:
 
 
 def test_a_dropped_connection_is_worth_another_try(postgres_url: str, superuser: str) -> None:
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     source = Tables.open(postgres_url)
     handle = made(source, "select_columns", {"columns": ["name"]}, "customers")
     assert len(rows(source, handle)) == 4
