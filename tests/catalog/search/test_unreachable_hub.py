@@ -27,7 +27,7 @@ def closed() -> str:
 
 
 @pytest.mark.skipif(not installed(), reason="needs the extra `semantic`")
-@pytest.mark.requirement("R8", "R16")
+@pytest.mark.requirement("R8")
 def test_words_alone_are_searched_and_a_note_says_so(closed: str, tmp_path: Path) -> None:
     """In a process of its own: the hub's client reads its settings when it is imported."""
     hub = {"HF_ENDPOINT": closed, "HF_HOME": str(tmp_path / "empty")}
