@@ -13,8 +13,8 @@ setup:  ## make .venv with everything a contributor needs
 test:  ## run the tests
 	$(BIN)python -m pytest -n 2 --dist loadfile
 
-lint:  ## check style, types and imports
-	$(BIN)ruff check . && $(BIN)ruff format --check . && $(BIN)mypy && $(BIN)mypy docs/generate.py && $(BIN)lint-imports --no-cache --no-logo
+lint:  ## check style, types, imports and dependencies
+	$(BIN)ruff check . && $(BIN)ruff format --check . && $(BIN)mypy && $(BIN)mypy docs/generate.py && $(BIN)lint-imports --no-cache --no-logo && $(BIN)deptry src
 
 docs:  ## write the generated pages and build the site into site/
 	$(BIN)python docs/generate.py && NO_MKDOCS_2_WARNING=1 $(BIN)mkdocs build --quiet --strict

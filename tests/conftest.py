@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,24 @@ import pytest
 from groundplan.catalog.catalog import Catalog
 from groundplan.project import load_catalog
 from tests.asking.tables.described import SALES, Known, describe
+from tests.extras import missing, missing_for
+
+
+class NotInstalled(pytest.Module):
+    """A file whose tests need an extra that is not there: it is not even imported."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        pytest.skip(str(missing_for(self.path)), allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    return NotInstalled.from_parent(parent, path=module_path) if missing_for(module_path) else None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for reason in (missing(extra) for mark in item.iter_markers("needs") for extra in mark.args):
+        if reason:
+            pytest.skip(reason)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def in_postgres(folder: Path, superuser: str) -> Iterator[str]:  # noqa: F811
     """The same tables in a database of their own."""
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     database = f"gp_many_{uuid.uuid4().hex[:12]}"
     columns = {
         "sales": "date date, region text, product_category text, channel text, units int, revenue float8, cost float8",
@@ -65,10 +65,12 @@ async def compare(where: object, questions: int, at_once: int) -> tuple[str, ...
         await project.close()
 
 
+@pytest.mark.requirement("R75", part="one process")
 def test_two_hundred_questions_sixty_four_at_a_time(folder: Path) -> None:
     assert asyncio.run(compare(folder, 200, 64)) == ()
 
 
+@pytest.mark.requirement("R75", part="one process")
 def test_postgres_answers_many_at_once_too(in_postgres: str) -> None:
     assert asyncio.run(compare(in_postgres, 2 * len(QUESTIONS), 32)) == ()
 
@@ -80,6 +82,7 @@ async def until(true: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.requirement("R75", part="cancelled")
 def test_a_cancelled_question_stops_its_query_and_the_project_goes_on(folder: Path) -> None:
     """The table is replaced by a cross join that would take days, once the question is planned."""
 

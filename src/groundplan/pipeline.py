@@ -465,6 +465,7 @@ class Waiting:
     stage: str | None
     state: State
     exists: bool
+    ended: bool = False
 
     @property
     def plan(self) -> Plan | None:
@@ -478,7 +479,16 @@ class Waiting:
 
 async def look(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
     snapshot = await stages().compile(checkpointer=saver).aget_state(_config(thread))
-    return Waiting(next(iter(snapshot.next), None), cast(State, snapshot.values), bool(snapshot.created_at))
+    exists, stage = bool(snapshot.created_at), next(iter(snapshot.next), None)
+    return Waiting(stage, cast(State, snapshot.values), exists, exists and stage is None)
+
+
+async def last_stage(thread: str, saver: BaseCheckpointSaver[Any]) -> str | None:
+    """The checkpoint from which the last stage can be repeated: an outcome holds rows, so no checkpoint keeps it."""
+    async for snapshot in stages().compile(checkpointer=saver).aget_state_history(_config(thread)):
+        if snapshot.next:
+            return str(snapshot.config["configurable"]["checkpoint_id"])
+    return None
 
 
 async def drive(
@@ -486,10 +496,11 @@ async def drive(
     stage: Stage,
     thread: str | None = None,
     saver: BaseCheckpointSaver[Any] | None = None,
+    checkpoint: str | None = None,
 ) -> State:
     """Run the stages until the question ends or waits for a reply. With a saver, checkpoint after every stage.
 
-    Without a state or a reply, continue the thread where the last process stopped.
+    Without a state or a reply, continue the thread where the last process stopped, or from an earlier `checkpoint`.
     """
     state: State = {}
     events = (
@@ -497,7 +508,7 @@ async def drive(
         .compile(checkpointer=saver)
         .astream(
             Command(resume=given.value) if isinstance(given, Reply) else given,
-            _config(thread),
+            _config(thread, checkpoint),
             context=stage,
             stream_mode=["updates", "values"],
             durability="sync" if saver else None,
@@ -517,5 +528,8 @@ def waits(state: State) -> bool:
     return "__interrupt__" in state
 
 
-def _config(thread: str | None) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread} if thread else {}, "recursion_limit": MOST_STAGES}
+def _config(thread: str | None, checkpoint: str | None = None) -> RunnableConfig:
+    configured = {"thread_id": thread} if thread else {}
+    if checkpoint:
+        configured["checkpoint_id"] = checkpoint
+    return {"configurable": configured, "recursion_limit": MOST_STAGES}

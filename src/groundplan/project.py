@@ -22,7 +22,7 @@ from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
 from groundplan.context import Context, Values
-from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Proposal
@@ -30,7 +30,7 @@ from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import StateInvalid, UsageError
-from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, look, waits
+from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, last_stage, look, waits
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
@@ -167,11 +167,13 @@ class AsyncProject:
             await self._drive_lasting(begin(run, asked), stage, run)
         return _ended(stage)
 
-    async def _drive_lasting(self, given: State | Reply | None, stage: Stage, run: str) -> None:
+    async def _drive_lasting(
+        self, given: State | Reply | None, stage: Stage, run: str, checkpoint: str | None = None
+    ) -> None:
         """Run with checkpoints, and delete them when the run has ended. A run that waits keeps them."""
         saver = await self._open_checkpoints()
         stage.options.on_run(run)
-        state = await drive(given, stage, run, saver)
+        state = await drive(given, stage, run, saver, checkpoint)
         if not waits(state):
             await saver.adelete_thread(run)
 
@@ -184,16 +186,20 @@ class AsyncProject:
     ) -> Outcome:
         """Continue a run that was interrupted, or that waits for approval or for a `reply` to its clarification.
 
-        The plan passes the gate again. Finished steps do not run again, and no effect happens twice.
+        Without the reply that it waits for, it asks its question again. The plan passes the gate again. Finished steps
+        do not run again, and no effect happens twice.
         """
-        waiting = await look(run_id, await self._open_checkpoints())
+        saver = await self._open_checkpoints()
+        waiting = await look(run_id, saver)
         if not waiting.exists:
             raise StateInvalid(f"there is no run {run_id!r} to resume")
         if waiting.stage == "clarify" and reply is None:
-            raise UsageError(f"run {run_id!r} waits for a reply to its question; pass a reply")
+            return Clarification.model_validate(waiting.state["clarification"])
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
-        await self._drive_lasting(Reply(reply) if waiting.stage == "clarify" and reply else None, stage, run_id)
+        replied = Reply(reply) if waiting.stage == "clarify" and reply else None
+        repeated = await last_stage(run_id, saver) if waiting.ended else None
+        await self._drive_lasting(replied, stage, run_id, repeated)
         return _ended(stage)
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
@@ -265,6 +271,7 @@ class AsyncProject:
             registry=self._registry,
             plans=PlanStore(state_folder()) if calls else None,
             calls=calls,
+            notes=[*self.notes],
         )
         return Stage(context, sources, options, Effects(state_folder()))
 

@@ -269,11 +269,11 @@ def test_a_slower_variant_is_slower_by_as_much(answer: Answer) -> None:
 
         return Variant(f"{seconds}", slow)
 
-    found = compared([taking(0.1), taking(0.02)], conversation(*[SHOPS] * 6))
-    assert found.variants[0].latency.p50.value >= 100
+    found = compared([taking(0.5), taking(0.02)], conversation(*[SHOPS] * 6))
+    assert found.variants[0].latency.p50.value >= 500
     (change,) = found.differences
-    assert -100 < change.latency_ms.low <= change.latency_ms.value < -40
-    assert -0.9 < change.latency_p50.value < -0.4
+    assert change.latency_ms.low <= change.latency_ms.value < -100  # 480, and either may have to wait for a processor
+    assert -1 < change.latency_p50.value < -0.2
     assert change.tokens_share is None
 
 
@@ -383,6 +383,7 @@ def test_one_way_is_no_comparison(folder: Path) -> None:
 
 
 @pytest.mark.requirement("R59", "R61")
+@pytest.mark.needs("llm")
 def test_the_short_way_asks_tableau_less_and_builds_on_earlier_turns() -> None:
     """The servers count: the long way reads the fields for every question, ours once."""
     script = ROOT / "benchmarks/tableau_conversations.py"

@@ -22,6 +22,7 @@ def registry() -> Registry:
     return build_registry(rows())
 
 
+@pytest.mark.needs("knowledge")  # Russian forms come from its dictionary
 @pytest.mark.parametrize(("text", "entity"), listed("found"))
 def test_name_is_found_in_any_form(text: str, entity: str, registry: Registry) -> None:
     assert named(text, registry) == [entity]

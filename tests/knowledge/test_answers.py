@@ -30,6 +30,7 @@ def portfolio() -> Iterator[Project]:
 
 
 @pytest.mark.requirement("R2", "R44", "R47", "R49", "R60")
+@pytest.mark.needs("knowledge")  # Russian forms come from its dictionary
 @pytest.mark.parametrize(("question", "case"), listed("regression", "more"))
 def test_the_answer_lists_all_of_it_from_the_graph(question: str, case: dict[str, Any], portfolio: Project) -> None:
     thread = f"thread of {question}"

@@ -33,6 +33,7 @@ def knowledge() -> KnowledgeSchema:
 
 
 @pytest.mark.requirement("R2", "R3", "R4", "R60")
+@pytest.mark.needs("knowledge")  # Russian forms come from its dictionary
 @pytest.mark.parametrize(("question", "case"), listed("regression", "more"))
 def test_question_asks_exactly_these_intents_of_these_entities(
     question: str, case: dict[str, Any], knowledge: KnowledgeSchema, registry: Registry

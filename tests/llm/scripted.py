@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from groundplan.contracts.contract import Contract
 from groundplan.settings import Endpoint
+from tests.patience import HANGS
 
 PROBED = '{"word": "kvarnsten"}'
 Behaviour = Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -87,7 +88,7 @@ def dies_within(body: str) -> Behaviour:
 
 
 async def hangs(writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(30)
+    await asyncio.sleep(HANGS)
 
 
 async def hangs_up(writer: asyncio.StreamWriter) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -76,7 +75,6 @@ class Scripted:
     def __init__(self, log: Path | None = None) -> None:
         self.log = log
         self.calls: Counter[str] = Counter()
-        self.ended: dict[str, float] = {}
         self.restored: list[str] = []
 
     @staticmethod
@@ -96,7 +94,6 @@ class Scripted:
             error = TransientError(f"{call.step} is busy")
             error.retry_after = float(str(call.params["retry_after"])) if "retry_after" in call.params else None
             raise error
-        self.ended[call.step] = time.monotonic()
         handle = f"{call.step}({','.join(str(i) for i in call.inputs.values())})"
         self._write(f"end {call.step} {handle}")
         rows = int(float(str(call.params.get("rows", 1))))

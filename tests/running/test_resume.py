@@ -15,6 +15,7 @@ import pytest
 
 from groundplan.errors import StateInvalid
 from groundplan.running.run import run
+from tests.patience import HANGS
 from tests.running.saving import saved_in
 from tests.running.scripted import Scripted, checked, step
 
@@ -27,7 +28,7 @@ def start(database: Path, log: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ})
 
 
-def wait_for(log: Path, line: str, seconds: float = 20) -> None:
+def wait_for(log: Path, line: str, seconds: float = HANGS) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if log.exists() and line in log.read_text():

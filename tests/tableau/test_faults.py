@@ -11,6 +11,7 @@ import pytest
 
 from groundplan.errors import SourceError, WorldError
 from groundplan.project import Project
+from tests.patience import SOON
 from tests.sources.tableau.calling import configured
 from tests.sources.tableau.double.serving import Fault
 from tests.sources.tableau.double.tableau import Tableau
@@ -19,7 +20,6 @@ from tests.tableau.conftest import Opener
 
 QUESTION = "total sales by region"
 SQL = 'SELECT "Region", sum("Sales") FROM superstore GROUP BY 1 ORDER BY 2 DESC'
-SECONDS = 5.0
 BY_REGION = [
     {"id": "metric:Sales", "value": {"kind": "metric", "column": "Sales", "function": "sum"}},
     {"id": "group_by:Region", "value": {"kind": "group_by", "column": "Region"}},
@@ -30,7 +30,7 @@ GROUPED: list[dict[str, Any]] = [{"fieldCaption": "Region"}, {"fieldCaption": "S
 @pytest.fixture
 def project(tableau: Tableau, opening: Opener) -> Project:
     """It knows the fields and their members; what follows is about queries."""
-    opened = opening(request_seconds=0.5)
+    opened = opening(request_seconds=1.5)
     answered(ask(opened, QUESTION))
     tableau.requests.clear()
     return opened
@@ -64,7 +64,7 @@ def test_what_lasts_is_refused_in_time_and_says_what_to_do(
     tableau.fault(fault)
     begun = time.monotonic()
     refusal = refused(ask(project, QUESTION))
-    assert time.monotonic() - begun < SECONDS
+    assert time.monotonic() - begun < SOON
     assert refusal.issues[0].code in ("running/tool", "running/deadline")
     assert said in refusal.text
     assert "CANARY" not in refusal.model_dump_json()
@@ -75,7 +75,7 @@ def test_a_server_that_asks_for_patience_gets_it(tableau: Tableau, project: Proj
     tableau.fault("429000 after 1", times=1)
     begun = time.monotonic()
     assert shown(answered(ask(project, QUESTION))) == truth(tableau, SQL)
-    assert 0.9 < time.monotonic() - begun < SECONDS
+    assert time.monotonic() - begun > 0.9
 
 
 @pytest.mark.requirement("R46")
@@ -115,7 +115,7 @@ def test_without_metadata_nothing_is_opened_and_nothing_is_asked(tableau: Tablea
     begun = time.monotonic()
     with pytest.raises(WorldError, match="query engine down"):
         Project({"tableau": configured(tableau, tmp_path)})
-    assert time.monotonic() - begun < SECONDS
+    assert time.monotonic() - begun < SOON
     assert tableau.count("query-datasource") == 0
 
 
@@ -226,5 +226,5 @@ def test_a_first_question_meets_a_fault_anywhere_and_ends_typed(
     begun = time.monotonic()
     with pytest.raises(WorldError) as caught, Project({"tableau": configured(tableau, tmp_path)}) as project:
         ask(project, QUESTION)
-    assert time.monotonic() - begun < 2 * SECONDS
+    assert time.monotonic() - begun < SOON
     assert "CANARY" not in str(caught.value)

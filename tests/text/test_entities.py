@@ -68,6 +68,7 @@ def test_a_name_that_only_looks_alike_never_binds(name: str) -> None:
     assert reading.missing in (name, "entity")
 
 
+@pytest.mark.needs("knowledge")  # Russian forms come from its dictionary
 def test_a_likely_name_is_suggested() -> None:
     reading = read("Достижения на Газпраме")
     assert isinstance(reading, Clarification)
@@ -99,11 +100,11 @@ def test_every_name_finds_its_own_entity_when_said_as_written(names: list[str]) 
         assert found(f"so: {name}", registry).get(name) == SPELLED
 
 
-def test_a_question_costs_a_few_milliseconds_among_fifty_thousand_names() -> None:
+def test_a_question_costs_a_few_milliseconds_of_a_processor_among_fifty_thousand_names() -> None:
     names = [f"The {chr(65 + n % 26)}{chr(97 + n // 26 % 26)}ron{chr(97 + n // 676 % 26)}el {n}" for n in range(50_000)]
     registry = build_registry((name, "film", name, ()) for name in names)
     found(f"who made {names[777]} and the rest", registry)
-    began = time.perf_counter()
+    began = time.thread_time()
     for name in names[:2000:100]:
         assert found(f"who made {name} and the rest", registry)[name] == SPELLED
-    assert (time.perf_counter() - began) / 20 < 0.05
+    assert (time.thread_time() - began) / 20 < 0.05  # 0.001 s; to look at every name takes longer

@@ -73,6 +73,6 @@ def test_brackets_inside_strings_are_no_levels() -> None:
 
 def test_the_last_of_many_keys_costs_no_more_than_the_others() -> None:
     text = "{" + ",".join(f'"{number}": 0' for number in range(50_000)) + ', "0": 1}'
-    began = time.perf_counter()
+    began = time.thread_time()
     assert refused(text).fault == "duplicate_key"
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 5  # 0.08 s; comparing each key with each other takes minutes

@@ -10,6 +10,7 @@ import pytest
 
 from groundplan.contracts.answer import Refusal
 from groundplan.project import Project
+from tests.patience import SOON
 from tests.trackers import truth
 from tests.trackers.shop import Shop, answered, ask, shop
 
@@ -68,7 +69,7 @@ def test_without_both_nothing_is_answered_and_both_are_named(servers: Shop, proj
 @pytest.mark.requirement("R42")
 def test_three_lists_are_asked_for_before_the_first_is_answered(tmp_path: Path) -> None:
     """No server answers its first call before every list has been asked for: one after another would never end."""
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=SOON)
 
     def waiting(calls: int) -> Callable[[int], None]:
         def wait(number: int) -> None:

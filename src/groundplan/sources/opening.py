@@ -38,8 +38,8 @@ def openers(where: Any) -> list[Opener]:
 
 
 def tool_files(kinds: Collection[str] | None = None) -> list[Path]:
-    """The YAML files that describe the tools of these sources, or of all installed ones."""
-    wanted = [kind for kind in installed() if kinds is None or kind in kinds]
+    """The YAML files that describe the tools of these sources, or of all installed ones; a model has none."""
+    wanted = [kind for kind in installed() if kind != MODEL and (kinds is None or kind in kinds)]
     return [file for kind in wanted for file in load_type(kind).tools()]
 
 

@@ -255,7 +255,7 @@ def test_each_execution_is_in_the_audit_trail() -> None:
         ("reasoning_structure", "1.0.0", "finished"),
         ("retrieval_planner", "1.0.0", "finished"),
     ]
-    assert all(0 < entry.ms < 10_000 and entry.output for entry in trail)
+    assert all(entry.ms > 0 and entry.output for entry in trail)
 
 
 @pytest.mark.requirement("R63")

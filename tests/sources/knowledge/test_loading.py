@@ -123,8 +123,8 @@ def test_a_small_base_fits_into_one_file(tmp_path: Path) -> None:
 @pytest.mark.requirement("R47")
 def test_a_hundred_thousand_edges_load_in_seconds() -> None:
     description = Path(__file__).parents[3] / "src/groundplan/evaluation/suites/metaqa.yaml"
-    began = time.perf_counter()
+    began = time.process_time()
     builder = GraphBuilder(load_description(description).schema)
     builder.add_file(FILMS)
     assert builder.finish().edge_count == 130_172
-    assert time.perf_counter() - began < 10  # 0.8 s on an idle machine
+    assert time.process_time() - began < 10  # 0.8 s of a processor

@@ -14,6 +14,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.patience import HANGS
+
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.step_outcome import StepOutcome
@@ -80,7 +82,7 @@ def rows(database: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def _wait_for(port: int) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + HANGS
     while time.monotonic() < until:
         with closing(socket.socket()) as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from tests.patience import SOON
 from tests.sources.tableau.calling import BY_REGION, ask, during, opened, ready, rows, run
 from tests.sources.tableau.double.serving import Fault
 from tests.sources.tableau.double.tableau import Tableau
@@ -31,7 +32,7 @@ def test_a_fault_on_any_call_ends_typed_in_time(tableau: Tableau, tmp_path: Path
     tableau.fault(fault, on=tableau.luid if endpoint == "datasource" else endpoint)
     begun = time.monotonic()
     outcome = run(opened(tableau, tmp_path, request_seconds=0.2), BY_REGION, SECONDS)
-    assert time.monotonic() - begun < SECONDS + 0.5
+    assert time.monotonic() - begun < SOON
     assert len(tableau.requests) <= 4 * 3 + 4
     if outcome.status == "finished":
         assert outcome.facts is not None
@@ -46,7 +47,7 @@ def test_a_fault_on_any_call_ends_typed_in_time(tableau: Tableau, tmp_path: Path
 @pytest.mark.parametrize("fault", [*PASSING, *DROPPED])
 def test_what_passes_is_tried_again(tableau: Tableau, tmp_path: Path, fault: Fault) -> None:
     tableau.fault(fault, times=2)
-    assert len(rows(ask(opened(tableau, tmp_path, request_seconds=0.4), BY_REGION))) == 4
+    assert len(rows(ask(opened(tableau, tmp_path, request_seconds=1.5), BY_REGION))) == 4
     assert tableau.count("query-datasource") == 3
 
 
@@ -73,7 +74,7 @@ def test_patience_beyond_the_deadline_is_not_waited_for(tableau: Tableau, tmp_pa
     begun = time.monotonic()
     with pytest.raises(SourceError, match=r"too many queries in this hour .* try again later"):
         ask(opened(tableau, tmp_path), BY_REGION)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < SOON
     assert tableau.count("query-datasource") == 1
 
 
@@ -89,7 +90,7 @@ def test_a_server_slower_than_the_step_ends_in_its_deadline(tableau: Tableau, tm
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded, match="query-datasource did not answer in the step's time"):
         ask(opened(tableau, tmp_path), BY_REGION, seconds=1)
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < SOON
 
 
 @pytest.mark.requirement("R46")

@@ -48,7 +48,7 @@ def superuser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgres_url(superuser: str) -> Iterator[str]:
     """A database with the data set, reached as a role that may only SELECT from two of its tables."""
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     mark = uuid.uuid4().hex[:12]
     database, role, word = f"gp_{mark}", f"reader_{mark}", uuid.uuid4().hex
     with psycopg.connect(superuser, autocommit=True) as admin:

@@ -81,7 +81,7 @@ def watched(request: pytest.FixtureRequest) -> Iterator[tuple[Tables, Server]]:
         yield source, Server()
         asyncio.run(source.close())
         return
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     url = request.getfixturevalue("postgres_url")
     source = Tables.open(url)
     with psycopg.connect(request.getfixturevalue("superuser"), autocommit=True) as admin:
@@ -203,7 +203,7 @@ def slow_to_describe(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
             connection.execute("CREATE VIEW slow AS SELECT a.n % (b.n + c.n + 1) AS n FROM one a, one b, one c")
         where = str(tmp_path / "slow.duckdb")
     else:
-        psycopg = pytest.importorskip("psycopg")
+        psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
         url, superuser = request.getfixturevalue("postgres_url"), request.getfixturevalue("superuser")
         role, database = urlsplit(url).username, urlsplit(url).path.strip("/")
         with psycopg.connect(superuser, dbname=database, autocommit=True) as owner:

@@ -6,6 +6,7 @@ import asyncio
 import time
 
 import pytest
+from tests.patience import HANGS, SOON
 from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.contracts.facts import TableRef
@@ -31,7 +32,7 @@ def test_a_runaway_query_is_cancelled_at_the_deadline(source: Tables) -> None:
     begin = time.monotonic()
     with pytest.raises(DeadlineExceeded, match="cancelled after"):
         asyncio.run(source.fetch(ref, "a reader", 10, SECONDS))
-    assert time.monotonic() - begin < SECONDS * 1.1 + 0.5
+    assert time.monotonic() - begin < SOON
     assert len(rows(source, source.table("customers"))) == 4
 
 
@@ -39,23 +40,23 @@ def test_a_step_without_time_left_ends_at_once(source: Tables) -> None:
     begin = time.monotonic()
     with pytest.raises(DeadlineExceeded):
         call(source, "show_table", {}, source.restore(runaway(source)), seconds=0, run="no time")
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < SOON
 
 
 def test_other_queries_run_beside_a_slow_one(source: Tables) -> None:
     ref = runaway(source)
 
-    async def beside() -> float:
-        slow = asyncio.create_task(source.fetch(ref, "a reader", 10, SECONDS))
+    async def beside() -> bool:
+        slow = asyncio.create_task(source.fetch(ref, "a reader", 10, HANGS))
         await asyncio.sleep(0.1)
-        begin = time.monotonic()
         await asyncio.to_thread(call, source, "show_table", {}, "customers", run="beside")
-        took = time.monotonic() - begin
-        with pytest.raises(DeadlineExceeded):
+        still_running = not slow.done()
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
             await slow
-        return took
+        return still_running
 
-    assert asyncio.run(beside()) < SECONDS / 2
+    assert asyncio.run(beside())
 
 
 def test_a_value_that_breaks_the_query_is_not_repeated(source: Tables) -> None:
@@ -69,7 +70,7 @@ def test_a_value_that_breaks_the_query_is_not_repeated(source: Tables) -> None:
 
 
 def test_a_dropped_connection_is_worth_another_try(postgres_url: str, superuser: str) -> None:
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     source = Tables.open(postgres_url)
     handle = made(source, "select_columns", {"columns": ["name"]}, "customers")
     assert len(rows(source, handle)) == 4

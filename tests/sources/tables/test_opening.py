@@ -206,7 +206,12 @@ def test_a_header_longer_than_a_name_may_be_is_cut(tmp_path: Path) -> None:
         (lambda folder: _file(folder / "bad.parquet", b"nonsense"), SourceError, "cannot be read"),
         (lambda folder: _file(folder / "bad.xlsx", b"nonsense"), SourceError, "is not a readable Excel workbook"),
         (lambda folder: _file(folder / "bad.duckdb", b"nonsense" * 2000), SourceError, "cannot be opened read-only"),
-        (lambda folder: "postgres://nobody:word@127.0.0.1:1/none", SourceError, "postgres://127.0.0.1:1/none: cannot"),
+        pytest.param(
+            lambda folder: "postgres://nobody:word@127.0.0.1:1/none",
+            SourceError,
+            "postgres://127.0.0.1:1/none: cannot",
+            marks=pytest.mark.needs("postgres"),
+        ),
         (lambda folder: object(), UsageError, "is not an SQL backend"),
         (lambda folder: {"a": 5}, UsageError, "give at least one frame by name"),
     ],

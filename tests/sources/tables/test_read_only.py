@@ -77,7 +77,7 @@ def test_the_locked_door_stays_locked(attacked: Tables, option: str) -> None:
 
 @pytest.mark.parametrize("kind", EVERYWHERE | POSTGRES)
 def test_the_select_only_role_can_do_no_harm(postgres_url: str, stolen: list[Path], kind: str) -> None:
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         assert connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (False,)
         before = _checksum(connection)

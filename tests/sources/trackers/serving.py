@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
-HANGS = 3.0  # seconds: longer than any client of these tests waits
+from tests.patience import HANGS
+
 Fault = Literal[
     "timeout",
     "reset",
@@ -84,6 +85,7 @@ class Served:
     at_once: int = 0
     last: Reply | None = None
     guard: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)  # the server is shut: hang no longer
 
 
 @contextmanager
@@ -96,6 +98,7 @@ def serving(answer: Callable[[Request], Reply], **settings: object) -> Iterator[
     try:
         yield served
     finally:
+        served.over.set()
         server.shutdown()
         server.server_close()
 
@@ -142,7 +145,7 @@ def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
             whole = served.answer(request)
             match fault:
                 case "timeout":
-                    time.sleep(HANGS)
+                    served.over.wait(HANGS)
                     self.close_connection = True
                 case "reset":
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

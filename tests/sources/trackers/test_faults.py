@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from tests.patience import SOON
 from tests.sources.trackers.calling import Tracking, gitlab, gitlab_double, ready, youtrack, youtrack_double
 from tests.sources.trackers.serving import Fault, RateLimit, Served, every, only, serving
 
@@ -56,7 +57,7 @@ def test_a_fault_on_every_nth_call_ends_typed_in_time(
     tool: str, fault: Fault, fails: Callable[[int], bool], tmp_path: Path
 ) -> None:
     outcome, served, seconds = run(tool, tmp_path, fault=fault, fails=fails)
-    assert seconds < SECONDS + 0.5
+    assert seconds < SOON
     assert len(served.requests) <= 4 * 3, "each page is asked for three times at most"
     if outcome.status == "finished":
         assert outcome.facts is not None
@@ -126,7 +127,7 @@ def test_when_time_runs_out_what_came_is_given_and_marked(tool: str, tmp_path: P
     assert outcome.facts is not None, outcome.issue
     assert (outcome.facts.rows, outcome.facts.state.kind) == (100, "truncated")
     assert "time" in outcome.facts.state.model_dump()["reason"]
-    assert seconds < SECONDS + 0.5
+    assert seconds < SOON
 
 
 @pytest.mark.requirement("R42")

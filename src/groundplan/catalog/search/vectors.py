@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
+HUB_SECONDS = 5.0
 NEAREST = 200  # documents with a score of their own; all others get the lowest of these scores
 
 Matrix = NDArray[np.float32]
@@ -99,9 +103,27 @@ def _load_model(name: str) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(name, device="cpu")
+        return SentenceTransformer(name, device="cpu", local_files_only=True)
     except OSError as error:
-        raise WorldError(
+        missing = WorldError(
             f"the embedding model {name!r} cannot be loaded; download it, or name a folder as "
             "`embeddings` in groundplan.toml or in GROUNDPLAN_EMBEDDINGS"
-        ) from error
+        )
+        if not _hub_answers():
+            raise missing from error
+    try:
+        return SentenceTransformer(name, device="cpu")
+    except OSError as error:
+        raise missing from error
+
+
+def _hub_answers() -> bool:
+    """Asked once and briefly: the hub's own client tries each file again for half a minute."""
+    hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    try:
+        urlopen(Request(hub, method="HEAD"), timeout=HUB_SECONDS).close()  # noqa: S310 - the user's own setting
+    except HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

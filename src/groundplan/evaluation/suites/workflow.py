@@ -74,10 +74,12 @@ class Bench:
     own: Mapping[str, Search]  # word search in a tool's own catalog, by the tool's name
 
     def context_for(self, request: Request, seconds: float = MODEL_SECONDS) -> Context:
+        context = replace(self.contexts[request.nodes[0].name], calls=None, notes=[], trail=[])
+        if self.cascade is None:
+            return context
         from groundplan.llm.calls import Calls
 
-        calls = Calls(self.cascade, seconds) if self.cascade else None
-        return replace(self.contexts[request.nodes[0].name], calls=calls, notes=[], trail=[])
+        return replace(context, calls=Calls(self.cascade, seconds))
 
 
 @dataclass(frozen=True)

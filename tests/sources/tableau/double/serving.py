@@ -16,9 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
+from tests.patience import HANGS
 from tests.sources.tableau.double.errors import refused
 
-HANGS = 3.0  # seconds: longer than any client of these tests waits
 Fault = Literal[
     "408000",
     "429000",
@@ -95,6 +95,7 @@ class Served(ABC):
     troubles: list[Trouble] = field(default_factory=list)
     slow: float = 0.3  # seconds that a slow answer takes
     guard: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)  # the server is shut: hang no longer
 
     @abstractmethod
     def answer(self, request: Request) -> Reply: ...
@@ -129,6 +130,7 @@ def serving(served: Served) -> Iterator[None]:
     try:
         yield
     finally:
+        served.over.set()
         server.shutdown()
         server.server_close()
     for broken in server.broken:
@@ -191,7 +193,7 @@ def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
 
         def _break_off(self, fault: Fault) -> None:
             if fault == "timeout":
-                time.sleep(HANGS)
+                served.over.wait(HANGS)
             else:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()

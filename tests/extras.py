@@ -1,0 +1,25 @@
+"""Tests that need an extra are skipped without it, and the reason says which: by their path or by the mark `needs`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGES = {"knowledge": "pymorphy3", "llm": "openai", "mcp": "mcp", "postgres": "psycopg", "semantic": "faiss"}
+NEEDED = {
+    "answering/test_workflow_answers.py": "mcp",
+    "mcp": "mcp",
+    "sources/mcp": "mcp",
+    "test_mixed_sources.py": "mcp",
+}
+HERE = Path(__file__).parent
+
+
+def missing_for(file: Path) -> str | None:
+    """Why the tests of this file cannot run here."""
+    needed = (extra for path, extra in NEEDED.items() if file.is_relative_to(HERE / path))
+    return next(filter(None, map(missing, needed)), None)
+
+
+def missing(extra: str) -> str | None:
+    return None if find_spec(PACKAGES[extra]) else f"needs the extra `{extra}`: pip install 'groundplan[{extra}]'"
