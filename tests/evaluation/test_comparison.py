@@ -209,8 +209,8 @@ def test_a_folder_without_conversations_says_how_to_write_them(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("sql", "problem"),
     [
-        ("COPY (SELECT 1) TO 'out.csv'", "is not one SELECT"),
-        ("SELECT 1; DROP TABLE x", "is not one SELECT"),
+        ("COPY (SELECT 1) TO 'out.csv'", "is not a single SELECT"),
+        ("SELECT 1; DROP TABLE x", "is not a single SELECT"),
         ("SELECT nothing FROM 'shops.csv'", "fails"),
     ],
 )
@@ -373,7 +373,7 @@ def test_every_strategy_meets_every_model_and_rules_meet_none() -> None:
 
 
 def test_an_unknown_strategy_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no strategy 'rule'; there are adapt, compose, direct, rules"):
+    with pytest.raises(UsageError, match="no strategy 'rule'; the strategies are adapt, compose, direct, rules"):
         find_ways(["rule"], [])
 
 

@@ -104,7 +104,7 @@ class Failure(Contract):
     issue: Issue | None = None
 
 
-class Because(Contract):
+class SkipReason(Contract):
     """Why a router skipped a step: the condition that held, or the conditions that did not."""
 
     conditions: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -119,7 +119,7 @@ class StepEnd(Contract):
     effect: Effect
     status: Literal["finished", "failed", "blocked", "skipped"]
     given: tuple[Item, ...] = ()  # params: as sent by a finished step with an effect, else as far as known
-    because: Because | None = None  # for a skipped step
+    because: SkipReason | None = None  # for a skipped step
     items: tuple[int, ...] = ()  # its results: indexes into `Facts.items`
     groups: tuple[int, ...] = ()  # and into `Facts.groups`
 

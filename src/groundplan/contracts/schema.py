@@ -9,7 +9,7 @@ from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.knowledge import KnowledgeSchema
 
 
-class Called(Contract):
+class ValueSynonyms(Contract):
     """A value and its synonyms."""
 
     value: Text
@@ -28,7 +28,7 @@ class Column(Contract):
     least: Scalar = None  # the range of a number or a time
     greatest: Scalar = None
     verbs: tuple[Text, ...] = ()  # of a time: verbs for the event, such as `created`
-    called: tuple[Called, ...] = ()  # synonyms of its values
+    called: tuple[ValueSynonyms, ...] = ()  # synonyms of its values
 
 
 class Table(Contract):

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.facts import Because, Complete, Facts, Failure, Item, State, StepEnd, StepFacts
+from groundplan.contracts.facts import Complete, Facts, Failure, Item, SkipReason, State, StepEnd, StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.references import taken
 from groundplan.contracts.step_outcome import StepOutcome
@@ -111,7 +111,7 @@ def _param(name: str, value: object) -> Item:
     return Item(kind="param", title=name.replace("_", " "), value=scalar)
 
 
-def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Because | None:
+def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> SkipReason | None:
     """The router decision that skipped the step, directly or through other steps; None if there was none."""
     steps = {other.id: other for other in plan.steps}
     for need in step.needs:
@@ -123,7 +123,7 @@ def _because(step: Step, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome])
     return None
 
 
-def _decided(router: Step, passed_by: str, to: str | None) -> Because | None:
+def _decided(router: Step, passed_by: str, to: str | None) -> SkipReason | None:
     """The conditions behind a router's choice; None if several routes lead to the same step."""
     ways = [place for place, route in enumerate(router.routes) if route.to == to]
     if len(ways) + (router.default == to) > 1:
@@ -131,5 +131,5 @@ def _decided(router: Step, passed_by: str, to: str | None) -> Because | None:
     taken_at = ways[0] if ways else len(router.routes)
     own = [place for place, route in enumerate(router.routes) if route.to == passed_by]
     if own and max(own) < taken_at:
-        return Because(conditions=tuple(router.routes[place].when for place in own), held=False)
-    return Because(conditions=(router.routes[taken_at].when,), held=True)
+        return SkipReason(conditions=tuple(router.routes[place].when for place in own), held=False)
+    return SkipReason(conditions=(router.routes[taken_at].when,), held=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from groundplan.asking.lookup.answer_type import Wanted, find_wanted
-from groundplan.asking.lookup.paths import PathQuery, Way, find_ways, order_marks
+from groundplan.asking.lookup.paths import CandidatePath, PathQuery, find_paths, order_marks
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import Mark
 from groundplan.contracts.reading import Entity
@@ -31,7 +31,7 @@ class Topic:
 class Candidate:
     topic: Topic
     marks: tuple[Mark, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[CandidatePath, ...]
     cost: float
     unexplained: tuple[int, ...]
 
@@ -66,7 +66,7 @@ def _of_topic(scan: LookupScan, topic: Topic) -> Iterator[Candidate]:
     unexplained = tuple(scan.unexplained(topic.first, topic.last, marks))
     extra = UNEXPLAINED * len(unexplained) + (1 - topic.entity.confidence)
     extra += WORSE_SPELLED * _is_spelled_worse(scan, topic) - OWN_TYPE * has_own_type(scan, topic)
-    whole = find_ways(_path_query(scan, topic, marks), topic.entity.type, scan.knowledge)
+    whole = find_paths(_path_query(scan, topic, marks), topic.entity.type, scan.knowledge)
     for ways in (*((way,) for way in whole), _joined(scan, topic, marks)):
         if ways:
             yield Candidate(topic, marks, ways, sum(way.cost for way in ways) + extra, unexplained)
@@ -82,12 +82,12 @@ def _is_understood(scan: LookupScan, candidate: Candidate) -> bool:
     return len([place for place in candidate.unexplained if place not in scan.named_places]) < len(candidate.marks)
 
 
-def _joined(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> tuple[Way, ...]:
+def _joined(scan: LookupScan, topic: Topic, marks: Sequence[Mark]) -> tuple[CandidatePath, ...]:
     """One path for each part joined by "and", if each part has exactly one."""
     parts = _parts(scan, topic, marks)
     if len(parts) < 2:
         return ()
-    found = [find_ways(_path_query(scan, topic, part), topic.entity.type, scan.knowledge) for part in parts]
+    found = [find_paths(_path_query(scan, topic, part), topic.entity.type, scan.knowledge) for part in parts]
     if any(not ways or (len(ways) > 1 and ways[1].cost - ways[0].cost < SAME) for ways in found):
         return ()
     return tuple({ways[0].hops: ways[0] for ways in found}.values())

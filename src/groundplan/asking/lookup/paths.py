@@ -36,7 +36,7 @@ class PathQuery:
 
 
 @dataclass(frozen=True)
-class Way:
+class CandidatePath:
     """A path from the entity, and its alignment cost."""
 
     hops: tuple[str, ...]
@@ -49,12 +49,12 @@ class Way:
         return self.cost < SKIPPED
 
 
-def find_ways(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> list[Way]:
+def find_paths(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> list[CandidatePath]:
     """The paths that cover everything the words name, best first."""
     if not query.orders or len(query.orders[0]) > MOST_MARKS:
         return []
     ways = [*_named(query, kind, knowledge), *_walked(query, kind, knowledge)]
-    best: dict[tuple[str, ...], Way] = {}
+    best: dict[tuple[str, ...], CandidatePath] = {}
     for way in sorted(ways, key=lambda way: (way.cost, way.intent is None, way.hops)):
         best.setdefault(way.hops, way)
     return [way for way in best.values() if way.is_covered]
@@ -72,21 +72,23 @@ def order_marks(marks: Sequence[Mark], first: int, last: int) -> tuple[tuple[Mar
     return tuple(dict.fromkeys(orders))
 
 
-def _named(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
+def _named(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[CandidatePath]:
     """Paths of the intents whose words occur."""
     said = {name for mark in query.orders[0] for name in mark.intents}
     for intent in knowledge.intents:
         if intent.name in said and intent.about == kind:
-            cost = min(_Laid(intent.path, kind, query, knowledge, intent.name).cost(order) for order in query.orders)
-            yield Way(intent.path, cost, intent.name)
+            cost = min(
+                _Alignment(intent.path, kind, query, knowledge, intent.name).cost(order) for order in query.orders
+            )
+            yield CandidatePath(intent.path, cost, intent.name)
 
 
-def _walked(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[Way]:
+def _walked(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[CandidatePath]:
     """Paths built from the words for relations and types."""
     for hops in _paths(query, kind, knowledge):
-        laid = _Laid(hops, kind, query, knowledge)
-        if not query.answer or laid.types[-1] in query.answer:
-            yield Way(hops, min(laid.cost(order) for order in query.orders))
+        alignment = _Alignment(hops, kind, query, knowledge)
+        if not query.answer or alignment.types[-1] in query.answer:
+            yield CandidatePath(hops, min(alignment.cost(order) for order in query.orders))
 
 
 def _paths(query: PathQuery, kind: str, knowledge: KnowledgeSchema) -> Iterator[tuple[str, ...]]:
@@ -118,7 +120,7 @@ def _only_one(place: str, after: str, knowledge: KnowledgeSchema) -> bool:
     return sum(end == after for _, end in _leaving(place, knowledge)) == 1
 
 
-class _Laid:
+class _Alignment:
     """The alignment of marks with one path. Position 2i is the node after i hops, 2i - 1 the hop that leads to it."""
 
     def __init__(

@@ -8,7 +8,7 @@ from datetime import date
 
 from groundplan.asking.lookup.candidates import Candidate, Topic, equals, find_candidates, has_own_type, topics_of
 from groundplan.asking.lookup.follow_up import find_follow_up
-from groundplan.asking.lookup.paths import Way
+from groundplan.asking.lookup.paths import CandidatePath
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
 from groundplan.contracts.answer import Clarification, Refusal, refused
@@ -204,7 +204,7 @@ class _Lookup:
             tuple(self.scan.words[p].text for p in best.unexplained if not any(t.first <= p < t.last for t in topics)),
         )
 
-    def _name(self, entity: Entity, way: Way) -> str:
+    def _name(self, entity: Entity, way: CandidatePath) -> str:
         named = (i.name for i in self.scan.knowledge.intents if i.about == entity.type and i.path == way.hops)
         return way.intent or next(named, f"path:{'/'.join(way.hops)}")
 

@@ -24,7 +24,7 @@ from groundplan.asking.tasks.fill import (
     taken,
     types_of,
 )
-from groundplan.asking.tasks.values import said_in
+from groundplan.asking.tasks.values import values_in
 from groundplan.asking.tasks.words import stems
 from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.contracts.plan import Plan, Step
@@ -141,7 +141,7 @@ def _schema(tools: tuple[Tool, ...], request: PartRequest) -> Schema:
 
 def _may_be_nothing(request: PartRequest) -> bool:
     """Whether the model may choose no tool: only for a part without values and without a matching action tool."""
-    return not said_in(request.part) and all(tool.effect == "read" for tool in request.fitting)
+    return not values_in(request.part) and all(tool.effect == "read" for tool in request.fitting)
 
 
 def _params(tool: Tool, request: PartRequest) -> Iterator[tuple[str, Schema]]:

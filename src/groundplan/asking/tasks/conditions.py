@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from groundplan.asking.tasks.choose import Chosen
 from groundplan.asking.tasks.fill import Made, choices_of, fill, properties_of, types_of
-from groundplan.asking.tasks.values import said_in
+from groundplan.asking.tasks.values import values_in
 from groundplan.asking.tasks.words import QUOTED, load_compose_words, spoken, stems, tool_words
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
@@ -64,7 +64,7 @@ def find_conditions(text: str, earlier: Sequence[Made], offered: Sequence[Tool])
 
 def _is_told(chosen: Chosen, text: str) -> bool:
     """Whether the params come from stated values, and not only from a phrase after a preposition."""
-    told = [*(str(one.value) for one in said_in(text)), *(one.text for one in said_in(text))]
+    told = [*(str(one.value) for one in values_in(text)), *(one.text for one in values_in(text))]
     return not chosen.filling.guessed or all(
         isinstance(value, dict) or str(value) in told for value in chosen.filling.params.values()
     )

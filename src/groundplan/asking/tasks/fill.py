@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from groundplan.asking.tasks.values import Said, phrases_in, said_in
+from groundplan.asking.tasks.values import TextValue, phrases_in, values_in
 from groundplan.asking.tasks.words import load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Step
@@ -93,7 +93,7 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
     for score, name, said in sorted(_offers(schemas, required, text), key=lambda one: -one[0]):
         if name in params or said.group in used:
             continue
-        members = [one for one in said_in(text) if one.group == said.group] or [said]
+        members = [one for one in values_in(text) if one.group == said.group] or [said]
         if "array" in types_of(schemas[name]):
             params[name] = [one.value for one in members]
         else:
@@ -118,12 +118,12 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
         params[name], sure, guessed = guess, False, True
     params = {name: _personal(value, earlier) for name, value in params.items()}
     missing = tuple(name for name in required if name not in params)
-    sure = sure and not missing and bool(used) and all(one.group in used for one in said_in(text))
+    sure = sure and not missing and bool(used) and all(one.group in used for one in values_in(text))
     return Filling(params, missing, fanned, sure, guessed)
 
 
-def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> Iterator[tuple[float, str, Said]]:
-    said = said_in(text)
+def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> Iterator[tuple[float, str, TextValue]]:
+    said = values_in(text)
     for name, schema in schemas.items():
         for one in said:
             score = _fit(name, schema, one, text)
@@ -133,7 +133,7 @@ def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> 
 
 def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> Iterator[tuple[str, JsonValue]]:
     """Phrases after a preposition, for text params without another value; the best labelled first."""
-    said, known = said_in(text), load_compose_words()
+    said, known = values_in(text), load_compose_words()
     away = {*known.pointing, *known.people}
     free = [
         one
@@ -153,10 +153,10 @@ def is_hinted(name: str, schema: Mapping[str, Any], text: str) -> bool:
     """Whether the words may contain a value for a param: they name it, or a value fits its kind."""
     if set(map(stem, name_words(name))) & set(stems(text)) or _chosen(schema, text) is not None:
         return True
-    return any(_fit(name, schema, one, text) >= HINTED for one in said_in(text))
+    return any(_fit(name, schema, one, text) >= HINTED for one in values_in(text))
 
 
-def _fit(name: str, schema: Mapping[str, Any], said: Said, text: str) -> float:
+def _fit(name: str, schema: Mapping[str, Any], said: TextValue, text: str) -> float:
     """How well a value fits a param; negative if it cannot."""
     types = types_of(schema)
     if types and not types & _json_types(said, types):
@@ -181,7 +181,7 @@ def _fit(name: str, schema: Mapping[str, Any], said: Said, text: str) -> float:
     return score + (WEAK if said.kind in ("quoted", "name", "code", "number", "date") else 0.0)
 
 
-def _labelled(name: str, said: Said, text: str) -> float:
+def _labelled(name: str, said: TextValue, text: str) -> float:
     """A score if the param's name, or a synonym, comes just before the value."""
     before = [stem(word) for word in re.findall(r"[^\W\d_]+", text[: said.start])[-NEAR:]]
     called = load_compose_words().called
@@ -194,14 +194,14 @@ def _labelled(name: str, said: Said, text: str) -> float:
     return 1.0 if near & set(behind) else 0.0
 
 
-def _described(schema: Mapping[str, Any], said: Said, text: str) -> float:
+def _described(schema: Mapping[str, Any], said: TextValue, text: str) -> float:
     """A score if the param's description mentions the value, or the unit after it."""
     told = set(stems(str(schema.get("description", ""))))
     behind = [stem(word) for word in re.findall(r"[^\W\d_]+", text[said.end :])[:1]]
     return 0.6 if told & set(behind) or stem(said.text) in told else 0.0
 
 
-def _json_types(said: Said, wanted: frozenset[str]) -> frozenset[str]:
+def _json_types(said: TextValue, wanted: frozenset[str]) -> frozenset[str]:
     if said.kind == "number":
         whole = isinstance(said.value, int) or float(cast(float, said.value)).is_integer()
         return frozenset({"number", "string", "array", *(("integer",) if whole else ())})

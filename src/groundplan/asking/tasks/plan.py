@@ -16,7 +16,7 @@ from groundplan.asking.tasks.choose import Choose, Chosen, PartRequest, by_words
 from groundplan.asking.tasks.conditions import StepCondition, find_conditions
 from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.asking.tasks.routing import goal_of, wired
-from groundplan.asking.tasks.values import said_in
+from groundplan.asking.tasks.values import values_in
 from groundplan.asking.tasks.words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
@@ -245,9 +245,9 @@ class _Composer:
 
     def _named_before(self, requirement: Requirement) -> list[str]:
         """The last list of addresses or codes before these words: `for ann@… and ben@…: if they are members`."""
-        before = [s for s in said_in(self.reading.question[: requirement.evidence.start or 0]) if s.kind in SUBJECTS]
+        before = [s for s in values_in(self.reading.question[: requirement.evidence.start or 0]) if s.kind in SUBJECTS]
         last = [one.text for one in before if one.group == before[-1].group]
-        everyone = {one.text for one in said_in(self.reading.question) if one.kind == "email"}
+        everyone = {one.text for one in values_in(self.reading.question) if one.kind == "email"}
         return last if len(last) > 1 else [*everyone] if len(everyone) == 1 else []
 
     def _about(self, text: str, subject: str | None) -> str:
@@ -273,7 +273,7 @@ class _Composer:
     def _tells_of_last(self, text: str) -> bool:
         """Whether the words only ask for fields of the previous step: `provide the name and the address`."""
         words = name_words(text)
-        if not self.made or words[:1] == () or words[0] not in load_compose_words().telling or said_in(text):
+        if not self.made or words[:1] == () or words[0] not in load_compose_words().telling or values_in(text):
             return False
         said = set(map(stem, words))
         return any({stem(word) for word in name_words(field)} <= said for field in self.made[-1].fields)

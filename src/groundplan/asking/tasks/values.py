@@ -53,7 +53,7 @@ _PHRASE = re.compile(
 
 
 @dataclass(frozen=True)
-class Said:
+class TextValue:
     """One value in the text. Values of the same list have the same `group`."""
 
     kind: Kind
@@ -65,7 +65,7 @@ class Said:
 
 
 @lru_cache(maxsize=1_024)  # called for every param of every candidate tool
-def said_in(text: str) -> tuple[Said, ...]:
+def values_in(text: str) -> tuple[TextValue, ...]:
     """The values in order, without values inside other values."""
     taken: list[tuple[Kind, str, int, int]] = []
     for kind, pattern in _PATTERNS:
@@ -81,12 +81,12 @@ def said_in(text: str) -> tuple[Said, ...]:
     return tuple(_grouped(text, taken))
 
 
-def phrases_in(text: str) -> tuple[Said, ...]:
+def phrases_in(text: str) -> tuple[TextValue, ...]:
     """The phrases after prepositions: the weakest evidence of a value."""
     found = (_PHRASE.search(text, start) for start in _starts(text))
     spans = {(one.start(1), one.end(1)): one[1] for one in found if one}
     return tuple(
-        Said("phrase", words, words, start, end, 1_000 + place)
+        TextValue("phrase", words, words, start, end, 1_000 + place)
         for place, ((start, end), words) in enumerate(sorted(spans.items()))
     )
 
@@ -101,12 +101,12 @@ def _is_name(text: str, one: tuple[Kind, str, int, int]) -> bool:
     return not (begins and " " not in one[1]) and one[1] not in ("I", "I'm", "ID")
 
 
-def _grouped(text: str, taken: list[tuple[Kind, str, int, int]]) -> Iterator[Said]:
+def _grouped(text: str, taken: list[tuple[Kind, str, int, int]]) -> Iterator[TextValue]:
     group, before = 0, None
     for kind, words, start, end in taken:
         joined = before and before[0] == kind and _LIST.fullmatch(text, before[3], start)
         group += not joined
-        yield Said(kind, words, _value(kind, words), start, end, group)
+        yield TextValue(kind, words, _value(kind, words), start, end, group)
         before = (kind, words, start, end)
 
 

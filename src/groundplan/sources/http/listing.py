@@ -16,7 +16,7 @@ from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, TableColumn, TableRef, Truncated
-from groundplan.contracts.schema import Called, Column, SourceSchema, Table
+from groundplan.contracts.schema import Column, SourceSchema, Table, ValueSynonyms
 from groundplan.errors import DeadlineExceeded, SourceError, StateInvalid
 from groundplan.sources.by_run import ByRun
 from groundplan.sources.interface import Call, Result
@@ -189,7 +189,7 @@ def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> S
 
 
 def _column(name: str, kind: ColumnKind, wording: Mapping[str, tuple[str, ...]]) -> Column:
-    called = tuple(Called(value=value, words=words) for value, words in wording.items())
+    called = tuple(ValueSynonyms(value=value, words=words) for value, words in wording.items())
     role = "id" if name in ("id", "link") else "temporal" if kind == "time" else "dimension"
     return Column(name=name, type=str(ARROW[kind]), kind=kind, role=role, called=called, verbs=VERBS.get(name, ()))
 
