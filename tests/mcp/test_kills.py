@@ -41,7 +41,7 @@ def test_every_effect_happens_once_though_workers_are_killed_fifty_times(tmp_pat
 @pytest.mark.requirement("R36", "R43")
 def test_a_command_that_dies_with_its_worker_is_started_anew_and_changes_nothing_twice(tmp_path: Path) -> None:
     database = tmp_path / "shop.sqlite"
-    tasks = [task for task in CHANGING if task.kind == "write then book"]
+    tasks = sorted(CHANGING, key=lambda task: task.kind != "write then book")[:3]
     report = killed(f"{shop_command(database)} --slow {SLOW}", tasks, runs=2, kills=1, kills_of_one=4)
     assert report["kills"] > 0
     assert_once(tasks, report, database)

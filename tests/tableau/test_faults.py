@@ -203,7 +203,7 @@ def test_a_top_beside_a_condition_on_totals_is_refused_with_the_reason(tableau: 
     query = {"fields": BY_STATE, "filters": [IN_THE_WEST, total, TOP]}
     refusal = refused(project.run(proposal(query, TOP_STATES)).outcome)
     [issue] = [issue for issue in refusal.issues if issue.code == "query/top-before-filter"]
-    assert "ranks before the filter on SUM(Sales) has left anything out" in issue.problem
+    assert "ranks before the filter on SUM(Sales) applies" in issue.problem
     assert tableau.requests == []
 
 

@@ -39,5 +39,5 @@ def test_words_alone_are_searched_and_a_note_says_so(closed: str, tmp_path: Path
     assert "West" in answer["text"]
     [note] = answer["notes"]
     assert MODEL in note
-    assert note.endswith("words alone are searched")
+    assert note.endswith("tools are searched by words only")
     assert "Retrying" not in asked.stderr, "the hub is asked once, not five times for each file"

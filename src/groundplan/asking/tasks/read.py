@@ -170,7 +170,7 @@ class _Reader:
         return found, body
 
     def _is_intro(self, start: int, end: int) -> bool:
-        """Whether the clause is an introduction: it comes first, announces a task and has no values."""
+        """Whether the clause is a preamble: it comes first, announces a task and has no values."""
         polite = self._skip(start, end, ("please", "kindly", "пожалуйста"))
         values = re.search(r"\d|x{3}", self.plain[start:end])
         more = end < len(self.plain.rstrip())

@@ -1,6 +1,6 @@
 """The connection to one MCP server, used by one call at a time.
 
-A misbehaving server is isolated: its calls time out without affecting other servers.
+A misbehaving server is isolated: its calls reach their limit without affecting other servers.
 """
 
 from __future__ import annotations
