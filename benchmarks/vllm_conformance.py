@@ -30,7 +30,6 @@ from pydantic import Field
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Route
-from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.errors import WorldError
 from groundplan.llm.client import Model
@@ -74,8 +73,6 @@ VERSIONS = "import importlib.metadata, sys; print(*(importlib.metadata.version(n
 
 NAMES = ["revenue", "units sold", "región", 'a "quoted" one', "back\\slash", "дата", "emoji 🍒"]
 CONTRACTS: Mapping[type[Contract], Sequence[str]] = {  # beside each, its texts that are chosen among the names
-    Reading: ("requirements.value.column", "tables"),
-    Requirement: ("value.column",),
     Issue: ("step",),
     Repair: ("step",),
     Coverage: ("requirement", "steps"),

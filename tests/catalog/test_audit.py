@@ -135,7 +135,7 @@ def test_an_alias_that_already_means_something_is_refused_with_its_line(tmp_path
 
 def test_a_misspelt_key_of_the_vocabulary_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "requirements.yaml"
-    file.write_text(REQUIREMENTS.read_text().replace("version: 3", "verzion: 3"))
+    file.write_text(REQUIREMENTS.read_text().replace("version: 4", "verzion: 4"))
     with pytest.raises(CatalogError) as refused:
         load_vocabulary(load_file(CAPABILITIES), load_file(file))
     assert "requirements.yaml:4: the vocabulary has an unknown key 'verzion'; did you mean 'version'?" in str(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
@@ -10,9 +11,10 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.checking.draft import Draft
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
-from groundplan.contracts.reading import Entity, Evidence, Reading, Requirement
+from groundplan.contracts.reading import Entity, Evidence, Filter, GroupBy, Metric, Reading, Requirement
 from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.contracts.tool import Tool
+from tests.questions.notation import condition, value
 
 SOURCES = Path(__file__).parents[2] / "src/groundplan/sources"
 TOOLS = [SOURCES / name / "tools.yaml" for name in ("tables", "knowledge")]
@@ -134,12 +136,17 @@ def catalog(*more: Tool) -> Catalog:
 
 
 def asked(*short: str) -> Reading:
-    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas`, …"""
+    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas`, …
+
+    An expression is in the notation of `tests/questions`: `metric rate = rows(region == 'West') / rows()`.
+    """
     entities = tuple(Entity(id=item.split(":")[2], type="project") for item in short if item.startswith("intent:"))
     return Reading(question="a question", requirements=tuple(_requirement(item) for item in short), entities=entities)
 
 
 def _requirement(short: str) -> Requirement:
+    if named := re.match(r"(metric|group_by|filter) (\w+) = (.+)", short):
+        return _expressed(*named.groups())
     kind, *rest = short.split(":")
     first, second = rest[0], rest[1] if len(rest) > 1 else None
     values: dict[str, Callable[[], dict[str, object]]] = {
@@ -158,6 +165,15 @@ def _requirement(short: str) -> Requirement:
     return Requirement.model_validate(
         {"id": f"{kind}:{name}", "value": {"kind": kind, **values[kind]()}, "evidence": Evidence(text=short)}
     )
+
+
+def _expressed(kind: str, name: str, text: str) -> Requirement:
+    made: dict[str, Callable[[], Metric | GroupBy | Filter]] = {
+        "metric": lambda: Metric(name=name, expression=value(text)),
+        "group_by": lambda: GroupBy(column=name, expression=value(text)),
+        "filter": lambda: Filter(condition=condition(text)),
+    }
+    return Requirement(id=f"{kind}:{name}", value=made[kind](), evidence=Evidence(text=text))
 
 
 def _hanging(rest: Sequence[str]) -> dict[str, object]:

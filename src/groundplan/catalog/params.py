@@ -78,7 +78,9 @@ _Spelt = TypedDict(
         "multipleOf": Annotated[float, Field(gt=0)],
         "uniqueItems": bool,
         "x-column": Literal["any", "number", "time", "text"],
+        "x-expression": Literal["value", "condition"],
         "x-input": str,
+        "x-instead-of": list[str],
         "x-keep": Literal[True],
         "x-names": Literal["entity", "intent", "relation", "type"],
         "x-new": Literal[ColumnKind, "aggregate", "derive", "like"],
@@ -144,7 +146,7 @@ def open_value(schema: Schema) -> Iterator[str]:
     types = schema.get("type", [])
     if not types and not schema.keys() & {"enum", "const"}:
         yield "takes any value; give it a type or an enum"
-    if "object" in types and "additionalProperties" not in schema:
+    if "object" in types and "additionalProperties" not in schema and "x-expression" not in schema:
         yield "takes any key; add 'additionalProperties: false'"
     if "array" in types and "items" not in schema:
         yield "takes any items; describe them with 'items'"
@@ -165,6 +167,10 @@ def misused_keyword(schema: Schema) -> Iterator[str]:
     for keyword in ("x-column", "x-names", "x-new"):
         if keyword in schema and types != ["string"]:
             yield f"has {keyword!r} and is not a string; write 'type: string' or remove it"
+    if "x-expression" in schema and types != ["object"]:
+        yield "has 'x-expression' and is not an object; write 'type: object' or remove it"
+    if "x-instead-of" in schema and "x-expression" not in schema:
+        yield "has 'x-instead-of' without 'x-expression'; add 'x-expression' or remove 'x-instead-of'"
     for keyword in ("x-value", "x-text"):
         if keyword in schema and "string" not in types:
             yield f"has {keyword!r} and cannot be a string; remove it"

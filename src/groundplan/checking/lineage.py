@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
+from pydantic import ValidationError
+
 from groundplan.checking.params import (
     FUNCTIONS,
     Node,
@@ -20,6 +22,7 @@ from groundplan.checking.params import (
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import ColumnKind, Function, kind_after
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.expression import columns_of, kind_of, read_node
 from groundplan.contracts.plan import Step
 from groundplan.contracts.query import DimensionField, MeasureField, QueryField, output_name
 from groundplan.contracts.query_meaning import OURS, grain_of, groups
@@ -196,6 +199,8 @@ def _made(how: str, node: Node, source: Mapping[str, Column]) -> Column:
     named = [name for name in _strings(params.get("column"), params.get("columns")) if name in source]
     origins = frozenset[Origin]().union(*(source[name].origins for name in named))
     repeated = any(source[name].repeated for name in named)
+    if "expression" in params:
+        return _expressed(params["expression"], source)
     if how == "aggregate":
         function = params.get("function")
         if isinstance(function, str) and function in FUNCTIONS:
@@ -206,6 +211,17 @@ def _made(how: str, node: Node, source: Mapping[str, Column]) -> Column:
         texts = params.get("operation") in ("lower", "upper")
         return Column("text" if texts else "number", origins, repeated)
     return Column(cast(ColumnKind, how) if how in get_args(ColumnKind) else "number", origins, repeated)
+
+
+def _expressed(given: object, source: Mapping[str, Column]) -> Column:
+    try:
+        node = read_node("value", given)
+    except ValidationError:
+        return Column("other")  # types/unfit-param says so
+    named = [source[name] for name in columns_of(node) if name in source]
+    kind = kind_of(node, {name: column.kind for name, column in source.items()})
+    origins = frozenset[Origin]().union(*(column.origins for column in named))
+    return Column(kind, origins, any(column.repeated for column in named))
 
 
 def _strings(*values: object) -> Iterator[str]:

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from groundplan.contracts.columns import Function
 from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.expression import Node as Expressed
+from groundplan.contracts.expression import columns_of, read_node
 from groundplan.contracts.plan import Step
 from groundplan.contracts.query import BinField, MeasureField, Query, QueryField, TableCalcField, TopFilter
 from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
@@ -101,11 +103,24 @@ def column_uses(step: Step, tool: Tool) -> Iterator[ColumnUse]:
                 keep=bool(node.schema.get("x-keep")),
                 role=node.role or roles.get(node.path, "queried" if tool.output.columns == "query" else None),
             )
+    for path, expressed in expressions(step, tool):
+        for name in sorted(columns_of(expressed)) if expressed is not None else ():
+            yield ColumnUse(path, name, "any", None, keep=False, role="expression")
+
+
+def expressions(step: Step, tool: Tool) -> Iterator[tuple[str, Expressed | None]]:
+    """The expressions and conditions in the params, by path; None where one is ill-formed."""
+    for node in walk(step, tool):
+        if "x-expression" in node.schema:
+            try:
+                yield node.path, read_node(str(node.schema["x-expression"]), node.value)
+            except ValidationError:
+                yield node.path, None
 
 
 def metric_uses(step: Step, tool: Tool) -> Iterator[MetricUse]:
     for node in with_role(step, tool, "metric"):
-        if isinstance(node.value, Mapping):
+        if isinstance(node.value, Mapping) and "expression" not in node.value:
             function = node.value.get("function")
             known = cast(Function, function) if isinstance(function, str) and function in FUNCTIONS else None
             yield MetricUse(node.path, _text(node.value.get("column")), known)

@@ -125,7 +125,7 @@ def _casing(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[Cha
     for use in column_uses(step, tool):
         shape = inputs.get(use.port or (tool.inputs[0].name if tool.inputs else ""))
         columns = shape.columns if shape else None
-        if not columns or use.name in columns:
+        if not columns or use.name in columns or use.role == "expression":  # its path is of the whole expression
             continue
         same = [name for name in columns if name.casefold() == use.name.casefold()]
         if len(same) == 1:

@@ -58,6 +58,7 @@ class TableColumn(Contract):
     kind: ColumnKind
     unit: str | None = None
     grain: str | None = None  # set if a time column was truncated to a grain
+    ratio: bool = False  # a part of a whole or a relative change: shown as a percentage
 
 
 class TableRef(Contract):

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.expression import Condition, Expression
 
 Analysis = Literal[
     "total",
@@ -25,7 +26,20 @@ Analysis = Literal[
 OutputLabel = Literal["chart", "table", "text", "file"]
 ChartKind = Literal["line", "bar", "area", "scatter", "histogram", "box", "heatmap"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in", "between", "contains", "is null", "not null"]
-Kind = Literal["metric", "group_by", "time", "analysis", "output", "filter", "rank", "intent", "goal", "constraint"]
+Kind = Literal[
+    "metric",
+    "group_by",
+    "time",
+    "analysis",
+    "output",
+    "filter",
+    "rank",
+    "columns",
+    "each",
+    "intent",
+    "goal",
+    "constraint",
+]
 
 
 class Evidence(Contract):
@@ -36,24 +50,41 @@ class Evidence(Contract):
 
 
 class Metric(Contract):
-    """A number to compute. `function` is None if the question does not name one."""
+    """A number to compute; without a function the question did not say which.
+
+    `expression` says what a function of one column cannot: a rate, a count under a condition, a change.
+    """
 
     kind: Literal["metric"] = "metric"
-    column: Name | None = None  # None: count rows
+    table: Name | None = None
+    column: Name | None = None  # None: rows themselves are counted
     function: Function | None = None
-    usual: Function | None = None  # the default function for such a column
+    usual: Function | None = None  # what one takes of such a column when the question does not say
+    expression: Expression | None = None
+    name: Name | None = None  # what the question calls it
+
+    @model_validator(mode="after")
+    def _is_written_once(self) -> Metric:
+        if self.expression is not None and (self.column or self.function or self.usual):
+            raise ValueError("a metric is an expression, or a function of a column: not both")
+        return self
 
 
 class GroupBy(Contract):
+    """A column, or an expression under a name."""
+
     kind: Literal["group_by"] = "group_by"
-    column: Name
-    ordered: bool = False  # a year or month stored as a number: a time axis that is not a date
+    table: Name | None = None
+    column: Name  # with an expression: the name of its column in the result
+    ordered: bool = False  # a year or month as a number: an axis of time that is no date
+    expression: Expression | None = None
 
 
 class Time(Contract):
     """A time axis. Without a grain, the time span of the data decides it when the plan runs."""
 
     kind: Literal["time"] = "time"
+    table: Name | None = None
     column: Name
     grain: Grain | None = None
 
@@ -70,19 +101,58 @@ class OutputAsked(Contract):
 
 
 class Filter(Contract):
-    """`between` is half-open: from the first value up to, not including, the second."""
+    """A comparison of a column with values, or any condition; one on measures selects groups.
+
+    `between` is half-open: from the first value up to, not including, the second.
+    """
 
     kind: Literal["filter"] = "filter"
-    table: Name | None = None  # the table to filter, if the question mentions several
-    column: Name
-    operator: Operator
+    table: Name | None = None  # where a question speaks of several: the one whose rows it keeps
+    column: Name | None = None
+    operator: Operator | None = None
     values: tuple[Scalar, ...] = ()
+    condition: Condition | None = None
+
+    @model_validator(mode="after")
+    def _is_written_once(self) -> Filter:
+        short = self.column is not None and self.operator is not None
+        if short == (self.condition is not None) or (self.condition is not None and (self.column or self.values)):
+            raise ValueError("a filter is a condition, or a column with an operator: one of them")
+        return self
 
 
 class Rank(Contract):
+    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names."""
+
     kind: Literal["rank"] = "rank"
     direction: Literal["top", "bottom"] = "top"
-    limit: Annotated[int, Field(ge=1, le=10_000)]
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    by: Expression | None = None  # None: the first measure
+    within: tuple[Name, ...] = ()
+
+
+class ColumnsAsked(Contract):
+    """The rows themselves, by these columns."""
+
+    kind: Literal["columns"] = "columns"
+    columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=100)]
+    distinct: bool = False
+
+
+class EachMeasure(Contract):
+    name: Name
+    expression: Expression
+
+
+class Each(Contract):
+    """One row for each thing, with measures of its own: what is then counted, averaged or compared are things.
+
+    A receipt with its total, a patient with the number of visits. Other requirements name the measures as columns.
+    """
+
+    kind: Literal["each"] = "each"
+    keys: Annotated[tuple[Name, ...], Field(min_length=1, max_length=8)]
+    measures: Annotated[tuple[EachMeasure, ...], Field(max_length=8)] = ()
 
 
 class IntentAsked(Contract):
@@ -111,7 +181,18 @@ class Constraint(Contract):
 
 
 Value = Annotated[
-    Metric | GroupBy | Time | AnalysisAsked | OutputAsked | Filter | Rank | IntentAsked | Goal | Constraint,
+    Metric
+    | GroupBy
+    | Time
+    | AnalysisAsked
+    | OutputAsked
+    | Filter
+    | Rank
+    | ColumnsAsked
+    | Each
+    | IntentAsked
+    | Goal
+    | Constraint,
     Field(discriminator="kind"),
 ]
 

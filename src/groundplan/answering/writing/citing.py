@@ -63,8 +63,11 @@ class Citing:
         return self.figure(Figure(value, Cell(self.subject.step, row, column), row, column))
 
     def figure(self, figure: Figure, *, fully: bool = False) -> Cites:
+        column = self.subject.columns[figure.column]
+        if column.ratio:
+            return self._cites(percent(figure.value, self.language, fine=True), figure.trace, figure.value)
         text = exact(figure.value, self.language) if fully else brief(figure.value, self.language)
-        unit = self.subject.columns[figure.column].unit
+        unit = column.unit
         return self._cites(f"{text} {unit}" if unit else text, figure.trace, figure.value)
 
     def name(self, row: int, column: str) -> Cites:

@@ -58,9 +58,12 @@ def brief(value: float, language: Language) -> str:
     return decimals(value, 0, language) if abs(value) >= 10_000 else exact(value, language)
 
 
-def percent(ratio: float, language: Language, *, signed: bool = False) -> str:
+def percent(ratio: float, language: Language, *, signed: bool = False, fine: bool = False) -> str:
+    """Two digits or more; `fine` has at least one decimal, for a rate that is itself the answer."""
     hundredths = ratio * 100
     places = 0 if abs(hundredths) >= 9.95 or hundredths == 0 else 1 if abs(hundredths) >= 0.95 else 2
+    if fine and hundredths not in (0, 100):
+        places = max(places, 1)
     sign = "+" if signed else ""
     return _grouped(f"{hundredths:{sign},.{places}f}", language) + ("%" if language == "en" else "\u00a0%")
 

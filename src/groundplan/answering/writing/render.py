@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Cites, is_number, placed
-from groundplan.answering.writing.display import exact, named
+from groundplan.answering.writing.display import exact, named, percent
 from groundplan.answering.writing.ends import of_steps
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.phrases import Language, headed
@@ -128,7 +128,7 @@ def _cells(
         if value is None:
             yield ""
         elif is_number(value) and (column is None or column.kind == "number"):
-            yield exact(value, language)
+            yield percent(value, language, fine=True) if column and column.ratio else exact(value, language)
         else:
             time = column is not None and column.kind == "time"
             yield _escaped(named(value, language, column.grain if column else None, is_time=time))

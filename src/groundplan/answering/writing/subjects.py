@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -74,10 +74,11 @@ class Measure:
     function: str | None = None  # None: unknown, so the values may not be summed
     of: str | None = None  # the source's column; None for a count of rows
     unit: str | None = None
+    whole: bool = True  # every group is there, so that their sum is the total
 
     @property
     def additive(self) -> bool:
-        return self.function in ("sum", "count")
+        return self.whole and self.function in ("sum", "count")
 
     def label(self, language: Language) -> str:
         return label(self.function, self.of, language)
@@ -148,7 +149,8 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     else:
         kind, source = _kind(plan, behind, frozenset(table.columns))
         params = source.params if source else {}
-    measures = {measure.column: measure for measure in _measures(made_by, query, columns)}
+    whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
+    measures = {m.column: replace(m, whole=whole) for m in _measures(made_by, query, columns)}
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -204,7 +206,8 @@ def _measures(step: Step | None, query: Query | None, columns: Mapping[str, Tabl
             yield Measure(name, function, of, column.unit)
         elif name in known:
             metric = known[name]
-            yield Measure(name, metric["function"], metric.get("column"), column.unit)
+            of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
+            yield Measure(name, metric.get("function"), of, column.unit)
         elif column.kind == "number":
             yield Measure(name, None, name, column.unit)
 

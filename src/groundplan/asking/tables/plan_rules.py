@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
+from groundplan.asking.tables.plan_query import QUERY_TOOLS, query_steps
 from groundplan.asking.tables.template import Template, load_templates
 from groundplan.contracts.columns import Function
+from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Plan, Provenance, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Requirement, Time
 from groundplan.contracts.schema import Column, SourceSchema, Table
@@ -39,6 +41,8 @@ def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = 
     """The templates of the reading's intents, each step filled from the requirements it serves."""
     name = reading.tables[0] if reading.tables else schema.tables[0].name
     table = next(table for table in schema.tables if table.name == name)
+    if is_extended(reading):
+        return _queried(reading, table, fetching)
     templates = [load_templates()[intent] for intent in _intents(reading)]
     steps: list[Step] = []
     for template in templates:
@@ -53,6 +57,17 @@ def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = 
             attempts=1,
             reasoning=" ".join(template.description for template in templates),
         ),
+    )
+
+
+def _queried(reading: Reading, table: Table, fetching: Fetching | None) -> Plan:
+    why = "The rows asked for, grouped and measured as the question says."
+    return Plan(
+        strategy="rules",
+        steps=query_steps(reading, table, fetching),
+        render="TABLE",
+        confidence=1.0,
+        provenance=Provenance(template="query", attempts=1, reasoning=why),
     )
 
 
@@ -87,6 +102,8 @@ def _merged(steps: list[Step], more: list[Step], intent: str) -> list[Step]:
 
 def tools_of(reading: Reading) -> tuple[str, ...]:
     """The tools that the templates need for this reading: always in the shortlist."""
+    if is_extended(reading):
+        return QUERY_TOOLS
     steps = [tool for intent in _intents(reading) for tool in load_templates()[intent].steps]
     charts = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.chart]
     return tuple(dict.fromkeys([*steps, *(TOOL_OF_CHART[chart] for chart in charts)]))
@@ -164,7 +181,7 @@ def _parse_datetime(draft: _Draft, tool: str) -> None:
     """A time axis is read as dates, whatever the file made of it; a filter only needs it where dates are text."""
     asked: list[tuple[Requirement, Time | Filter]] = [*draft.asked(Time), *draft.asked(Filter)]
     for requirement, value in asked:
-        column = draft.column(value.column)
+        column = draft.column(value.column or "")
         done = any(step.tool == tool and step.params["column"] == column.name for step in draft.steps)
         wanted = isinstance(value, Time) or (column.kind != "time" and column.role == "temporal")
         if wanted and not done:

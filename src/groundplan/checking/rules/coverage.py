@@ -8,6 +8,7 @@ from groundplan.checking.draft import Draft, names
 from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
@@ -112,6 +113,8 @@ def ungrouped(draft: Draft) -> Iterator[Issue]:
 
     Fails: `group_by:region` is cited by an aggregate that groups by `channel`.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, GroupBy):
             continue
@@ -129,6 +132,8 @@ def unmeasured(draft: Draft) -> Iterator[Issue]:
 
     Fails: the average of `revenue` was asked for, and the step that cites it sums.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if isinstance(requirement.value, Metric) and not any(
             _measures(draft, step, tool, requirement.value) for step, tool in draft.citing(requirement.id)
@@ -180,6 +185,8 @@ def untimed(draft: Draft) -> Iterator[Issue]:
 
     Fails: "by month" was asked, and the aggregate that cites it cuts dates to weeks.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Time):
             continue
@@ -213,6 +220,8 @@ def unasked_column(draft: Draft) -> Iterator[Issue]:
 
     Fails: revenue by region was asked, and the aggregate groups by `channel` too.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for index, step, tool in draft.tool_steps():
         groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role in GROUPING]
         counted = any(isinstance(r.value, Metric) and r.value.column is None for r in draft.reading.requirements)
@@ -239,6 +248,8 @@ def unranked(draft: Draft) -> Iterator[Issue]:
 
     Fails: the top 5 were asked for, and the step keeps 10.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Rank):
             continue

@@ -10,6 +10,7 @@ from groundplan.checking.params import FilterUse, filter_uses, kept_by
 from groundplan.checking.rules.coverage import unmet
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
 from groundplan.contracts.tool import Tool
@@ -22,6 +23,8 @@ def unfiltered(draft: Draft) -> Iterator[Issue]:
 
     Fails: "only the West" was asked, and the table is filtered but the chart is not.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Filter):
             continue
@@ -58,7 +61,7 @@ def _passes(draft: Draft, step: Step, wanted: Filter) -> bool:
 def _matches(condition: Condition, wanted: Filter) -> bool:
     about = {column for table, column in condition.origins if wanted.table in (None, table)}
     return wanted.column in about and _plain(condition.operator, condition.values) == _plain(
-        wanted.operator, wanted.values
+        wanted.operator or "", wanted.values
     )
 
 
@@ -74,6 +77,8 @@ def unasked_filter(draft: Draft) -> Iterator[Issue]:
 
     Fails: nobody spoke of a region, and a step keeps only the West.
     """
+    if is_extended(draft.reading):
+        return  # meaning/differs compares all of it
     asked = [r.value for r in draft.reading.requirements if isinstance(r.value, Filter)]
     for index, step, tool in draft.tool_steps():
         for use, condition in _applied(draft, step, tool):

@@ -136,11 +136,11 @@ def _value_problem(use: FilterUse, kind: ColumnKind | None) -> str | None:
         return f"{use.operator!r} takes {wanted} value(s), not {len(use.values)}"
     if use.operator == "contains":
         return None if kind in (None, "text") else f"'contains' does not apply to a {kind} column"
-    wrong = [value for value in use.values if kind and not _is(value, kind)]
+    wrong = [value for value in use.values if kind and not is_of(value, kind)]
     return f"{wrong[0]!r} is not a {kind} value" if wrong else None
 
 
-def _is(value: object, kind: ColumnKind) -> bool:
+def is_of(value: object, kind: ColumnKind) -> bool:
     match kind:
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)

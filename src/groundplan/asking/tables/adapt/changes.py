@@ -168,8 +168,10 @@ class Offer:
 
     def _close_object(self, node: Schema) -> Schema | None:
         fields: Schema = {}
-        required = _words(node.get("required"))
-        for name, inner in _schemas(node.get("properties")).items():
+        inside = _schemas(node.get("properties"))
+        instead = [name for inner in inside.values() for name in _words(inner.get("x-instead-of"))]
+        required = {*_words(node.get("required")), *instead}  # a model is not offered expressions
+        for name, inner in inside.items():
             if "x-new" in inner or inner.get("x-role") == "grain":
                 continue  # code names what is new and cuts time
             if node.get("x-role") == "rank" and "x-column" in inner:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from groundplan.asking.tables.direct.filters import Inexpressible, Json, find_day, said_in_one
 from groundplan.asking.tables.direct.words import CALCULATIONS, loose_runs
 from groundplan.contracts.columns import ColumnKind, Function, Grain, fits
+from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Plan, Provenance, Step
 from groundplan.contracts.query import Query
 from groundplan.contracts.query_meaning import FUNCTIONS
@@ -52,7 +53,7 @@ def propose(reading: Reading, schema: SourceSchema, tool: str) -> Plan | None:
     None where one query cannot say it: a correlation, rows as they are, a filter with `>`.
     """
     table = schema.find(reading.tables[0]) if reading.tables else schema.tables[0]
-    if table is None or not {intent.name for intent in reading.intents} <= INTENTS:
+    if table is None or is_extended(reading) or not {intent.name for intent in reading.intents} <= INTENTS:
         return None
     try:
         steps = tuple(_steps(_Asked(reading, table, tool)))
@@ -135,7 +136,7 @@ def _steps(asked: _Asked) -> Iterator[Step]:
 def _dates(asked: _Asked) -> Iterator[Step]:
     """Dates that a file keeps as text or numbers are read as dates, each column once."""
     values: list[Time | Filter] = [*asked.of(Time), *asked.of(Filter)]
-    named = dict.fromkeys(value.column for value in values)
+    named = dict.fromkeys(value.column for value in values if value.column)
     before: str | None = None
     for name in named:
         if asked.kind(name) != "time" or asked.column(name).kind == "time":
@@ -293,7 +294,7 @@ def _prioritised(fields: list[Json], first: int = 1) -> list[Json]:
 def _filters(asked: _Asked) -> Iterator[Json]:
     by_column: dict[str, list[Filter]] = {}
     for one in asked.of(Filter):
-        by_column.setdefault(one.column, []).append(one)
+        by_column.setdefault(one.column or "", []).append(one)
     for name, told in by_column.items():
         yield {"field": {"fieldCaption": name}, **said_in_one(told, asked.kind(name))}
 

@@ -11,6 +11,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.contract import Scalar
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle
@@ -18,16 +19,20 @@ from groundplan.sources.tables.engine.handle import Handle
 
 def bound(handle: Handle, name: str, value: Scalar) -> ir.Scalar:
     """The value as a literal of the column's kind; a value of another kind is refused."""
-    kind = handle.kind(name)
+    return literal(value, handle.kind(name), f"column {name!r}")
+
+
+def literal(value: Scalar, kind: ColumnKind, beside: str) -> ir.Scalar:
+    """The value as a literal of this kind, to be compared with what `beside` names."""
     match kind, value:
         case "number", bool():
-            raise _misfit(name, kind, value)
+            raise _misfit(beside, kind, value)
         case ("number", int() | float()) | ("text", str()) | ("boolean", bool()) | ("other", str()):
-            return _literal(name, value)
+            return _literal(beside, value)
         case "time", str():
-            return ibis.literal(_moment(name, value))
+            return ibis.literal(_moment(beside, value))
         case _:
-            raise _misfit(name, kind, value)
+            raise _misfit(beside, kind, value)
 
 
 def is_day(value: Scalar) -> bool:
@@ -56,27 +61,27 @@ def cells(table: pa.Table) -> list[dict[str, Scalar]]:
     return [{name: cell(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
-def _literal(name: str, value: Scalar) -> ir.Scalar:
+def _literal(beside: str, value: Scalar) -> ir.Scalar:
     try:
         return ibis.literal(value)
     except (TypeError, ValueError) as error:
-        raise ToolError(f"{value!r} cannot be compared with column {name!r}: {error}") from error
+        raise ToolError(f"{value!r} cannot be compared with {beside}: {error}") from error
 
 
-def _moment(name: str, text: str) -> date:
+def _moment(beside: str, text: str) -> date:
     try:
         if is_day(text):
             return date.fromisoformat(text.strip())
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise ToolError(
-            f"column {name!r} holds dates and {text!r} is not a date; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ss"
+            f"{beside} holds dates and {text!r} is not a date; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ss"
         ) from error
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
-def _misfit(name: str, kind: str, value: Scalar) -> ToolError:
-    return ToolError(f"column {name!r} is of kind {kind} and cannot be compared with {value!r}; give a {kind} value")
+def _misfit(beside: str, kind: str, value: Scalar) -> ToolError:
+    return ToolError(f"{beside} is of kind {kind} and cannot be compared with {value!r}; give a {kind} value")
 
 
 def _number(value: Decimal) -> Scalar:

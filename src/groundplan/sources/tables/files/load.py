@@ -22,8 +22,9 @@ from groundplan.settings import cache_folder
 from groundplan.sources.tables.files.csv import read_csv
 from groundplan.sources.tables.files.excel import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
+from groundplan.sources.tables.files.text_numbers import convert_text_numbers
 
-LOADER = f"1/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"2/{duckdb.__version__}"  # change it when the same file would load differently
 LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -96,6 +97,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
             for wanted, fill in READERS[path.suffix.lower()](connection, path):
                 name = safe_name(wanted, taken)
                 fill(name)
+                convert_text_numbers(connection, name)
                 taken.add(name)
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             raise SourceError(f"{path}: cannot be read: {str(error).strip().partition(chr(10))[0]}") from error

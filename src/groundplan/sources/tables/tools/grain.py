@@ -27,13 +27,16 @@ YEAR = 365.25
 
 
 def cut(handle: Handle, name: str, grain: Grain) -> ir.Column:
-    """The column truncated to the first day (or hour, or minute) of its period."""
-    column = handle.column(name)
+    """The column's periods by their first day (or hour, or minute)."""
+    return cut_at(handle.column(name), grain, f"column {name!r}")
+
+
+def cut_at(column: Any, grain: Grain, called: str = "it") -> Any:
     if grain not in ("minute", "hour"):
         # on some engines DATE_TRUNC returns a timestamp even for a date: the casts fix the type
         return column.cast("timestamp").truncate(UNITS[grain]).cast("date")
     if column.type().is_date():
-        raise ToolError(f"column {name!r} holds days, which have no {grain}s; use day or a coarser grain")
+        raise ToolError(f"{called} holds days, which have no {grain}s; use day or a coarser grain")
     return column.cast("timestamp").truncate(UNITS[grain])
 
 

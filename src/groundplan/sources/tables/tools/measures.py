@@ -9,7 +9,8 @@ import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Function, Grain, fits
-from groundplan.contracts.facts import Item
+from groundplan.contracts.expression import is_ratio
+from groundplan.contracts.facts import Item, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import (
     Ask,
@@ -23,6 +24,7 @@ from groundplan.sources.tables.engine.handle import (
     widened,
 )
 from groundplan.sources.tables.engine.values import bound, cell
+from groundplan.sources.tables.tools.expressions import Compiler, applied, ratio, read_expression
 from groundplan.sources.tables.tools.grain import choose, cut
 
 MOST_PIVOTED = 50
@@ -110,6 +112,10 @@ def pivot(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
 
 
 def measured(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue | None = None) -> ir.NumericScalar:
+    if "expression" in metric:
+        return Compiler(handle).value(read_expression(metric["expression"]))
+    if "function" not in metric:
+        raise ToolError("a metric has a function of a column, or an expression")
     function: Function = metric["function"]
     name = metric.get("column")
     if name is None:
@@ -118,12 +124,7 @@ def measured(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue |
         return handle.table.count(where=where)
     if not fits(function, handle.kind(name)):
         raise ToolError(f"{function!r} cannot be computed on column {name!r}, which is of kind {handle.kind(name)}")
-    return _applied(function, handle.column(name), where)
-
-
-def ratio(part: ir.NumericValue, whole: ir.NumericValue) -> ir.NumericValue:
-    """Null if the whole is zero."""
-    return part.cast("float64") / whole.cast("float64").nullif(0)
+    return applied(function, handle.column(name), where)
 
 
 def _grains(handle: Handle, times: Sequence[str], asked: str, ask: Ask) -> tuple[dict[str, Grain], tuple[Item, ...]]:
@@ -133,27 +134,6 @@ def _grains(handle: Handle, times: Sequence[str], asked: str, ask: Ask) -> tuple
         return dict.fromkeys(times, cast("Grain", asked)), ()
     chosen = {name: choose(handle, name, ask) for name in times}
     return {name: grain for name, (grain, _) in chosen.items()}, tuple(item for _, item in chosen.values())
-
-
-def _applied(function: Function, column: Any, where: ir.BooleanValue | None) -> ir.NumericScalar:
-    match function:
-        case "sum":
-            return column.sum(where=where)
-        case "min":
-            return column.min(where=where)
-        case "max":
-            return column.max(where=where)
-        case "count":
-            return column.count(where=where)
-        case "count_distinct":
-            return column.nunique(where=where)
-        # engines round differently when they average or interpolate decimals; doubles agree
-        case "mean":
-            return column.cast("float64").mean(where=where)
-        case "median":
-            return column.cast("float64").median(where=where)
-        case "std":
-            return column.cast("float64").std(where=where, how="sample")
 
 
 def _grouped(table: ir.Table, keys: Mapping[str, ir.Column], measures: Mapping[str, ir.Value]) -> ir.Table:
@@ -182,9 +162,19 @@ def _within(handle: Handle, name: str, period: Sequence[str]) -> ir.BooleanValue
 
 
 def _units(handle: Handle, metrics: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """A total or an average keeps the unit of its column; a count has none."""
-    kept = [metric for metric in metrics if "column" in metric and not metric["function"].startswith("count")]
-    return [handle.find(metric["column"]).model_copy(update={"name": metric["as"], "grain": None}) for metric in kept]
+    """A total or an average keeps the unit of its column; a count has none; a rate is a ratio."""
+    rates = [
+        TableColumn(name=metric["as"], kind="number", ratio=is_ratio(read_expression(metric["expression"])))
+        for metric in metrics
+        if "expression" in metric
+    ]
+    kept = [
+        metric
+        for metric in metrics
+        if "column" in metric and "function" in metric and not metric["function"].startswith("count")
+    ]
+    known = [handle.find(metric["column"]).model_copy(update={"name": metric["as"], "grain": None}) for metric in kept]
+    return [*known, *rates]
 
 
 def _label(value: Any, taken: set[str]) -> str:

@@ -22,8 +22,9 @@ from groundplan.contracts.query_meaning import aggregates, row_conditions
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle, sort_key
 from groundplan.sources.tables.engine.values import bound, is_day
+from groundplan.sources.tables.tools.expressions import COMPARISONS
 from groundplan.sources.tables.tools.query_values import aggregate_of, value_of
-from groundplan.sources.tables.tools.shape import COMPARISONS, filter_rows
+from groundplan.sources.tables.tools.shape import filter_rows
 
 Bounded = NumberFilter | DayFilter
 

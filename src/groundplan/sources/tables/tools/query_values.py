@@ -18,9 +18,9 @@ from groundplan.contracts.query import (
 from groundplan.contracts.query_meaning import OURS
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle
+from groundplan.sources.tables.tools.expressions import PARTS
 from groundplan.sources.tables.tools.grain import cut
 from groundplan.sources.tables.tools.measures import measured
-from groundplan.sources.tables.tools.shape import CALENDAR
 
 Named = QueryField | FilterField | FieldReference | Condition
 
@@ -37,7 +37,7 @@ def value_of(handle: Handle, field: Named) -> Any:
         return cut(handle, name, cast(Grain, function.removeprefix("TRUNC_").lower()))
     if function in DATE_PARTS:
         moment = _of_kind(handle, name, "time", function).cast("timestamp")
-        return CALENDAR[function.lower()](moment).cast("int64")
+        return PARTS[function.lower()](moment).cast("int64")
     raise ToolError(f"{function} of {name!r} is not a value of one row; remove the function, or use a date function")
 
 

@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 from groundplan.contracts.query import Calculation, Difference, MovingCalculation, PercentOfTotal, Ranking, RunningTotal
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import sort_key
-from groundplan.sources.tables.tools.measures import ratio
+from groundplan.sources.tables.tools.expressions import ratio
 
 AGGREGATED = {"SUM": "sum", "AVG": "mean", "MIN": "min", "MAX": "max"}
 

@@ -23,7 +23,7 @@ from groundplan.sources.tables.engine.handle import (
     widened,
 )
 from groundplan.sources.tables.engine.values import cell
-from groundplan.sources.tables.tools.measures import ratio
+from groundplan.sources.tables.tools.expressions import ratio
 
 MOST_TRENDS = 12
 TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution, in median absolute deviations

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.expression import Change, Column, Condition, DatePart, Part, is_ratio
+from groundplan.contracts.facts import TableColumn
+from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.reading import Filter
 from groundplan.errors import ToolError
-from groundplan.sources.tables.engine.handle import Handle, Params, ascending, handle_on, kind_of, widened
-from groundplan.sources.tables.engine.values import bound, is_day
+from groundplan.sources.tables.engine.handle import Handle, Params, ascending, handle_on, widened
+from groundplan.sources.tables.tools.expressions import PARTS, Compiler, read_condition, read_expression, year_before
 
 
 def filter_rows(handle: Handle, params: Params) -> Handle:
-    """Rows that meet every condition. A null meets no comparison, as in SQL."""
-    met = [_condition(handle, condition) for condition in params["conditions"]]
-    return Handle(handle.table.filter(met), handle.columns, handle.order)
+    """Rows that meet every condition. A row without a value meets no comparison, as in SQL."""
+    conditions = [_condition(short) for short in params.get("conditions", ())]
+    if "where" in params:
+        conditions.append(read_condition(params["where"]))
+    if not conditions:
+        raise ToolError("say which rows to keep, in `conditions` or in `where`")
+    compiler = Compiler(handle)
+    return Handle(handle.table.filter([compiler.condition(c) for c in conditions]), handle.columns, handle.order)
 
 
 def select_columns(handle: Handle, params: Params) -> Handle:
@@ -28,15 +37,31 @@ def select_columns(handle: Handle, params: Params) -> Handle:
 
 
 def derive_column(handle: Handle, params: Params) -> Handle:
+    if "expression" in params:
+        return _by_expression(handle, params)
+    if "operation" not in params:
+        raise ToolError("say what to compute, in `expression` or in `operation`")
     operation: str = params["operation"]
     names: Sequence[str] = params["columns"]
-    if operation in CALENDAR or operation == "days_between":
+    if operation in PARTS or operation == "days_between":
         made = _of_dates(handle, operation, names)
     elif operation in TEXTUAL:
         made = TEXTUAL[operation](_column_of_kind(handle, names[0], "text", operation))
     else:
         made = _of_numbers(handle, operation, names, params.get("number"))
     return widened(handle, {params["as"]: made})
+
+
+def _by_expression(handle: Handle, params: Params) -> Handle:
+    expression = read_expression(params["expression"])
+    compiler = Compiler(handle, params.get("along"), tuple(params.get("by", ())))
+    told = TableColumn(name=params["as"], kind="number", ratio=is_ratio(expression))
+    if isinstance(expression, Change) and expression.against == "year":
+        beside, made = year_before(compiler, expression)
+        whole = widened(beside, {params["as"]: made})
+        return handle_on(whole.table.drop("then_value"), [*whole.columns, told], handle.order)
+    made = widened(handle, {params["as"]: compiler.value(expression)})
+    return handle_on(made.table, [*made.columns, told], handle.order)
 
 
 def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
@@ -54,81 +79,18 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
     return handle_on(joined.select([*left.table.columns, *kept]), [*known, *left.columns], left.order)
 
 
-def _condition(handle: Handle, condition: Mapping[str, Any]) -> ir.BooleanValue:
-    name, operator = condition["column"], condition["operator"]
-    values: Sequence[Scalar] = condition.get("values", ())
-    column = handle.column(name)
-    wanted = {"is null": 0, "not null": 0, "between": 2}.get(operator, 1)
-    if operator not in ("in", "not in") and len(values) != wanted:
-        raise ToolError(f"{operator!r} on column {name!r} takes {wanted} values and got {len(values)}")
-    match operator:
-        case "is null":
-            return column.isnull()
-        case "not null":
-            return column.notnull()
-        case "contains":
-            return _contains(handle, name, values[0])
-        case "in" | "not in":
-            return _one_of(handle, name, values, operator == "in")
-        case "between":
-            start, end = (bound(handle, name, value) for value in values)
-            return (_clock(column) >= start) & (_clock(column) < end)
-        case _:
-            return _compared(handle, name, operator, values[0])
+def _condition(short: Mapping[str, Any]) -> Condition:
+    """The short form of a condition: a column, an operator, its values."""
+    name, comparison = short["column"], short["operator"]
+    values: Sequence[Scalar] = short.get("values", ())
+    wanted = {"is null": 0, "not null": 0, "between": 2}.get(comparison, 1)
+    if comparison not in ("in", "not in") and len(values) != wanted:
+        raise ToolError(f"{comparison!r} on column {name!r} takes {wanted} values and got {len(values)}")
+    if comparison == "contains" and not isinstance(values[0], str):
+        raise ToolError(f"'contains' on column {name!r} takes text and got {values[0]!r}")
+    return of_filter(Filter(column=name, operator=comparison, values=tuple(values)))
 
 
-COMPARISONS: Mapping[str, Callable[[ir.Value, ir.Value], ir.BooleanValue]] = {
-    "=": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-}
-
-
-def _compared(handle: Handle, name: str, operator: str, value: Scalar) -> ir.BooleanValue:
-    return COMPARISONS[operator](_against(handle.column(name), [value]), bound(handle, name, value))
-
-
-def _one_of(handle: Handle, name: str, values: Sequence[Scalar], inside: bool) -> ir.BooleanValue:
-    column = handle.column(name)
-    given = [value for value in values if value is not None]
-    among = _against(column, given).isin([bound(handle, name, value) for value in given])
-    if None not in values:
-        return among if inside else ~among
-    return among | column.isnull() if inside else ~among & column.notnull()
-
-
-def _contains(handle: Handle, name: str, value: Scalar) -> ir.BooleanValue:
-    """Case-insensitive, because people do not type a cell's exact case."""
-    text = _column_of_kind(handle, name, "text", "contains")
-    if not isinstance(value, str):
-        raise ToolError(f"'contains' on column {name!r} takes text and got {value!r}")
-    return text.lower().contains(ibis.literal(value.lower()))
-
-
-def _against(column: ir.Column, values: Sequence[Scalar]) -> ir.Column:
-    """A timestamp is compared with days by its date: `= 2024-03-01` matches the whole day."""
-    if column.type().is_timestamp() and values and all(is_day(value) for value in values):
-        return column.cast("date")
-    return column.cast("string") if kind_of(column.type()) == "other" else _clock(column)
-
-
-def _clock(column: ir.Column) -> ir.Column:
-    dtype = column.type()
-    return column.cast("timestamp") if dtype.is_timestamp() and dtype.timezone else column
-
-
-CALENDAR: Mapping[str, Callable[[Any], ir.Value]] = {
-    "year": lambda date: date.year(),
-    "quarter": lambda date: date.quarter(),
-    "month": lambda date: date.month(),
-    "week": lambda date: date.week_of_year(),
-    "day": lambda date: date.day(),
-    "weekday": lambda date: date.day_of_week.index() + 1,  # ISO 8601: Monday is 1
-    "hour": lambda date: date.hour(),
-}
 TEXTUAL: Mapping[str, Callable[[Any], ir.Value]] = {
     "lower": lambda text: text.lower(),
     "upper": lambda text: text.upper(),
@@ -149,9 +111,7 @@ def _of_dates(handle: Handle, operation: str, names: Sequence[str]) -> ir.Value:
         if len(dates) != 2:
             raise ToolError("'days_between' takes two columns: the first date and the second")
         return dates[1].cast("date").delta(dates[0].cast("date"), unit="day")
-    if operation == "hour" and dates[0].type().is_date():
-        raise ToolError(f"column {names[0]!r} holds days, which have no hours")
-    return CALENDAR[operation](_clock(dates[0])).cast("int64")
+    return Compiler(handle).value(DatePart(of=Column(name=names[0]), part=cast("Part", operation)))
 
 
 def _of_numbers(handle: Handle, operation: str, names: Sequence[str], number: float | None) -> ir.Value:

@@ -1,0 +1,431 @@
+"""The strategy `rules` for readings that say more than a template holds: steps made from the reading's expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from groundplan.asking.remote_tables import Fetching
+from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    Among,
+    Arithmetic,
+    Bins,
+    Change,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    Correlation,
+    DatePart,
+    Elapsed,
+    Expression,
+    Holds,
+    Moving,
+    Node,
+    Rows,
+    Running,
+    Share,
+    columns_of,
+    level,
+    parts,
+    walk,
+)
+from groundplan.contracts.meaning import Stage, follows_series, measure_of, series_group, stage_of
+from groundplan.contracts.normal_form import CONDITIONS, mapped, normal_expression, of_filter
+from groundplan.contracts.plan import Step
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    Each,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Time,
+)
+from groundplan.contracts.schema import Table
+
+T = TypeVar("T")
+N = TypeVar("N", bound=Node)
+QUERY_TOOLS = (
+    "parse_datetime",
+    "filter_rows",
+    "derive_column",
+    "aggregate",
+    "rank_rows",
+    "select_columns",
+    "plot_bar",
+    "plot_line",
+    "show_table",
+)
+CALLED = {
+    "sum": "{}",
+    "mean": "average {}",
+    "median": "median {}",
+    "min": "lowest {}",
+    "max": "highest {}",
+    "count": "number of {}",
+    "count_distinct": "number of {}",
+    "std": "deviation of {}",
+    "percentile": "percentile of {}",
+}
+
+
+def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tuple[Step, ...]:
+    """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
+    draft = _Draft(reading, table)
+    if fetching and table.name in fetching.tools:
+        draft.fetch(fetching)
+    draft.parse_dates()
+    draft.filter_rows()
+    draft.group_things()
+    if draft.of(Metric) or draft.groups_rows():
+        draft.aggregate()
+        draft.filter_groups()
+        draft.rank(draft.by_measure())
+        draft.keep_asked_columns()
+    elif any(asked.distinct for _, asked in draft.of(ColumnsAsked)):
+        draft.keep_columns()
+        draft.rank(draft.by_column())
+    else:
+        draft.rank(draft.by_column())
+        draft.keep_columns()
+    draft.draw()
+    draft.show()
+    return tuple(draft.steps)
+
+
+@dataclass
+class _Draft:
+    reading: Reading
+    table: Table
+    steps: list[Step] = field(default_factory=list)
+    measures: dict[Expression, str] = field(default_factory=dict)  # the columns of measures that were computed
+    asked: list[str] = field(default_factory=list)  # the columns of the metrics, in order
+    groups: list[str] = field(default_factory=list)
+    chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
+    applied: frozenset[str] = frozenset()
+    ranked_by: str | None = None
+
+    def add(self, id_: str, tool: str, params: Mapping[str, Any], serves: Iterable[Requirement | str]) -> None:
+        known = {requirement.id for requirement in self.reading.requirements}
+        cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
+        last = self.steps[-1].id if self.steps else None
+        source = {} if last else {"table": self.table.name}
+        taken = {step.id for step in self.steps}
+        unique = next(name for name in (id_, *(f"{id_}_{n}" for n in range(2, 100))) if name not in taken)
+        self.steps.append(
+            Step(
+                id=unique,
+                tool=tool,
+                params={**source, **params},
+                needs=(last,) if last else (),
+                satisfies=tuple(one for one in cited if one in known),
+            )
+        )
+
+    def of(self, kind: type[T]) -> list[tuple[Requirement, T]]:
+        return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]
+
+    @property
+    def each(self) -> Each | None:
+        return next((value for _, value in self.of(Each)), None)
+
+    def fetch(self, fetching: Fetching) -> None:
+        """The rows of a table elsewhere; what its server filters is filtered once."""
+        plain = [r for r, value in self.of(Filter) if value.condition is None]
+        step = fetching.step("fetched", self.table.name, plain, [])
+        self.applied = frozenset(step.satisfies)
+        every = tuple(requirement.id for requirement in self.reading.requirements)
+        self.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
+
+    def parse_dates(self) -> None:
+        """Dates that a file keeps as text or numbers are read as dates, each column once."""
+        for column in self.table.columns:
+            users = [r for r in self.reading.requirements if column.name in _columns(r)]
+            if users and column.kind != "time" and column.role == "temporal":
+                self.add("dates", "parse_datetime", {"column": column.name}, users)
+
+    def groups_rows(self) -> bool:
+        return bool(self.of(GroupBy) or self.of(Time))
+
+    def filters(self, stage: Stage) -> list[tuple[Requirement, Filter]]:
+        wanted = [(r, f) for r, f in self.of(Filter) if r.id not in self.applied]
+        return [(r, f) for r, f in wanted if stage_of(of_filter(f), self.reading) == stage]
+
+    def filter_rows(self) -> None:
+        rows = self.filters("rows")
+        if rows:
+            self.add("rows", "filter_rows", _filter_params([f for _, f in rows]), [r for r, _ in rows])
+
+    def group_things(self) -> None:
+        """One row for each thing, and only the things that were asked for."""
+        for requirement, each in self.of(Each):
+            metrics = [_metric(m.expression, m.name) for m in each.measures]
+            params = {"group_by": list(each.keys), "metrics": metrics or [{"function": "count", "as": "rows"}]}
+            self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.of(Metric))])
+            kept = self.filters("things")
+            if kept:
+                self.add("things_kept", "filter_rows", _filter_params([f for _, f in kept]), [r for r, _ in kept])
+
+    def aggregate(self) -> None:
+        """The measures of each group, then what compares the groups with each other."""
+        self.group_columns()
+        metrics = self.of(Metric)
+        for _, metric in metrics:
+            for measure in _bases(measure_of(metric)):
+                self.measure(measure, metric.name if level(measure_of(metric)) == "group" else None)
+        for _, filter_ in self.filters("groups"):
+            for measure in _bases(of_filter(filter_)):
+                name = self.measure(measure)
+                if not metrics:
+                    self.asked.append(name)
+        for _, rank in self.of(Rank):
+            if rank.by is not None and level(rank.by) != "row":
+                for measure in _bases(rank.by):
+                    self.measure(measure)
+        if not self.measures:
+            self.measure(Rows())
+        self.choose_rows()
+        times = self.of(Time)
+        params: dict[str, Any] = {
+            "group_by": self.groups,
+            "metrics": [_metric(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()],
+        }
+        if times:
+            params["grain"] = times[0][1].grain or "auto"
+        serves = [r for r, _ in (*metrics, *self.of(GroupBy), *times)]
+        self.add("totals", "aggregate", params, [*serves, "analysis:total", "analysis:compare", "analysis:trend"])
+        for requirement, metric in metrics:
+            self.asked.append(self.follow(requirement, metric))
+
+    def choose_rows(self) -> None:
+        """Which rows are among the best is known before they are grouped."""
+        for measure in self.measures:
+            for part in walk(measure):
+                if isinstance(part, Among) and part not in self.chosen:
+                    self.chosen[part] = f"is among the {part.limit} by {called(part.of)}"
+                    params = {"expression": _json(Holds(condition=part)), "as": self.chosen[part]}
+                    self.add("chosen", "derive_column", params, [r for r, _ in self.of(Metric)])
+
+    def group_columns(self) -> None:
+        """Derives what rows are grouped by."""
+        for requirement, group in self.of(GroupBy):
+            if group.expression is not None:
+                params = {"expression": _json(group.expression), "as": group.column}
+                self.add("group", "derive_column", params, [requirement])
+            self.groups.append(group.column)
+        for _, time in self.of(Time):
+            self.groups.insert(0, time.column)
+
+    def measure(self, measure: Expression, name: str | None = None) -> str:
+        normal = normal_expression(measure)
+        if normal not in self.measures:
+            taken = {*self.groups, *self.measures.values()}
+            base = name or called(measure)
+            self.measures[normal] = next(n for n in (base, *(f"{base} {i}" for i in range(2, 100))) if n not in taken)
+        return self.measures[normal]
+
+    def follow(self, requirement: Requirement, metric: Metric) -> str:
+        """The column of a metric; one that looks along or across the groups is derived from the others."""
+        expression = measure_of(metric)
+        if level(expression) != "series":
+            return self.measures[normal_expression(expression)]
+        name = metric.name or called(expression)
+        params: dict[str, Any] = {"expression": _json(_by_name(expression, self.measures)), "as": name}
+        along = series_group(self.reading)
+        if follows_series(expression) and along:
+            params |= {"along": along, "by": [group for group in self.groups if group != along]}
+        self.add("series", "derive_column", params, [requirement, "analysis:share", "analysis:trend"])
+        self.measures[normal_expression(expression)] = name
+        return name
+
+    def filter_groups(self) -> None:
+        kept = self.filters("groups")
+        if kept:
+            where = _json(_both([_by_name(of_filter(f), self.measures) for _, f in kept]))
+            self.add("groups_kept", "filter_rows", {"where": where}, [r for r, _ in kept])
+
+    def by_measure(self) -> str | None:
+        for _, rank in self.of(Rank):
+            if rank.by is not None:
+                return rank.by.name if isinstance(rank.by, Column) else self.measures.get(normal_expression(rank.by))
+        return self.asked[0] if self.of(Metric) else None
+
+    def by_column(self) -> str | None:
+        for requirement, rank in self.of(Rank):
+            if isinstance(rank.by, Column):
+                return rank.by.name
+            if rank.by is not None:
+                name = called(rank.by)
+                self.add("ranked_by", "derive_column", {"expression": _json(rank.by), "as": name}, [requirement])
+                return name
+        return None
+
+    def rank(self, by: str | None) -> None:
+        self.ranked_by = by
+        for requirement, rank in self.of(Rank):
+            if by is not None and rank.limit is not None:
+                params = {"by": by, "direction": rank.direction, "limit": rank.limit, "within": list(rank.within)}
+                self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
+
+    def keep_asked_columns(self) -> None:
+        """Measures that were only needed to choose or to order groups are not shown."""
+        shown = [*self.groups, *self.asked]
+        ranked = [self.ranked_by] if self.ranked_by and self.of(Rank) else []
+        hidden = {*self.measures.values()} - {*shown, *ranked}
+        if hidden:
+            columns = [*dict.fromkeys([*shown, *ranked])]
+            self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.of(Metric)])
+
+    def keep_columns(self) -> None:
+        for requirement, asked in self.of(ColumnsAsked):
+            columns = [*asked.columns]
+            if self.ranked_by and self.ranked_by not in columns and not asked.distinct:
+                columns.append(self.ranked_by)
+            params = {"columns": columns, "distinct": asked.distinct}
+            self.add("shown", "select_columns", params, [requirement, "analysis:detail"])
+
+    def draw(self) -> None:
+        """Bars for groups and a line for time; one measure, or the first."""
+        charts = [(r, value) for r, value in self.of(OutputAsked) if value.label == "chart"]
+        if not charts or not self.asked or not self.groups:
+            return
+        requirement, output = charts[0]
+        line = bool(self.of(Time))
+        tool = (
+            f"plot_{output.chart}" if output.chart in ("line", "bar", "area") else "plot_line" if line else "plot_bar"
+        )
+        axes = dict(zip(("x", "color", "facet"), self.groups, strict=False))
+        before = len(self.steps)
+        self.add("chart", tool, {**axes, "y": self.asked[0]}, [requirement, "analysis:trend", "analysis:ranking"])
+        self.steps.insert(before - 1, self.steps.pop())  # the table is shown from the data, not from the chart
+
+    def show(self) -> None:
+        data = (
+            next(step for step in reversed(self.steps) if not (step.tool or "").startswith("plot_"))
+            if self.steps
+            else None
+        )
+        order: dict[str, Any] = {}
+        rank = next((value for _, value in self.of(Rank)), None)
+        if rank is not None and rank.limit is None and self.ranked_by:
+            order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
+        elif rank is None and self.of(Time):
+            order = {"order_by": self.groups}
+        serves: list[Requirement | str] = [
+            "output:table",
+            "output:text",
+            "analysis:detail",
+            *(r for r, _ in self.of(Rank)),
+        ]
+        serves += [r for r, _ in (*self.of(ColumnsAsked), *self.of(Metric))]
+        self.add("table", "show_table", order, serves)
+        if data is not None:
+            self.steps[-1] = self.steps[-1].model_copy(update={"needs": (data.id,)})
+
+
+def called(node: Expression) -> str:
+    """What a column of this expression is called where the question has no name for it."""
+    match node:
+        case Column(name=name):
+            return name
+        case Rows(where=None):
+            return "count"
+        case Rows():
+            return "count of those"
+        case Aggregate(function=function, of=of):
+            return CALLED[function].format(called(of))
+        case Arithmetic(operator="/"):
+            return "rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"
+        case Arithmetic(operator="-"):
+            return "difference"
+        case Correlation():
+            return "correlation"
+        case Share():
+            return "share"
+        case Change(ratio=ratio):
+            return "growth" if ratio else "change"
+        case Running():
+            return "running total"
+        case Moving(periods=periods):
+            return f"average of {periods}"
+        case Elapsed(unit=unit):
+            return f"{unit}s"
+        case DatePart(part=part):
+            return part
+        case Bins(of=of):
+            return f"{called(of)} range"
+        case _:
+            return "value"
+
+
+def _bases(node: Node) -> Iterator[Expression]:
+    """The largest measures of single groups in it: what has to be computed first."""
+    if level(node) == "group" and not isinstance(node, CONDITIONS):
+        yield node
+        return
+    for part in parts(node):
+        if level(part) != "row":
+            yield from _bases(part)
+
+
+def _by_name(node: N, names: Mapping[Expression, str]) -> N:
+    """The same over the columns of measures that were computed."""
+    if not isinstance(node, CONDITIONS):
+        name = names.get(normal_expression(node))
+        if name is not None:
+            return Column(name=name)  # type: ignore[return-value]
+    return mapped(node, lambda part: _by_name(part, names))
+
+
+def _by_choice(node: N, chosen: Mapping[Condition, str]) -> N:
+    """The same over the columns that say which rows are among the best."""
+    name = chosen.get(node) if isinstance(node, Among) else None
+    if name is not None:
+        return Compare(left=Column(name=name), operator="=", right=Constant(value=True))  # type: ignore[return-value]
+    return mapped(node, lambda part: _by_choice(part, chosen))
+
+
+def _metric(measure: Expression, name: str) -> dict[str, Any]:
+    """In short where a function of a column says it."""
+    match measure:
+        case Rows(where=None):
+            return {"function": "count", "as": name}
+        case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
+            return {"column": column, "function": function, "as": name}
+        case _:
+            return {"expression": _json(measure), "as": name}
+
+
+def _filter_params(filters: Sequence[Filter]) -> dict[str, Any]:
+    short = [f for f in filters if f.condition is None]
+    params: dict[str, Any] = {}
+    if short:
+        params["conditions"] = [{"column": f.column, "operator": f.operator, "values": list(f.values)} for f in short]
+    conditions = [f.condition for f in filters if f.condition is not None]
+    if conditions:
+        params["where"] = _json(_both(conditions))
+    return params
+
+
+def _both(conditions: Sequence[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
+
+
+def _json(node: Node) -> dict[str, Any]:
+    return node.model_dump(mode="json", exclude_defaults=False, exclude_none=True)
+
+
+def _columns(requirement: Requirement) -> frozenset[str]:
+    value = requirement.value
+    named = {name for name in (getattr(value, "column", None), *getattr(value, "columns", ())) if name}
+    nodes = [getattr(value, key, None) for key in ("expression", "condition", "by")]
+    inside = [columns_of(node) for node in nodes if node is not None]
+    each = [columns_of(measure.expression) for measure in value.measures] if isinstance(value, Each) else []
+    return frozenset(named).union(*inside, *each)

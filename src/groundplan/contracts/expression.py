@@ -1,0 +1,365 @@
+"""The language of measures, groups and conditions: one closed set of expressions over columns.
+
+An expression has a level. `row`: a value of each row (a column, a duration, an hour of day). `group`: a value of each
+group of rows (a count, a sum, a ratio of sums). `series`: a value of each group that looks at the other groups (a
+share of the whole, a change from the period before). A condition has the level of the highest expression in it: on
+rows it selects rows, on groups it selects groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from groundplan.contracts.columns import ColumnKind, Function, Grain
+from groundplan.contracts.contract import Contract, Name, Scalar, Text, thaw
+
+ArithmeticOperator = Literal["+", "-", "*", "/"]
+ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
+Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
+Unit = Literal["minute", "hour", "day", "week", "month", "year"]
+Level = Literal["row", "group", "series"]
+LEVELS: tuple[Level, ...] = ("row", "group", "series")
+
+
+class Column(Contract):
+    kind: Literal["column"] = "column"
+    table: Name | None = None
+    name: Name
+
+
+class Constant(Contract):
+    """A number, a text, a yes or no, or a date in ISO 8601."""
+
+    kind: Literal["constant"] = "constant"
+    value: str | int | float | bool
+
+
+class Arithmetic(Contract):
+    """Division by zero gives no value."""
+
+    kind: Literal["arithmetic"] = "arithmetic"
+    operator: ArithmeticOperator
+    left: Expression
+    right: Expression
+
+
+class Elapsed(Contract):
+    """The time from one date to another, with fractions. A month is 30.436875 days, a year 365.2425."""
+
+    kind: Literal["elapsed"] = "elapsed"
+    start: Expression
+    end: Expression
+    unit: Unit = "day"
+
+
+class DatePart(Contract):
+    """A number that comes round: the hour of the day, the month of the year. Monday is weekday 1."""
+
+    kind: Literal["date_part"] = "date_part"
+    of: Expression
+    part: Part
+
+
+class DateCut(Contract):
+    """The date at which the period begins; without a grain the data's span decides when the plan runs."""
+
+    kind: Literal["date_cut"] = "date_cut"
+    of: Expression
+    grain: Grain | None = None
+
+
+class Bins(Contract):
+    """Ranges between edges, or ranges of one width.
+
+    The edges `(18, 65)` make below 18, 18 up to 65, and 65 and above: the value is the range in words. A width of 10
+    makes 0 up to 10, 10 up to 20 and so on: the value is the lower edge.
+    """
+
+    kind: Literal["bins"] = "bins"
+    of: Expression
+    edges: Annotated[tuple[float, ...], Field(max_length=64)] = ()
+    width: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _ranges_are_known(self) -> Bins:
+        if bool(self.edges) == (self.width is not None):
+            raise ValueError("bins have edges or a width: one of them")
+        if list(self.edges) != sorted(set(self.edges)):
+            raise ValueError("the edges of bins must increase")
+        return self
+
+
+class Cases(Contract):
+    """The value of the first condition that holds, and `otherwise` where none does: named groups, a given order."""
+
+    kind: Literal["cases"] = "cases"
+    conditions: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
+    values: Annotated[tuple[str | int | float | bool, ...], Field(min_length=1, max_length=64)]
+    otherwise: str | int | float | bool | None = None
+
+    @model_validator(mode="after")
+    def _each_condition_has_its_value(self) -> Cases:
+        if len(self.conditions) != len(self.values):
+            raise ValueError("cases have a value for each condition")
+        given = [*self.values, *([] if self.otherwise is None else [self.otherwise])]
+        if len({_kind_of_constant(value) for value in given}) > 1:
+            raise ValueError("the values of cases are all numbers, all texts, or all yes and no")
+        return self
+
+
+class Holds(Contract):
+    """Whether the condition holds: a group for those that meet it and one for the others."""
+
+    kind: Literal["holds"] = "holds"
+    condition: Condition
+
+
+class Rows(Contract):
+    """The number of rows, or of those that meet the condition."""
+
+    kind: Literal["rows"] = "rows"
+    where: Condition | None = None
+
+
+class Aggregate(Contract):
+    """A function of an expression over the rows of a group, or over those of them that meet the condition."""
+
+    kind: Literal["aggregate"] = "aggregate"
+    function: Function | Literal["percentile"]
+    of: Expression
+    where: Condition | None = None
+    percent: Annotated[float, Field(gt=0, lt=100)] | None = None  # of a percentile
+
+    @model_validator(mode="after")
+    def _percentile_has_its_percent(self) -> Aggregate:
+        if (self.function == "percentile") != (self.percent is not None):
+            raise ValueError("`percent` goes with the function `percentile`, which needs it")
+        return self
+
+
+class Correlation(Contract):
+    """How closely two values follow each other over the rows of a group, from -1 to 1 (Pearson)."""
+
+    kind: Literal["correlation"] = "correlation"
+    left: Expression
+    right: Expression
+    where: Condition | None = None
+
+
+class Share(Contract):
+    """The part of the total of all groups, from 0 to 1; `within` names the groups that share a total."""
+
+    kind: Literal["share"] = "share"
+    of: Expression
+    within: Annotated[tuple[Expression, ...], Field(max_length=8)] = ()
+
+
+class Change(Contract):
+    """The change from an earlier period: the one before, or the same one a year earlier. As a ratio, of the earlier."""
+
+    kind: Literal["change"] = "change"
+    of: Expression
+    against: Literal["previous", "year"] = "previous"
+    ratio: bool = False
+
+
+class Running(Contract):
+    """The total up to and including each period."""
+
+    kind: Literal["running"] = "running"
+    of: Expression
+
+
+class Moving(Contract):
+    """The average of the last periods, the present one among them."""
+
+    kind: Literal["moving"] = "moving"
+    of: Expression
+    periods: Annotated[int, Field(ge=2, le=1_000)]
+
+
+class Named(Contract):
+    """A measure that the semantic model defines."""
+
+    kind: Literal["named"] = "named"
+    name: Name
+
+
+class All(Contract):
+    kind: Literal["all"] = "all"
+    parts: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
+
+
+class AnyOf(Contract):
+    kind: Literal["any"] = "any"
+    parts: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
+
+
+class Not(Contract):
+    kind: Literal["not"] = "not"
+    part: Condition
+
+
+class Compare(Contract):
+    """Nothing compares with a missing value: such rows meet neither the comparison nor its negation."""
+
+    kind: Literal["compare"] = "compare"
+    left: Expression
+    operator: ComparisonOperator
+    right: Expression
+
+
+class OneOf(Contract):
+    kind: Literal["one_of"] = "one_of"
+    of: Expression
+    values: Annotated[tuple[Scalar, ...], Field(min_length=1, max_length=1_000)]
+
+
+class Contains(Contract):
+    """Upper and lower case are the same."""
+
+    kind: Literal["contains"] = "contains"
+    of: Expression
+    text: Text
+
+
+class Among(Contract):
+    """The value is among the highest, or the lowest, of all rows that were kept. Stands in the `where` of a measure."""
+
+    kind: Literal["among"] = "among"
+    of: Expression
+    limit: Annotated[int, Field(ge=1, le=10_000)]
+    direction: Literal["top", "bottom"] = "top"
+
+
+class Missing(Contract):
+    kind: Literal["missing"] = "missing"
+    of: Expression
+
+
+Expression = Annotated[
+    Column
+    | Constant
+    | Arithmetic
+    | Elapsed
+    | DatePart
+    | DateCut
+    | Bins
+    | Cases
+    | Holds
+    | Rows
+    | Aggregate
+    | Correlation
+    | Share
+    | Change
+    | Running
+    | Moving
+    | Named,
+    Field(discriminator="kind"),
+]
+Condition = Annotated[
+    All | AnyOf | Not | Compare | OneOf | Contains | Among | Missing,
+    Field(discriminator="kind"),
+]
+Node = Expression | Condition
+EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
+CONDITION: TypeAdapter[Condition] = TypeAdapter(Condition)
+
+
+def read_node(kind: str, given: object) -> Node:
+    """The expression or condition that JSON describes; raises ValidationError."""
+    adapter: TypeAdapter[Node] = CONDITION if kind == "condition" else EXPRESSION  # type: ignore[assignment]
+    return adapter.validate_python(thaw(given))
+
+
+def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
+    """The kind of its values, given those of the columns."""
+    match node:
+        case Column(name=name):
+            return columns.get(name, "other")
+        case Constant(value=value):
+            return _kind_of_constant(value)
+        case Cases(values=values):
+            return _kind_of_constant(values[0])
+        case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+            return "boolean"
+        case Bins(width=None):
+            return "text"
+        case DateCut():
+            return "time"
+        case Aggregate(function="min" | "max", of=of):
+            return kind_of(of, columns)
+        case _:
+            return "number"
+
+
+def _kind_of_constant(value: str | int | float | bool) -> ColumnKind:
+    return "text" if isinstance(value, str) else "boolean" if isinstance(value, bool) else "number"
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """The expressions and conditions that it is directly made of."""
+    for name in type(node).model_fields:
+        value = getattr(node, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Contract):
+                yield item  # type: ignore[misc]
+
+
+def walk(node: Node) -> Iterator[Node]:
+    yield node
+    for part in parts(node):
+        yield from walk(part)
+
+
+def columns_of(node: Node) -> frozenset[str]:
+    return frozenset(found.name for found in walk(node) if isinstance(found, Column))
+
+
+def level(node: Node) -> Level:
+    match node:
+        case Rows() | Aggregate() | Correlation() | Named():
+            return "group"
+        case Share() | Change() | Running() | Moving():
+            return "series"
+        case _:
+            return max((level(part) for part in parts(node)), key=LEVELS.index, default="row")
+
+
+def misplaced(node: Node) -> str | None:
+    """Why its parts do not fit each other, or None: a sum of a sum, a share of a single row."""
+    for found in walk(node):
+        wanted, inner = _levels_of(found)
+        wrong = next((part for part in inner if level(part) not in wanted), None)
+        if wrong is not None:
+            return f"{found.kind!r} takes {' or '.join(wanted)} values, and {wrong.kind!r} is of a {level(wrong)}"
+    return None
+
+
+def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
+    """The levels that its parts may have."""
+    match node:
+        case Rows() | Aggregate() | Correlation() | DateCut() | Bins() | Holds() | Among():
+            return ("row",), tuple(parts(node))
+        case Share() | Running() | Moving() | Change():
+            return ("group",), (node.of,)
+        case _:
+            return LEVELS, ()
+
+
+def is_ratio(node: Node) -> bool:
+    """Whether its values are parts of a whole or relative changes, so that people read them as percentages."""
+    match node:
+        case Share() | Change(ratio=True):
+            return True
+        case Arithmetic(operator="/", left=Rows(), right=Rows(where=None)):
+            return True
+        case Arithmetic(operator="/", left=Aggregate() as part, right=Aggregate() as whole):
+            return part.where is not None and part.model_copy(update={"where": whole.where}) == whole
+        case Moving(of=of):
+            return is_ratio(of)
+        case _:
+            return False

@@ -1,0 +1,200 @@
+"""What a reading asks for, in the normal form in which the gate compares it with what a plan does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from groundplan.contracts.expression import (
+    Aggregate,
+    Change,
+    Column,
+    Condition,
+    DateCut,
+    DatePart,
+    Expression,
+    Moving,
+    Node,
+    Rows,
+    Running,
+    Share,
+    columns_of,
+    level,
+    walk,
+)
+from groundplan.contracts.normal_form import both, mapped, normal_condition, normal_expression, of_filter, substituted
+from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Requirement, Time
+
+T = TypeVar("T")
+N = TypeVar("N", bound=Node)
+Stage = Literal["rows", "things", "groups"]
+Sorting = tuple[Expression, bool]
+"""What rows are ordered by, and whether it descends."""
+
+
+@dataclass(frozen=True)
+class Things:
+    """The rows that the rest speaks of: one for each value of `keys`, from rows that meet `where`."""
+
+    keys: frozenset[Expression]
+    where: Condition | None
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Rows kept, groups, measures, groups kept, order and cut. Without measures and groups: the rows by `columns`.
+
+    Columns of things are written out: a condition on the number of visits has that number's expression in it. Shares
+    and series are computed before groups are dropped: `having` chooses what is shown, not what counts.
+    """
+
+    table: str | None
+    things: Things | None = None
+    where: Condition | None = None
+    groups: frozenset[Expression] = frozenset()
+    measures: frozenset[Expression] = frozenset()
+    having: Condition | None = None
+    columns: tuple[Expression, ...] = ()
+    distinct: bool = False
+    order: Sorting | None = None
+    limit: int | None = None
+    within: frozenset[Expression] = frozenset()
+    along: Expression | None = None  # the group that orders a series
+
+
+def is_extended(reading: Reading) -> bool:
+    """Whether it says more than a function of a column, plain groups, and comparisons of columns with values."""
+    return any(_is_extended(requirement) for requirement in reading.requirements)
+
+
+def _is_extended(requirement: Requirement) -> bool:
+    match requirement.value:
+        case Metric(expression=expression) | GroupBy(expression=expression):
+            return expression is not None
+        case Filter(condition=condition):
+            return condition is not None
+        case Rank(limit=limit, by=by, within=within):
+            return limit is None or by is not None or bool(within)
+        case ColumnsAsked() | Each():
+            return True
+        case _:
+            return False
+
+
+def measure_of(metric: Metric) -> Expression:
+    """The metric as an expression; where the question names no function, the usual one of the column."""
+    if metric.expression is not None:
+        return metric.expression
+    if metric.column is None:
+        return Rows()
+    return Aggregate(function=metric.function or metric.usual or "sum", of=Column(name=metric.column))
+
+
+def follows_series(node: Node) -> bool:
+    """Whether it looks at earlier periods."""
+    return any(isinstance(part, Change | Running | Moving) for part in walk(node))
+
+
+def series_group(reading: Reading) -> str | None:
+    """The name of the group that orders a series: the time axis, the first ordered group, or the only group."""
+    times = [time.column for time in _values(reading, Time)]
+    groups = [*_values(reading, GroupBy)]
+    ordered = [g.column for g in groups if g.ordered or isinstance(g.expression, DateCut | DatePart)]
+    only = [group.column for group in groups] if len(groups) == 1 else []
+    return next(iter((*times, *ordered, *only)), None)
+
+
+def stage_of(condition: Condition, reading: Reading) -> Stage:
+    """What it selects: rows, things by their measures, or groups by theirs or by the names of computed groups."""
+    computed = {group.column for group in _values(reading, GroupBy) if group.expression is not None}
+    own = {measure.name for each in _values(reading, Each) for measure in each.measures}
+    named = columns_of(condition)
+    if level(condition) != "row" or named & computed:
+        return "groups"
+    return "things" if named & own else "rows"
+
+
+def meaning_of(reading: Reading, table: str | None = None) -> Meaning:
+    """What the reading asks for, in normal form."""
+    each = next(_values(reading, Each), None)
+    own = {measure.name: normal_expression(measure.expression) for measure in each.measures} if each else {}
+    groups = {group.column: substituted(_group(group), own) for group in _values(reading, GroupBy)}
+    computed = {group.column: groups[group.column] for group in _values(reading, GroupBy) if group.expression}
+    groups |= {time.column: DateCut(of=Column(name=time.column), grain=time.grain) for time in _values(reading, Time)}
+    named = {**own, **groups}
+    metrics = [_measured(measure_of(metric), own, groups) for metric in _values(reading, Metric)]
+    kept: dict[Stage, list[Condition]] = {"rows": [], "things": [], "groups": []}
+    for asked in _values(reading, Filter):
+        condition = of_filter(asked)
+        stage = stage_of(condition, reading)
+        kept[stage].append(_bare_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
+    shown = next(_values(reading, ColumnsAsked), None)
+    rank = next(_values(reading, Rank), None)
+    order = _order(rank, metrics, own, groups)
+    keys = frozenset(Column(name=key) for key in each.keys) if each else frozenset[Expression]()
+    listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
+    if listed:
+        wanted = shown.columns if shown else tuple(own)
+        metrics = [_normal(own[name]) for name in wanted if name in own]
+    series = [*metrics, *kept["groups"], *([order[0]] if order else [])]
+    along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
+    return Meaning(
+        table=reading.tables[0] if reading.tables else table,
+        things=Things(keys, both(*kept["rows"])) if each and not listed else None,
+        where=both(*kept["things"]) if each and not listed else both(*kept["rows"]),
+        groups=keys if listed else frozenset(_normal(group) for group in groups.values()),
+        measures=frozenset(metrics),
+        having=both(*kept["groups"], *(kept["things"] if listed else ())),
+        columns=tuple(_normal(named.get(name, Column(name=name))) for name in shown.columns) if shown else (),
+        distinct=shown.distinct if shown else False,
+        order=order,
+        limit=rank.limit if rank else None,
+        within=frozenset(_normal(named.get(name, Column(name=name))) for name in rank.within) if rank else frozenset(),
+        along=_normal(along) if along is not None else None,
+    )
+
+
+def _measured(node: Expression, own: Mapping[str, Expression], groups: Mapping[str, Expression]) -> Expression:
+    """In normal form; the groups that a share is within are written out."""
+    return _normal(_within_groups(substituted(node, own), groups))
+
+
+def _within_groups(node: N, groups: Mapping[str, Expression]) -> N:
+    if isinstance(node, Share):
+        return node.model_copy(update={"within": tuple(substituted(part, groups) for part in node.within)})
+    return mapped(node, lambda part: _within_groups(part, groups))
+
+
+def _order(
+    rank: Rank | None, metrics: Sequence[Expression], own: Mapping[str, Expression], groups: Mapping[str, Expression]
+) -> Sorting | None:
+    if rank is None:
+        return None
+    by = rank.by if rank.by is not None else next(iter(metrics), None)
+    if by is None:
+        return None
+    if isinstance(by, Column):
+        by = {**own, **groups}.get(by.name, by)
+    return _measured(by, own, groups), rank.direction == "top"
+
+
+def _group(group: GroupBy) -> Expression:
+    return group.expression if group.expression is not None else Column(name=group.column)
+
+
+def _values(reading: Reading, kind: type[T]) -> Iterator[T]:
+    return (r.value for r in reading.requirements if isinstance(r.value, kind))
+
+
+def _normal(node: Expression) -> Expression:
+    return normal_expression(without_tables(node))
+
+
+def _bare_condition(node: Condition) -> Condition:
+    return normal_condition(without_tables(node))
+
+
+def without_tables(node: N) -> N:
+    """Without the tables of its columns: within one table they say nothing."""
+    return Column(name=node.name) if isinstance(node, Column) else mapped(node, without_tables)  # type: ignore[return-value]

@@ -1,0 +1,216 @@
+"""One way to write each expression and condition, so that two of the same meaning are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from groundplan.contracts.contract import Contract, Scalar
+from groundplan.contracts.expression import (
+    All,
+    Among,
+    AnyOf,
+    Arithmetic,
+    Column,
+    Compare,
+    ComparisonOperator,
+    Condition,
+    Constant,
+    Contains,
+    Expression,
+    Holds,
+    Missing,
+    Node,
+    Not,
+    OneOf,
+)
+from groundplan.contracts.reading import Filter
+
+N = TypeVar("N", bound=Node)
+OPPOSITE: Mapping[ComparisonOperator, ComparisonOperator] = {
+    "=": "!=",
+    "!=": "=",
+    "<": ">=",
+    ">=": "<",
+    ">": "<=",
+    "<=": ">",
+}
+MIRRORED: Mapping[ComparisonOperator, ComparisonOperator] = {
+    "=": "=",
+    "!=": "!=",
+    "<": ">",
+    ">": "<",
+    "<=": ">=",
+    ">=": "<=",
+}
+
+
+def normal_expression(node: Expression) -> Expression:
+    """Operands of sums and products in one order, numbers as floats, conditions in normal form."""
+    inner = _rebuilt(node)
+    match inner:
+        case Constant(value=int() as number) if not isinstance(number, bool):
+            return Constant(value=float(number))
+        case Arithmetic(operator="+" | "*", left=left, right=right) if _key(right) < _key(left):
+            return inner.model_copy(update={"left": right, "right": left})
+        case _:
+            return inner
+
+
+def normal_condition(node: Condition) -> Condition:
+    """Negations stand at the leaves, nested `all` and `any` are flat, and parts are in one order and without repeats.
+
+    A comparison with a missing value is unknown, and so is its negation: `not (x < 5)` is `x >= 5`.
+    """
+    match node:
+        case Not(part=part):
+            return _negated(normal_condition(part))
+        case All(parts=parts):
+            return _joined(All, map(normal_condition, parts))
+        case AnyOf(parts=parts):
+            return _joined(AnyOf, map(normal_condition, parts))
+        case OneOf(of=of, values=values):
+            return _one_of(normal_expression(of), values)
+        case Compare():
+            return _compared(normal_expression(node.left), node.operator, normal_expression(node.right))
+        case Contains(of=of, text=text):
+            return Contains(of=normal_expression(of), text=text.casefold())
+        case Missing(of=of):
+            return Missing(of=normal_expression(of))
+        case Among(of=of):
+            return node.model_copy(update={"of": normal_expression(of)})
+
+
+def both(*conditions: Condition | None) -> Condition | None:
+    """The condition that all of them hold, in normal form; None where there is none."""
+    given = [condition for condition in conditions if condition is not None]
+    return normal_condition(All(parts=tuple(given))) if given else None
+
+
+def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
+    """The same with columns replaced by what they are defined as."""
+    if isinstance(node, Column):
+        return definitions.get(node.name, node)  # type: ignore[return-value]
+    return mapped(node, lambda part: substituted(part, definitions))
+
+
+def of_filter(asked: Filter) -> Condition:
+    """A filter's short form as a condition."""
+    if asked.condition is not None:
+        return asked.condition
+    column = Column(table=asked.table, name=asked.column or "")
+    values = asked.values
+    match asked.operator:
+        case "is null":
+            return Missing(of=column)
+        case "not null":
+            return Not(part=Missing(of=column))
+        case "in":
+            return OneOf(of=column, values=values)
+        case "not in":
+            return Not(part=OneOf(of=column, values=values))
+        case "contains":
+            return Contains(of=column, text=str(values[0]))
+        case "between":
+            start, end = (Constant(value=_known(value)) for value in values)
+            return All(
+                parts=(Compare(left=column, operator=">=", right=start), Compare(left=column, operator="<", right=end))
+            )
+        case _:
+            if values[0] is None:
+                missing = Missing(of=column)
+                return missing if asked.operator == "=" else Not(part=missing)
+            return Compare(left=column, operator=asked.operator, right=Constant(value=values[0]))
+
+
+def _known(value: Scalar) -> str | int | float | bool:
+    if value is None:
+        raise ValueError("a range has two bounds")
+    return value
+
+
+def _compared(left: Expression, operator: ComparisonOperator, right: Expression) -> Condition:
+    if (isinstance(left, Constant) and not isinstance(right, Constant)) or (
+        not isinstance(right, Constant) and _key(right) < _key(left)
+    ):
+        left, operator, right = right, MIRRORED[operator], left
+    match left, operator, right:
+        case Holds(condition=condition), "=" | "!=", Constant(value=bool() as yes) if _is_certain(condition):
+            return condition if yes == (operator == "=") else _negated(condition)
+    return Compare(left=left, operator=operator, right=right)
+
+
+def _is_certain(node: Condition) -> bool:
+    """Whether it is never unknown: it holds or it does not, also where values are missing."""
+    match node:
+        case All(parts=parts) | AnyOf(parts=parts):
+            return all(map(_is_certain, parts))
+        case Not(part=part):
+            return _is_certain(part)
+        case _:
+            return isinstance(node, Missing | Among)
+
+
+def _one_of(of: Expression, values: Iterable[Scalar]) -> Condition:
+    known = {_number(value) for value in values if value is not None}
+    parts: list[Condition] = [
+        Compare(left=of, operator="=", right=Constant(value=value)) for value in sorted(known, key=repr)
+    ]
+    if None in values:
+        parts.append(Missing(of=of))
+    return _joined(AnyOf, parts)
+
+
+def _number(value: Scalar) -> str | int | float | bool:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value  # type: ignore[return-value]
+
+
+def _negated(node: Condition) -> Condition:
+    match node:
+        case All(parts=parts):
+            return _joined(AnyOf, map(_negated, parts))
+        case AnyOf(parts=parts):
+            return _joined(All, map(_negated, parts))
+        case Compare():
+            return node.model_copy(update={"operator": OPPOSITE[node.operator]})
+        case Not(part=part):
+            return part
+        case _:
+            return Not(part=node)
+
+
+def _joined(kind: type[All] | type[AnyOf], conditions: Iterable[Condition]) -> Condition:
+    flat: dict[str, Condition] = {}
+    for condition in conditions:
+        for part in condition.parts if isinstance(condition, kind) else (condition,):
+            flat[_key(part)] = part
+    ordered = tuple(flat[key] for key in sorted(flat))
+    return ordered[0] if len(ordered) == 1 else kind(parts=ordered)
+
+
+def _rebuilt(node: Expression) -> Expression:
+    def inner(part: Node) -> Node:
+        if isinstance(part, CONDITIONS):
+            return normal_condition(part)
+        return normal_expression(part)
+
+    return mapped(node, inner)
+
+
+CONDITIONS = (All, AnyOf, Not, Compare, OneOf, Contains, Among, Missing)
+
+
+def mapped(node: N, change: Callable[[Node], Node]) -> N:
+    """A copy whose parts are changed; the node itself where none is."""
+    update: dict[str, object] = {}
+    for name in type(node).model_fields:
+        value = getattr(node, name)
+        if isinstance(value, Contract):
+            update[name] = change(value)  # type: ignore[arg-type]
+        elif isinstance(value, tuple) and any(isinstance(item, Contract) for item in value):
+            update[name] = tuple(change(item) for item in value)
+    return node.model_copy(update=update) if update else node  # type: ignore[return-value]
+
+
+def _key(node: Node) -> str:
+    return node.model_dump_json()

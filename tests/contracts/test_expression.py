@@ -1,0 +1,137 @@
+"""The requirement language: levels, what fits into what, and JSON."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from groundplan.contracts.expression import (
+    CONDITION,
+    EXPRESSION,
+    Aggregate,
+    Bins,
+    Cases,
+    Column,
+    Missing,
+    columns_of,
+    kind_of,
+    level,
+    misplaced,
+)
+from tests.questions.notation import condition, value
+
+KINDS = {"price": "number", "region": "text", "day": "time", "paid": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("price * 2", "row"),
+        ("days(day, shipped)", "row"),
+        ("cases(price > 5, 'dear', 'cheap')", "row"),
+        ("rows()", "group"),
+        ("sum(price) / rows(region == 'West')", "group"),
+        ("correlation(price, weight)", "group"),
+        ("days(min(day), max(day))", "group"),
+        ("cases(sum(price) > 5, 'big', 'small')", "group"),
+        ("share(sum(price))", "series"),
+        ("growth(sum(price)) * 100", "series"),
+        ("moving(rows(), 7)", "series"),
+    ],
+)
+def test_an_expression_has_the_level_of_its_highest_part(text: str, wanted: str) -> None:
+    assert level(value(text)) == wanted
+    assert misplaced(value(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("price > 5", "row"),
+        ("missing(region) or price > 5", "row"),
+        ("rows() > 5", "group"),
+        ("price > 5 and rows() > 5", "group"),
+        ("share(rows()) > 0.5", "series"),
+    ],
+)
+def test_a_condition_has_the_level_of_its_highest_part(text: str, wanted: str) -> None:
+    assert level(condition(text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("mean(sum(price))", "'aggregate' takes row values, and 'aggregate' is of a group"),
+        ("rows(rows() > 5)", "'rows' takes row values"),
+        ("share(price)", "'share' takes group values, and 'column' is of a row"),
+        ("running(share(rows()))", "'running' takes group values, and 'share' is of a series"),
+        ("cut(max(day), 'month')", "'date_cut' takes row values"),
+        ("sum(price, among_top(rows(), 3))", "takes row values"),
+    ],
+)
+def test_what_does_not_fit_is_named(text: str, wrong: str) -> None:
+    assert wrong in (misplaced(value(text)) or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("price + 1", "number"),
+        ("max(day)", "time"),
+        ("min(region)", "text"),
+        ("distinct(region)", "number"),
+        ("cut(day, 'month')", "time"),
+        ("part(day, 'month')", "number"),
+        ("bins(price, 5, 10)", "text"),
+        ("width(price, 10)", "number"),
+        ("cases(price > 5, 'dear')", "text"),
+        ("cases(price > 5, 1, 2)", "number"),
+        ("holds(price > 5)", "boolean"),
+        ("unknown", "other"),
+    ],
+)
+def test_an_expression_has_values_of_one_kind(text: str, kind: str) -> None:
+    assert kind_of(value(text), KINDS) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "percentile(days(day, shipped), 90, region == 'West') / count(c['Unit Price'])",
+        "cases(price < 5, 'cheap', one_of(region, 'West', 'East'), 'far', 'other')",
+        "sum(price, among_top(price, 10)) / sum(price)",
+        "share(sum(price), region)",
+        "yearly_growth(correlation(price, weight))",
+    ],
+)
+def test_json_gives_the_same_expression_back(text: str) -> None:
+    made = value(text)
+    assert EXPRESSION.validate_json(EXPRESSION.dump_json(made)) == made
+    assert EXPRESSION.validate_python(made.model_dump(exclude_none=True)) == made
+
+
+def test_json_gives_the_same_condition_back() -> None:
+    made = condition("not (contains(region, 'we') or missing(price)) and width(price, 10) == 20")
+    assert CONDITION.validate_json(CONDITION.dump_json(made)) == made
+
+
+def test_columns_are_found_wherever_they_stand() -> None:
+    made = value("sum(price, region == 'West') / share(distinct(customer), city)")
+    assert columns_of(made) == {"price", "region", "customer", "city"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (Bins, {"of": Column(name="a")}),
+        (Bins, {"of": Column(name="a"), "edges": (1, 2), "width": 5}),
+        (Bins, {"of": Column(name="a"), "edges": (2, 1)}),
+        (Cases, {"conditions": (Missing(of=Column(name="a")),), "values": ("x", "y")}),
+        (Cases, {"conditions": (Missing(of=Column(name="a")),), "values": ("x",), "otherwise": 1}),
+        (Aggregate, {"function": "percentile", "of": Column(name="a")}),
+        (Aggregate, {"function": "sum", "of": Column(name="a"), "percent": 50}),
+    ],
+)
+def test_what_has_no_meaning_cannot_be_made(kind: type[Bins | Cases | Aggregate], given: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        kind.model_validate(given)

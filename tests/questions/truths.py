@@ -1,0 +1,240 @@
+"""Questions with independent truths: SQL over the same files, and whether an outcome agrees with it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from groundplan.contracts.answer import Outcome
+
+Cell = float | str | None
+Row = Sequence[Cell]
+
+SCALES = {
+    "million": 1e6,
+    "млн": 1e6,
+    "M": 1e6,
+    "billion": 1e9,
+    "млрд": 1e9,
+    "B": 1e9,
+    "thousand": 1e3,
+    "тыс": 1e3,
+    "k": 1e3,
+    "K": 1e3,
+}
+NUMBER = re.compile(r"(-|−)?\d[\d, \u00a0\u202f]*(?:[.,]\d+)?\s*(%|million|billion|thousand|млн|млрд|тыс|[kKMB]\b)?")
+MONTHS = [
+    "января",
+    "февраля",
+    "марта",
+    "апреля",
+    "мая",
+    "июня",
+    "июля",
+    "августа",
+    "сентября",
+    "октября",
+    "ноября",
+    "декабря",
+]
+NOTHING = {None, "", "none", "unknown", "missing"}
+
+
+@dataclass(frozen=True)
+class Question:
+    id: str
+    dataset: str
+    question: str
+    expect: str  # answer, ask or refuse
+    level: str
+    kinds: tuple[str, ...]
+    sql: str | None
+    accept: tuple[str, ...]  # other SQL that is as good
+    readings: tuple[str, ...]  # where the question is open: the SQL of each way to read it
+    ordered: bool
+
+    @classmethod
+    def from_line(cls, line: str) -> Question:
+        given = json.loads(line)
+        readings = [one["sql"] if isinstance(one, Mapping) else one for one in given.get("readings", ())]
+        return cls(
+            id=given["id"],
+            dataset=given["dataset"],
+            question=given["question"],
+            expect=given["expect"],
+            level=given.get("level", "?"),
+            kinds=tuple(given.get("kinds", ())),
+            sql=given.get("sql"),
+            accept=tuple(given.get("accept", ())),
+            readings=tuple(sql for sql in readings if isinstance(sql, str)),
+            ordered=given.get("ordered", False),
+        )
+
+
+def questions(folder: Path) -> list[Question]:
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Question.from_line(line) for line in lines if line.strip()]
+
+
+def truths(folder: Path, question: Question) -> list[list[Row]]:
+    """The tables that answer it, each as good as another."""
+    engine = _engine(folder / question.dataset)
+    written = (question.sql, *question.accept, *question.readings)
+    return [[_cells(row) for row in engine.execute(sql).fetchall()] for sql in written if sql]
+
+
+def answers(want: Sequence[Row], question: Question, outcome: Outcome) -> bool:
+    """Whether a table of the outcome is the wanted one; a single row may also stand first, or in the text."""
+    tables = [[_cells(row) for row in table.rows] for table in getattr(outcome, "tables", ())]
+    if any(table_is(want, rows, question.ordered) for rows in tables):
+        return True
+    if not want:
+        return any(not rows for rows in tables) or "no rows" in outcome.text.lower()
+    if len(want) > 1:
+        return False
+    (row,) = want
+    if text_has(row, outcome.text):
+        return True
+    labels = [cell for cell in row if isinstance(cell, str)]
+    first = any(rows and row_in(row, rows[0]) for rows in tables)
+    return first and (not labels or text_has(labels, outcome.text))
+
+
+def norm(value: Any) -> Cell:
+    """One way to write a value: numbers as floats, dates in ISO 8601, text without case and punctuation."""
+    match value:
+        case None:
+            return None
+        case float() if math.isnan(value):
+            return None
+        case bool():
+            return str(value).lower()
+        case int() | float() | Decimal():
+            return float(value)
+        case dt.datetime():
+            return value.strftime("%Y-%m-%d" if value.time() == dt.time() else "%Y-%m-%d %H:%M")
+        case dt.date():
+            return value.isoformat()
+        case dt.timedelta():
+            return value.total_seconds()
+    return _norm_text(str(value).strip())
+
+
+def same(one: Cell, other: Cell) -> bool:
+    """Rounded numbers, and fractions beside percents, are the same; so are a label and its beginning."""
+    if isinstance(one, float) and isinstance(other, float):
+        return any(
+            abs(one * scale - other) <= max(0.006 if scale >= 1 else 6e-5, abs(one * scale) * 2e-3)
+            for scale in (1, 100, 0.01)
+        )
+    if one is None or other is None:
+        return one is other or {one, other} <= NOTHING
+    if isinstance(one, str) and isinstance(other, str):
+        long = len(one) > 3 and len(other) > 3
+        return one == other or (long and (one.startswith(other) or other.startswith(one)))
+    return False
+
+
+def row_in(want: Row, row: Row) -> bool:
+    """Whether the row has every wanted value, each in a column of its own; more columns may follow."""
+    left = list(row)
+    for cell in want:
+        found = next((place for place, value in enumerate(left) if same(cell, value)), None)
+        if found is None:
+            return False
+        left.pop(found)
+    return True
+
+
+def table_is(want: Sequence[Row], rows: Sequence[Row], ordered: bool) -> bool:
+    if len(rows) != len(want):
+        return False
+    if ordered:
+        return all(row_in(one, other) for one, other in zip(want, rows, strict=True))
+    left = list(rows)
+    for row in want:
+        found = next((place for place, other in enumerate(left) if row_in(row, other)), None)
+        if found is None:
+            return False
+        left.pop(found)
+    return True
+
+
+def text_has(want: Row, text: str) -> bool:
+    """Whether the text says every wanted value: numbers up to their rounding, dates in words."""
+    words, numbers = _plain(text), list(_numbers(text))
+    return all(_says(cell, words, numbers) for cell in want)
+
+
+def _says(cell: Cell, words: str, numbers: Sequence[tuple[float, float]]) -> bool:
+    if cell is None:
+        return True
+    if isinstance(cell, float):
+        return any(
+            abs(cell * scale - number) <= max(0.0051 * max(rounded, 1), abs(cell * scale) * 6e-3)
+            for number, rounded in numbers
+            for scale in (1, 100)
+        )
+    if re.match(r"^\d{4}-\d\d-\d\d", cell):
+        return any(_plain(form) in words for form in _dates(dt.date.fromisoformat(cell[:10])))
+    return cell in words
+
+
+def _dates(day: dt.date) -> Iterator[str]:
+    yield day.isoformat()
+    yield f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    yield f"{day.day} {day:%B} {day.year}".lower()
+    yield f"{day:%B} {day.year}".lower()
+    yield f"q{(day.month + 2) // 3} {day.year}"
+
+
+def _numbers(text: str) -> Iterator[tuple[float, float]]:
+    """The numbers in a text with their scale, in each way their separators can be read."""
+    for found in NUMBER.finditer(text):
+        scale = SCALES.get(found[2] or "", 1)
+        body = re.sub(r"[^\d.,\-−]", "", found[0]).replace("−", "-")
+        for form in {body.replace(",", ""), body.replace(".", "").replace(",", "."), body.replace(",", ".")}:
+            try:
+                yield float(form.rstrip(".")) * scale, scale
+            except ValueError:
+                continue
+
+
+def _norm_text(text: str) -> Cell:
+    try:
+        return float(text.replace(",", "").rstrip("%"))
+    except ValueError:
+        pass
+    if moment := re.match(r"^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?", text):
+        return moment[1] if moment[2] == "00:00" else f"{moment[1]} {moment[2]}"
+    if re.match(r"^\d{4}-\d\d-\d\d$", text):
+        return text
+    if re.match(r"^\d{4}-\d\d$", text):
+        return f"{text}-01"
+    return _plain(text).strip()
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[_\W]+", " ", text.lower())
+
+
+def _cells(row: Sequence[Any]) -> list[Cell]:
+    return [norm(value) for value in row]
+
+
+@cache
+def _engine(folder: Path) -> duckdb.DuckDBPyConnection:
+    engine = duckdb.connect()
+    for file in sorted(folder.glob("*.csv")):
+        engine.execute(f"create table \"{file.stem}\" as select * from read_csv_auto('{file}', sample_size=-1)")
+    return engine

@@ -1,0 +1,226 @@
+"""Tables and readings for the three-way test: small tables with every nuisance, readings with every part."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from groundplan.contracts import expression as e
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    Each,
+    EachMeasure,
+    Evidence,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Time,
+)
+
+TEXTS = ("north", "Süd", "восток", "a'b", "")
+KINDS = {"g": "text", "h": "text", "n": "number", "x": "number", "f": "boolean", "d": "time", "d2": "time", "t": "time"}
+DAYS = [date(2023, 12, 31), date(2024, 1, 1), date(2024, 2, 29), date(2024, 3, 1), date(2025, 1, 1), date(2025, 2, 28)]
+MOMENTS = [
+    datetime(2024, 1, 1),
+    datetime(2024, 1, 1, 13, 30),
+    datetime(2024, 2, 29, 23, 59, 59),
+    datetime(2025, 3, 1, 7),
+]
+
+ROW = st.fixed_dictionaries(
+    {
+        "g": st.none() | st.sampled_from(TEXTS),
+        "h": st.sampled_from(("p", "q")),
+        "n": st.none() | st.integers(-3, 40),
+        "x": st.none() | st.integers(-8, 80).map(lambda quarter: quarter / 4),
+        "f": st.none() | st.booleans(),
+        "d": st.none() | st.sampled_from(DAYS),
+        "d2": st.sampled_from(DAYS),
+        "t": st.none() | st.sampled_from(MOMENTS),
+    }
+)
+TABLES = (st.lists(ROW, max_size=2) | st.lists(ROW, min_size=4, max_size=14)).map(
+    lambda rows: [{"id": place, **row} for place, row in enumerate(rows)]
+)
+
+
+def column(name: str) -> e.Column:
+    return e.Column(name=name)
+
+
+def constant(value: Any) -> e.Constant:
+    return e.Constant(value=value)
+
+
+NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
+    st.sampled_from(("n", "x", "id")).map(column),
+    st.builds(
+        e.Arithmetic,
+        operator=st.sampled_from("+-*/"),
+        left=st.sampled_from(("n", "x")).map(column),
+        right=st.sampled_from(("n", "x")).map(column) | st.sampled_from((2, 0.5, 0)).map(constant),
+    ),
+    st.builds(
+        e.Elapsed,
+        start=st.sampled_from(("d", "d2", "t")).map(column),
+        end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
+        unit=st.sampled_from(("hour", "day", "week")),
+    ),
+    st.builds(
+        e.DatePart,
+        of=st.sampled_from(("d", "t")).map(column),
+        part=st.sampled_from(("weekday", "month", "quarter", "year", "day")),
+    ),
+)
+COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
+LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
+    st.builds(e.Compare, left=NUMBERS, operator=COMPARISONS, right=st.integers(-2, 20).map(constant)),
+    st.builds(e.Compare, left=st.just(column("x")), operator=COMPARISONS, right=st.just(column("n"))),
+    st.builds(e.Compare, left=st.just(column("d")), operator=COMPARISONS, right=st.just(column("d2"))),
+    st.builds(
+        e.Compare,
+        left=st.sampled_from(("d", "t")).map(column),
+        operator=COMPARISONS,
+        right=st.sampled_from(("2024-01-01", "2024-02-29", "2025-01-01")).map(constant),
+    ),
+    st.builds(
+        e.Compare, left=st.just(column("f")), operator=st.sampled_from(("=", "!=")), right=st.booleans().map(constant)
+    ),
+    st.builds(
+        e.OneOf, of=st.just(column("g")), values=st.lists(st.none() | st.sampled_from(TEXTS), min_size=1).map(tuple)
+    ),
+    st.builds(e.Contains, of=st.just(column("g")), text=st.sampled_from(("o", "Ü", "ВОС", "'"))),
+    st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "f")).map(column)),
+)
+CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(e.Not, part=inner),
+        st.builds(e.All, parts=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(e.AnyOf, parts=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+    ),
+    max_leaves=4,
+)
+
+
+@st.composite
+def measures(draw: st.DrawFn, numbers: st.SearchStrategy[e.Expression] = NUMBERS, plain: bool = False) -> e.Expression:
+    where = None if plain else draw(st.none() | CONDITIONS)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return e.Rows(where=where)
+        case 1:
+            return e.Aggregate(
+                function="percentile", of=draw(numbers), percent=draw(st.sampled_from((10, 50, 90))), where=where
+            )
+        case _:
+            functions = ("sum", "mean", "median", "min", "max", "count", "count_distinct", "std")
+            return e.Aggregate(function=draw(st.sampled_from(functions)), of=draw(numbers), where=where)
+
+
+@st.composite
+def totals(draw: st.DrawFn) -> e.Expression:
+    first = draw(measures())
+    if draw(st.integers(0, 2)):
+        return first
+    return e.Arithmetic(operator=draw(st.sampled_from("+-*/")), left=first, right=draw(measures()))
+
+
+GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
+    st.sampled_from(("g", "h", "f")).map(lambda name: GroupBy(column=name)),
+    st.sampled_from(("month", "quarter", "year", "week")).map(lambda grain: Time(column="d", grain=grain)),
+    st.sampled_from(("weekday", "month")).map(
+        lambda part: GroupBy(column="part", expression=e.DatePart(of=column("t"), part=part), ordered=True)
+    ),
+    st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
+    CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
+)
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> Reading:
+    found: list[tuple[str, Any]] = [
+        (f"filter:{place}", Filter(condition=condition))
+        for place, condition in enumerate(draw(st.lists(CONDITIONS, max_size=2)))
+    ]
+    kind = draw(st.integers(0, 7))
+    if kind == 0:
+        found += draw(_of_rows())
+    elif kind == 1:
+        found += draw(_of_things())
+    else:
+        found += draw(_of_groups())
+    found.append(("output:table", OutputAsked(label="table")))
+    made = tuple(Requirement(id=id_, value=value, evidence=Evidence(text="asked")) for id_, value in found)
+    return Reading(question="asked", tables=("data",), requirements=made)
+
+
+@st.composite
+def _of_rows(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = [("columns:shown", ColumnsAsked(columns=("id", "g", "h")))]
+    if draw(st.booleans()):
+        found.append(("rank:rows", _rank(draw, draw(NUMBERS), ("h",))))
+    return found
+
+
+@st.composite
+def _of_things(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    """A measure of each thing, then a measure of things."""
+    own = draw(measures())
+    found: list[tuple[str, Any]] = [
+        ("each:thing", Each(keys=("h", "g"), measures=(EachMeasure(name="own", expression=own),)))
+    ]
+    of_own = st.just(column("own"))
+    found.append(("metric:0", Metric(expression=draw(measures(of_own, plain=True)), name="m0")))
+    if draw(st.booleans()):
+        condition = e.Compare(left=column("own"), operator=draw(COMPARISONS), right=constant(draw(st.integers(0, 5))))
+        found.append(("filter:own", Filter(condition=condition)))
+    if draw(st.booleans()):
+        found.append(("group_by:h", GroupBy(column="h")))
+    return found
+
+
+@st.composite
+def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    groups = draw(st.lists(GROUPS, min_size=draw(st.integers(0, 1)), max_size=2, unique_by=lambda group: group.column))
+    found: list[tuple[str, Any]] = [(f"{group.kind}:{group.column}", group) for group in groups]
+    expressions = draw(st.lists(totals(), min_size=1, max_size=2))
+    axes = [group for group in groups if isinstance(group, Time) or group.ordered]
+    if groups and draw(st.booleans()):
+        expressions.append(draw(_series(bool(axes))))
+    found += [(f"metric:{n}", Metric(expression=one, name=f"m{n}")) for n, one in enumerate(expressions)]
+    if groups and draw(st.integers(0, 3)) == 0:
+        condition = e.Compare(left=draw(totals()), operator=draw(COMPARISONS), right=constant(draw(st.integers(0, 6))))
+        found.append(("filter:having", Filter(condition=condition)))
+    if groups and draw(st.integers(0, 2)) == 0:
+        by = draw(st.none() | totals())
+        within = (groups[0].column,) if len(groups) > 1 else ()
+        found.append(("rank:groups", _rank(draw, by, within)))
+    return found
+
+
+@st.composite
+def _series(draw: st.DrawFn, ordered: bool) -> e.Expression:
+    of = draw(measures())
+    if not ordered:
+        return e.Share(of=of)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return e.Share(of=of)
+        case 1:
+            return e.Running(of=of)
+        case 2:
+            return e.Moving(of=of, periods=draw(st.integers(2, 3)))
+        case _:
+            return e.Change(of=of, ratio=draw(st.booleans()))
+
+
+def _rank(draw: st.DrawFn, by: e.Expression | None, within: tuple[str, ...]) -> Rank:
+    direction = draw(st.sampled_from(("top", "bottom")))
+    return Rank(direction=direction, limit=draw(st.integers(1, 3)), by=by, within=draw(st.sampled_from(((), within))))

@@ -1,0 +1,324 @@
+"""Answers a reading by its definition: plain Python over rows. No Ibis, no SQL, and no code of the planner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from statistics import mean, median, stdev
+from typing import Any
+
+from groundplan.contracts import expression as e
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    Each,
+    Filter,
+    GroupBy,
+    Metric,
+    Rank,
+    Reading,
+    Time,
+)
+
+Row = Mapping[str, Any]
+COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SERIES = (e.Share, e.Change, e.Running, e.Moving)
+
+
+def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows of the answer, before any order; a cut is made by value, so that ties stay in."""
+
+    def of(kind: type) -> list[Any]:
+        return [r.value for r in reading.requirements if isinstance(r.value, kind)]
+
+    each, filters = next(iter(of(Each)), None), [f.condition for f in of(Filter)]
+    own = {measure.name for measure in each.measures} if each else set()
+    plain = [c for c in filters if not _measures(c) and not own & e.columns_of(c)]
+    kept = [row for row in rows if all(holds(c, row) is True for c in plain)]
+    if each:
+        things = _grouped(kept, {key: e.Column(name=key) for key in each.keys}).items()
+        kept = [
+            {**dict(zip(each.keys, key, strict=True)), **{m.name: over(m.expression, part) for m in each.measures}}
+            for key, part in things
+        ]
+        kept = [row for row in kept if all(holds(c, row) is True for c in filters if own & e.columns_of(c))]
+    rank = next(iter(of(Rank)), None)
+    if not of(Metric):
+        return _ranked([dict(row) for row in kept], rank, lambda row: value(rank.by, row), of(ColumnsAsked))
+    groups = {g.column: g.expression or e.Column(name=g.column) for g in of(GroupBy)}
+    groups |= {t.column: e.DateCut(of=e.Column(name=t.column), grain=t.grain) for t in of(Time)}
+    parts = _grouped(kept, groups) if groups else {(): kept}
+    table = [(dict(zip(groups, key, strict=True)), part) for key, part in parts.items()]
+    ordered = [g.column for g in of(GroupBy) if g.ordered]
+    along = next(iter([t.column for t in of(Time)] or ordered), None)
+    made = [
+        {**key, **{m.name: _series(m.expression, index, table, along) for m in of(Metric)}, "·": part}
+        for index, (key, part) in enumerate(table)
+    ]
+    having = [c for c in filters if _measures(c)]
+    made = [row for row in made if all(holds(c, row["·"], over) is True for c in having)]
+    first = of(Metric)[0]
+    return _ranked(made, rank, lambda row: row[first.name] if rank.by is None else over(rank.by, row["·"]), [])
+
+
+def _ranked(
+    rows: list[dict[str, Any]], rank: Rank | None, by: Callable[[Row], Any], columns: Sequence[ColumnsAsked]
+) -> list[dict[str, Any]]:
+    if rank is not None and rank.limit is not None:
+        parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for row in rows:
+            parts.setdefault(tuple(row[name] for name in rank.within), []).append(row)
+        rows = [row for part in parts.values() for row in _cut(part, rank, by)]
+    if columns:
+        rows = [{name: row[name] for name in columns[0].columns} for row in rows]
+    return [{name: item for name, item in row.items() if name != "·"} for row in rows]
+
+
+def _cut(rows: list[dict[str, Any]], rank: Rank, by: Callable[[Row], Any]) -> list[dict[str, Any]]:
+    known = sorted((by(row) for row in rows if by(row) is not None), reverse=rank.direction == "top")
+    if len(rows) <= rank.limit:
+        return rows
+    if len(known) < rank.limit:  # rows without a value come last, and any of them may be taken
+        return rows
+    edge = known[rank.limit - 1]
+    return [
+        row for row in rows if by(row) is not None and (by(row) >= edge if rank.direction == "top" else by(row) <= edge)
+    ]
+
+
+def _measures(condition: e.Node) -> bool:
+    return any(isinstance(part, e.Rows | e.Aggregate) for part in e.walk(condition))
+
+
+def _grouped(rows: Iterable[Row], groups: Mapping[str, e.Expression]) -> dict[tuple[Any, ...], list[Row]]:
+    parts: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        parts.setdefault(tuple(value(group, row) for group in groups.values()), []).append(row)
+    return parts
+
+
+def value(node: e.Expression, row: Row) -> Any:
+    """Of one row."""
+    match node:
+        case e.Column(name=name):
+            return row[name]
+        case e.Constant(value=given):
+            return given
+        case e.Arithmetic():
+            return _arithmetic(node.operator, value(node.left, row), value(node.right, row))
+        case e.Elapsed():
+            start, end = (_moment(value(side, row)) for side in (node.start, node.end))
+            return None if start is None or end is None else (end - start).total_seconds() // 1 / SECONDS[node.unit]
+        case e.DatePart(of=of, part=part):
+            return _part(value(of, row), part)
+        case e.DateCut(of=of, grain=grain):
+            return _cut_date(value(of, row), grain)
+        case e.Bins(of=of, edges=edges):
+            return _bin(value(of, row), edges)
+        case e.Holds(condition=condition):
+            return holds(condition, row) is True
+    raise AssertionError(node)
+
+
+def over(node: e.Expression, rows: Any) -> Any:
+    """Of one group of rows."""
+    match node:
+        case e.Constant(value=given):
+            return given
+        case e.Rows(where=where):
+            return sum(1 for row in rows if where is None or holds(where, row) is True)
+        case e.Arithmetic():
+            return _arithmetic(node.operator, over(node.left, rows), over(node.right, rows))
+        case e.Aggregate():
+            taken = [row for row in rows if node.where is None or holds(node.where, row) is True]
+            known = [item for item in (value(node.of, row) for row in taken) if item is not None]
+            return _aggregated(node, known)
+    raise AssertionError(node)
+
+
+def _aggregated(node: e.Aggregate, known: list[Any]) -> Any:
+    match node.function:
+        case "count":
+            return len(known)
+        case "count_distinct":
+            return len(set(known))
+        case "std":
+            return stdev(map(float, known)) if len(known) > 1 else None
+    if not known:
+        return None
+    match node.function:
+        case "sum":
+            return math.fsum(known)
+        case "mean":
+            return mean(map(float, known))
+        case "median":
+            return median(map(float, known))
+        case "min":
+            return min(known)
+        case "max":
+            return max(known)
+        case _:
+            ordered, place = sorted(map(float, known)), (len(known) - 1) * (node.percent or 0) / 100
+            low = math.floor(place)
+            high = min(low + 1, len(ordered) - 1)
+            return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _series(node: e.Expression, index: int, table: Sequence[tuple[Row, Any]], along: str | None) -> Any:
+    if not isinstance(node, SERIES):
+        return over(node, table[index][1])
+    key, part = table[index]
+    now = over(node.of, part)
+    if isinstance(node, e.Share):
+        names = [group.name for group in node.within]
+        peers = [over(node.of, rows) for other, rows in table if all(other[n] == key[n] for n in names)]
+        return _arithmetic("/", now, math.fsum(peer for peer in peers if peer is not None))
+    assert along is not None
+    same = [(other[along], over(node.of, rows)) for other, rows in table if _beside(other, key, along)]
+    same.sort(key=lambda item: (item[0] is None, item[0] or 0) if not isinstance(item[0], date) else (False, item[0]))
+    place = next(n for n, item in enumerate(same) if item[0] == key[along])
+    match node:
+        case e.Running():
+            known = [item for _, item in same[: place + 1] if item is not None]
+            return math.fsum(known) if known else None
+        case e.Moving(periods=periods):
+            known = [item for _, item in same[max(0, place - periods + 1) : place + 1] if item is not None]
+            return mean(map(float, known)) if known else None
+        case e.Change(against="year"):
+            before = next((item for when, item in same if _year_earlier(when, key[along])), None)
+        case _:
+            before = same[place - 1][1] if place else None
+    change = None if now is None or before is None else now - before
+    return _arithmetic("/", change, before) if node.ratio else change
+
+
+def _beside(other: Row, key: Row, along: str) -> bool:
+    return all(other[name] == key[name] for name in key if name != along)
+
+
+def _year_earlier(then: Any, now: Any) -> bool:
+    if then is None or now is None:
+        return False
+    return (then.year + 1, then.month, then.day) == (now.year, now.month, now.day)
+
+
+def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] | None = None) -> bool | None:
+    """True, False, or None where a missing value leaves it open."""
+    of = side or value
+    match node:
+        case e.All(parts=parts):
+            found = [holds(part, row, side) for part in parts]
+            return False if False in found else None if None in found else True
+        case e.AnyOf(parts=parts):
+            found = [holds(part, row, side) for part in parts]
+            return True if True in found else None if None in found else False
+        case e.Not(part=part):
+            inner = holds(part, row, side)
+            return None if inner is None else not inner
+        case e.Missing(of=inside):
+            return of(inside, row) is None
+        case e.Contains(of=inside, text=text):
+            item = of(inside, row)
+            return None if item is None else text.lower() in item.lower()
+        case e.OneOf(of=inside, values=values):
+            item = of(inside, row)
+            if item is None:
+                return True if None in values else None
+            return any(_same(item, one) for one in values if one is not None)
+        case e.Compare(left=left, operator=operator, right=right):
+            first, second = of(left, row), of(right, row)
+            if first is None or second is None:
+                return None
+            first, second = _comparable(first, second)
+            return COMPARE[operator](first, second)
+    raise AssertionError(node)
+
+
+def _same(item: Any, constant: Any) -> bool:
+    first, second = _comparable(item, constant)
+    return bool(first == second)
+
+
+def _comparable(first: Any, second: Any) -> tuple[Any, Any]:
+    """A moment beside a whole day is compared by its day."""
+    if isinstance(second, str) and isinstance(first, date):
+        day = date.fromisoformat(second)
+        return (first.date() if isinstance(first, datetime) else first), day
+    if (
+        isinstance(first, date)
+        and isinstance(second, date)
+        and isinstance(first, datetime) != isinstance(second, datetime)
+    ):
+        return _moment(first), _moment(second)
+    return first, second
+
+
+def _arithmetic(operator: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    match operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case _:
+            return None if right == 0 else left / right
+
+
+def _moment(item: Any) -> datetime | None:
+    if isinstance(item, str):
+        return datetime.fromisoformat(item)
+    if item is None or isinstance(item, datetime):
+        return item
+    return datetime(item.year, item.month, item.day)
+
+
+def _part(item: Any, part: str) -> int | None:
+    if item is None:
+        return None
+    match part:
+        case "weekday":
+            return int(item.isoweekday())
+        case "week":
+            return int(item.isocalendar().week)
+        case "quarter":
+            return int((item.month + 2) // 3)
+        case _:
+            return int(getattr(item, part))
+
+
+def _cut_date(item: Any, grain: str | None) -> date | None:
+    if item is None:
+        return None
+    day = item.date() if isinstance(item, datetime) else item
+    match grain:
+        case "day":
+            return day
+        case "week":
+            return day - timedelta(days=day.weekday())
+        case "month":
+            return day.replace(day=1)
+        case "quarter":
+            return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
+        case _:
+            return day.replace(month=1, day=1)
+
+
+def _bin(item: Any, edges: Sequence[float]) -> str | None:
+    if item is None:
+        return None
+    shown = [f"{edge:,.10g}" for edge in edges]
+    place = sum(1 for edge in edges if item >= edge)
+    if place == 0:
+        return f"under {shown[0]}"
+    return f"{shown[-1]} and over" if place == len(edges) else f"{shown[place - 1]} to {shown[place]}"
