@@ -96,14 +96,14 @@ def asked(name: str) -> Reading:
     return reading(name, "sales", READINGS[name])
 
 
-@pytest.mark.requirement("R69", part="normal form")
+@pytest.mark.requirement("R69", part="normal form of expressions")
 @pytest.mark.parametrize("name", READINGS)
 def test_the_plan_of_a_reading_passes(name: str, tools: Catalog) -> None:
     verdict = check(propose(asked(name), SCHEMA), asked(name), tools, {"tables": SCHEMA})
     assert isinstance(verdict, Passed), verdict.issues
 
 
-@pytest.mark.requirement("R69", part="normal form")
+@pytest.mark.requirement("R69", part="normal form of expressions")
 @pytest.mark.parametrize("name", READINGS)
 def test_the_plan_of_another_reading_is_refused(name: str, tools: Catalog) -> None:
     plan = propose(asked(name), SCHEMA)
@@ -111,7 +111,7 @@ def test_the_plan_of_another_reading_is_refused(name: str, tools: Catalog) -> No
     assert passed == []
 
 
-@pytest.mark.requirement("R69", part="normal form")
+@pytest.mark.requirement("R69", part="normal form of expressions")
 @pytest.mark.parametrize("name", READINGS)
 def test_a_plan_with_one_param_changed_is_refused(name: str, tools: Catalog) -> None:
     wanted, plan = asked(name), propose(asked(name), SCHEMA)
@@ -121,7 +121,7 @@ def test_a_plan_with_one_param_changed_is_refused(name: str, tools: Catalog) -> 
     assert [what for what, other in changed if not _refused(other, wanted, tools)] == []
 
 
-@pytest.mark.requirement("R69", part="normal form")
+@pytest.mark.requirement("R69", part="normal form of expressions")
 @pytest.mark.parametrize("name", READINGS)
 def test_a_plan_that_filters_more_is_refused(name: str, tools: Catalog) -> None:
     wanted, plan = asked(name), propose(asked(name), SCHEMA)

@@ -35,7 +35,6 @@ def engine(request: pytest.FixtureRequest) -> Any:
     return ibis.connect(POSTGRES)
 
 
-@pytest.mark.requirement("R5")
 @settings(ANY_SPEED, max_examples=150)
 @given(reading=readings(), rows=TABLES)
 def test_a_plan_gives_what_the_definition_gives(engine: Any, reading: Reading, rows: list[dict[str, Any]]) -> None:
@@ -43,6 +42,7 @@ def test_a_plan_gives_what_the_definition_gives(engine: Any, reading: Reading, r
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("R69", part="interpreter")
 @settings(ANY_SPEED, max_examples=5_000)
 @given(reading=readings(), rows=TABLES)
 def test_five_thousand_plans_give_what_the_definition_gives(

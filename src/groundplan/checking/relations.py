@@ -12,8 +12,6 @@ from groundplan.checking.draft import Draft
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import JsonObject, thaw
 from groundplan.contracts.expression import (
-    CONDITION,
-    EXPRESSION,
     Aggregate,
     Among,
     Column,
@@ -24,6 +22,8 @@ from groundplan.contracts.expression import (
     Rows,
     Share,
     level,
+    read_condition,
+    read_expression,
     walk,
 )
 from groundplan.contracts.meaning import Sorting, Things, follows_series
@@ -94,7 +94,7 @@ def _filter_rows(relation: Relation, step: Step, draft: Draft) -> Relation:
     short = [
         of_filter(Filter.model_validate(thaw(c))) for c in cast(Sequence[object], step.params.get("conditions", ()))
     ]
-    given = [*short, *([CONDITION.validate_python(thaw(step.params["where"]))] if "where" in step.params else [])]
+    given = [*short, *([read_condition(step.params["where"])] if "where" in step.params else [])]
     if any(map(_ranks, given)):
         raise Unknown
     kept = both(*(substituted(condition, relation.columns) for condition in given))
@@ -107,7 +107,7 @@ def _derive_column(relation: Relation, step: Step, draft: Draft) -> Relation:
     name, params = str(step.params["as"]), step.params
     if "expression" not in params:
         raise Unknown
-    made = EXPRESSION.validate_python(thaw(params["expression"]))
+    made = read_expression(params["expression"])
     columns = {**relation.columns, name: relation.value(made)}
     if level(made) == "series" or _ranks(made):
         _refuse_dropped(relation)
@@ -165,7 +165,7 @@ def _cut(relation: Relation, step: Step, draft: Draft, name: str) -> Expression:
 
 def _measure(relation: Relation, metric: Mapping[str, object]) -> Expression:
     if "expression" in metric:
-        return relation.value(EXPRESSION.validate_python(thaw(metric["expression"])))
+        return relation.value(read_expression(metric["expression"]))
     if "column" not in metric:
         return Rows()
     return Aggregate.model_validate(

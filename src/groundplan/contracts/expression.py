@@ -269,10 +269,18 @@ EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
 CONDITION: TypeAdapter[Condition] = TypeAdapter(Condition)
 
 
+def read_expression(given: object) -> Expression:
+    """The expression that JSON describes; raises ValidationError."""
+    return EXPRESSION.validate_python(thaw(given))
+
+
+def read_condition(given: object) -> Condition:
+    """The condition that JSON describes; raises ValidationError."""
+    return CONDITION.validate_python(thaw(given))
+
+
 def read_node(kind: str, given: object) -> Node:
-    """The expression or condition that JSON describes; raises ValidationError."""
-    adapter: TypeAdapter[Node] = CONDITION if kind == "condition" else EXPRESSION  # type: ignore[assignment]
-    return adapter.validate_python(thaw(given))
+    return read_condition(given) if kind == "condition" else read_expression(given)
 
 
 def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:

@@ -115,7 +115,7 @@ def stage_of(condition: Condition, reading: Reading) -> Stage:
     return "things" if named & own else "rows"
 
 
-def meaning_of(reading: Reading, table: str | None = None) -> Meaning:
+def meaning_of(reading: Reading) -> Meaning:
     """What the reading asks for, in normal form."""
     each = next(_values(reading, Each), None)
     own = {measure.name: normal_expression(measure.expression) for measure in each.measures} if each else {}
@@ -140,7 +140,7 @@ def meaning_of(reading: Reading, table: str | None = None) -> Meaning:
     series = [*metrics, *kept["groups"], *([order[0]] if order else [])]
     along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
     return Meaning(
-        table=reading.tables[0] if reading.tables else table,
+        table=reading.tables[0] if reading.tables else None,
         things=Things(keys, both(*kept["rows"])) if each and not listed else None,
         where=both(*kept["things"]) if each and not listed else both(*kept["rows"]),
         groups=keys if listed else frozenset(_normal(group) for group in groups.values()),

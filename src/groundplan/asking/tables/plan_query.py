@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
+from groundplan.asking.tables.step_list import CALLED, StepList, first_free
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -50,7 +51,6 @@ from groundplan.contracts.reading import (
 )
 from groundplan.contracts.schema import Table
 
-T = TypeVar("T")
 N = TypeVar("N", bound=Node)
 QUERY_TOOLS = (
     "parse_datetime",
@@ -63,33 +63,23 @@ QUERY_TOOLS = (
     "plot_line",
     "show_table",
 )
-CALLED = {
-    "sum": "{}",
-    "mean": "average {}",
-    "median": "median {}",
-    "min": "lowest {}",
-    "max": "highest {}",
-    "count": "number of {}",
-    "count_distinct": "number of {}",
-    "std": "deviation of {}",
-    "percentile": "percentile of {}",
-}
+NAMES = {**CALLED, "sum": "{}", "count": "number of {}", "percentile": "percentile of {}"}
 
 
 def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tuple[Step, ...]:
     """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
     draft = _Draft(reading, table)
     if fetching and table.name in fetching.tools:
-        draft.fetch(fetching)
+        draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
     draft.parse_dates()
     draft.filter_rows()
     draft.group_things()
-    if draft.of(Metric) or draft.groups_rows():
+    if draft.asked(Metric) or draft.groups_rows():
         draft.aggregate()
         draft.filter_groups()
         draft.rank(draft.by_measure())
         draft.keep_asked_columns()
-    elif any(asked.distinct for _, asked in draft.of(ColumnsAsked)):
+    elif any(asked.distinct for _, asked in draft.asked(ColumnsAsked)):
         draft.keep_columns()
         draft.rank(draft.by_column())
     else:
@@ -101,48 +91,12 @@ def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tu
 
 
 @dataclass
-class _Draft:
-    reading: Reading
-    table: Table
-    steps: list[Step] = field(default_factory=list)
+class _Draft(StepList):
     measures: dict[Expression, str] = field(default_factory=dict)  # the columns of measures that were computed
-    asked: list[str] = field(default_factory=list)  # the columns of the metrics, in order
+    metrics: list[str] = field(default_factory=list)  # the columns of the metrics, in order
     groups: list[str] = field(default_factory=list)
     chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
-    applied: frozenset[str] = frozenset()
     ranked_by: str | None = None
-
-    def add(self, id_: str, tool: str, params: Mapping[str, Any], serves: Iterable[Requirement | str]) -> None:
-        known = {requirement.id for requirement in self.reading.requirements}
-        cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
-        last = self.steps[-1].id if self.steps else None
-        source = {} if last else {"table": self.table.name}
-        taken = {step.id for step in self.steps}
-        unique = next(name for name in (id_, *(f"{id_}_{n}" for n in range(2, 100))) if name not in taken)
-        self.steps.append(
-            Step(
-                id=unique,
-                tool=tool,
-                params={**source, **params},
-                needs=(last,) if last else (),
-                satisfies=tuple(one for one in cited if one in known),
-            )
-        )
-
-    def of(self, kind: type[T]) -> list[tuple[Requirement, T]]:
-        return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]
-
-    @property
-    def each(self) -> Each | None:
-        return next((value for _, value in self.of(Each)), None)
-
-    def fetch(self, fetching: Fetching) -> None:
-        """The rows of a table elsewhere; what its server filters is filtered once."""
-        plain = [r for r, value in self.of(Filter) if value.condition is None]
-        step = fetching.step("fetched", self.table.name, plain, [])
-        self.applied = frozenset(step.satisfies)
-        every = tuple(requirement.id for requirement in self.reading.requirements)
-        self.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
 
     def parse_dates(self) -> None:
         """Dates that a file keeps as text or numbers are read as dates, each column once."""
@@ -152,10 +106,10 @@ class _Draft:
                 self.add("dates", "parse_datetime", {"column": column.name}, users)
 
     def groups_rows(self) -> bool:
-        return bool(self.of(GroupBy) or self.of(Time))
+        return bool(self.asked(GroupBy) or self.asked(Time))
 
     def filters(self, stage: Stage) -> list[tuple[Requirement, Filter]]:
-        wanted = [(r, f) for r, f in self.of(Filter) if r.id not in self.applied]
+        wanted = [(r, f) for r, f in self.asked(Filter) if r.id not in self.applied]
         return [(r, f) for r, f in wanted if stage_of(of_filter(f), self.reading) == stage]
 
     def filter_rows(self) -> None:
@@ -165,10 +119,10 @@ class _Draft:
 
     def group_things(self) -> None:
         """One row for each thing, and only the things that were asked for."""
-        for requirement, each in self.of(Each):
+        for requirement, each in self.asked(Each):
             metrics = [_metric(m.expression, m.name) for m in each.measures]
             params = {"group_by": list(each.keys), "metrics": metrics or [{"function": "count", "as": "rows"}]}
-            self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.of(Metric))])
+            self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.asked(Metric))])
             kept = self.filters("things")
             if kept:
                 self.add("things_kept", "filter_rows", _filter_params([f for _, f in kept]), [r for r, _ in kept])
@@ -176,7 +130,7 @@ class _Draft:
     def aggregate(self) -> None:
         """The measures of each group, then what compares the groups with each other."""
         self.group_columns()
-        metrics = self.of(Metric)
+        metrics = self.asked(Metric)
         for _, metric in metrics:
             for measure in _bases(measure_of(metric)):
                 self.measure(measure, metric.name if level(measure_of(metric)) == "group" else None)
@@ -184,25 +138,25 @@ class _Draft:
             for measure in _bases(of_filter(filter_)):
                 name = self.measure(measure)
                 if not metrics:
-                    self.asked.append(name)
-        for _, rank in self.of(Rank):
+                    self.metrics.append(name)
+        for _, rank in self.asked(Rank):
             if rank.by is not None and level(rank.by) != "row":
                 for measure in _bases(rank.by):
                     self.measure(measure)
         if not self.measures:
             self.measure(Rows())
         self.choose_rows()
-        times = self.of(Time)
+        times = self.asked(Time)
         params: dict[str, Any] = {
             "group_by": self.groups,
             "metrics": [_metric(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()],
         }
         if times:
             params["grain"] = times[0][1].grain or "auto"
-        serves = [r for r, _ in (*metrics, *self.of(GroupBy), *times)]
+        serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         self.add("totals", "aggregate", params, [*serves, "analysis:total", "analysis:compare", "analysis:trend"])
         for requirement, metric in metrics:
-            self.asked.append(self.follow(requirement, metric))
+            self.metrics.append(self.follow(requirement, metric))
 
     def choose_rows(self) -> None:
         """Which rows are among the best is known before they are grouped."""
@@ -211,24 +165,23 @@ class _Draft:
                 if isinstance(part, Among) and part not in self.chosen:
                     self.chosen[part] = f"is among the {part.limit} by {called(part.of)}"
                     params = {"expression": _json(Holds(condition=part)), "as": self.chosen[part]}
-                    self.add("chosen", "derive_column", params, [r for r, _ in self.of(Metric)])
+                    self.add("chosen", "derive_column", params, [r for r, _ in self.asked(Metric)])
 
     def group_columns(self) -> None:
         """Derives what rows are grouped by."""
-        for requirement, group in self.of(GroupBy):
+        for requirement, group in self.asked(GroupBy):
             if group.expression is not None:
                 params = {"expression": _json(group.expression), "as": group.column}
                 self.add("group", "derive_column", params, [requirement])
             self.groups.append(group.column)
-        for _, time in self.of(Time):
+        for _, time in self.asked(Time):
             self.groups.insert(0, time.column)
 
     def measure(self, measure: Expression, name: str | None = None) -> str:
         normal = normal_expression(measure)
         if normal not in self.measures:
             taken = {*self.groups, *self.measures.values()}
-            base = name or called(measure)
-            self.measures[normal] = next(n for n in (base, *(f"{base} {i}" for i in range(2, 100))) if n not in taken)
+            self.measures[normal] = first_free(name or called(measure), taken, " ")
         return self.measures[normal]
 
     def follow(self, requirement: Requirement, metric: Metric) -> str:
@@ -252,13 +205,13 @@ class _Draft:
             self.add("groups_kept", "filter_rows", {"where": where}, [r for r, _ in kept])
 
     def by_measure(self) -> str | None:
-        for _, rank in self.of(Rank):
+        for _, rank in self.asked(Rank):
             if rank.by is not None:
                 return rank.by.name if isinstance(rank.by, Column) else self.measures.get(normal_expression(rank.by))
-        return self.asked[0] if self.of(Metric) else None
+        return self.metrics[0] if self.asked(Metric) else None
 
     def by_column(self) -> str | None:
-        for requirement, rank in self.of(Rank):
+        for requirement, rank in self.asked(Rank):
             if isinstance(rank.by, Column):
                 return rank.by.name
             if rank.by is not None:
@@ -269,22 +222,22 @@ class _Draft:
 
     def rank(self, by: str | None) -> None:
         self.ranked_by = by
-        for requirement, rank in self.of(Rank):
+        for requirement, rank in self.asked(Rank):
             if by is not None and rank.limit is not None:
                 params = {"by": by, "direction": rank.direction, "limit": rank.limit, "within": list(rank.within)}
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
 
     def keep_asked_columns(self) -> None:
         """Measures that were only needed to choose or to order groups are not shown."""
-        shown = [*self.groups, *self.asked]
-        ranked = [self.ranked_by] if self.ranked_by and self.of(Rank) else []
+        shown = [*self.groups, *self.metrics]
+        ranked = [self.ranked_by] if self.ranked_by and self.asked(Rank) else []
         hidden = {*self.measures.values()} - {*shown, *ranked}
         if hidden:
             columns = [*dict.fromkeys([*shown, *ranked])]
-            self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.of(Metric)])
+            self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.asked(Metric)])
 
     def keep_columns(self) -> None:
-        for requirement, asked in self.of(ColumnsAsked):
+        for requirement, asked in self.asked(ColumnsAsked):
             columns = [*asked.columns]
             if self.ranked_by and self.ranked_by not in columns and not asked.distinct:
                 columns.append(self.ranked_by)
@@ -293,41 +246,31 @@ class _Draft:
 
     def draw(self) -> None:
         """Bars for groups and a line for time; one measure, or the first."""
-        charts = [(r, value) for r, value in self.of(OutputAsked) if value.label == "chart"]
-        if not charts or not self.asked or not self.groups:
+        charts = [(r, value) for r, value in self.asked(OutputAsked) if value.label == "chart"]
+        if not charts or not self.metrics or not self.groups:
             return
         requirement, output = charts[0]
-        line = bool(self.of(Time))
-        tool = (
-            f"plot_{output.chart}" if output.chart in ("line", "bar", "area") else "plot_line" if line else "plot_bar"
-        )
+        line = bool(self.asked(Time))
+        kind = output.chart if output.chart in ("line", "bar", "area") else "line" if line else "bar"
         axes = dict(zip(("x", "color", "facet"), self.groups, strict=False))
-        before = len(self.steps)
-        self.add("chart", tool, {**axes, "y": self.asked[0]}, [requirement, "analysis:trend", "analysis:ranking"])
-        self.steps.insert(before - 1, self.steps.pop())  # the table is shown from the data, not from the chart
+        serves: list[Requirement | str] = [requirement, "analysis:trend", "analysis:ranking"]
+        self.add("chart", f"plot_{kind}", {**axes, "y": self.metrics[0]}, serves, keep=False)
 
     def show(self) -> None:
-        data = (
-            next(step for step in reversed(self.steps) if not (step.tool or "").startswith("plot_"))
-            if self.steps
-            else None
-        )
         order: dict[str, Any] = {}
-        rank = next((value for _, value in self.of(Rank)), None)
+        rank = next((value for _, value in self.asked(Rank)), None)
         if rank is not None and rank.limit is None and self.ranked_by:
             order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
-        elif rank is None and self.of(Time):
+        elif rank is None and self.asked(Time):
             order = {"order_by": self.groups}
         serves: list[Requirement | str] = [
             "output:table",
             "output:text",
             "analysis:detail",
-            *(r for r, _ in self.of(Rank)),
+            *(r for r, _ in self.asked(Rank)),
         ]
-        serves += [r for r, _ in (*self.of(ColumnsAsked), *self.of(Metric))]
+        serves += [r for r, _ in (*self.asked(ColumnsAsked), *self.asked(Metric))]
         self.add("table", "show_table", order, serves)
-        if data is not None:
-            self.steps[-1] = self.steps[-1].model_copy(update={"needs": (data.id,)})
 
 
 def called(node: Expression) -> str:
@@ -340,7 +283,7 @@ def called(node: Expression) -> str:
         case Rows():
             return "count of those"
         case Aggregate(function=function, of=of):
-            return CALLED[function].format(called(of))
+            return NAMES[function].format(called(of))
         case Arithmetic(operator="/"):
             return "rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"
         case Arithmetic(operator="-"):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.plan_query import QUERY_TOOLS, query_steps
+from groundplan.asking.tables.step_list import CALLED, StepList
 from groundplan.asking.tables.template import Template, load_templates
 from groundplan.contracts.columns import Function
 from groundplan.contracts.meaning import is_extended
@@ -15,7 +16,6 @@ from groundplan.contracts.plan import Plan, Provenance, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Requirement, Time
 from groundplan.contracts.schema import Column, SourceSchema, Table
 
-T = TypeVar("T")
 TOOL_OF_CHART = {
     "line": "plot_line",
     "bar": "plot_bar",
@@ -25,16 +25,6 @@ TOOL_OF_CHART = {
     "box": "plot_box",
     "heatmap": "plot_heatmap",
 }
-
-CALLED = {
-    "mean": "average {}",
-    "median": "median {}",
-    "min": "lowest {}",
-    "max": "highest {}",
-    "count_distinct": "number of {}",
-    "std": "deviation of {}",
-}
-"""What a table's column and a chart's title call a measure; a sum goes by its own name."""
 
 
 def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = None) -> Plan:
@@ -76,9 +66,9 @@ def _intents(reading: Reading) -> list[str]:
 
 
 def _filled(template: Template, reading: Reading, table: Table, fetching: Fetching | None) -> list[Step]:
-    draft = _Draft(reading, table, template.intent)
+    draft = _Draft(reading, table, intent=template.intent)
     if fetching and table.name in fetching.tools:
-        _fetch(draft, fetching)
+        draft.fetch(fetching, [r for r, _ in draft.asked(Filter) if r not in draft.sides])
     for tool in template.steps:
         _FILL[tool](draft, tool)
     return draft.steps
@@ -110,39 +100,10 @@ def tools_of(reading: Reading) -> tuple[str, ...]:
 
 
 @dataclass
-class _Draft:
-    """The plan as it grows: `data` is the step whose table the next one works on."""
-
-    reading: Reading
-    table: Table
-    intent: str
-    steps: list[Step] = field(default_factory=list)
-    data: str | None = None
+class _Draft(StepList):
+    intent: str = ""
     measure: str | None = None  # the column that charts draw and rankings order by
     aggregated: bool = False
-    applied: frozenset[str] = frozenset()  # filters that the step which fetched the rows has applied
-
-    def add(
-        self, id_: str, tool: str, params: dict[str, Any], serves: Iterable[Requirement | str], keep: bool = True
-    ) -> None:
-        """A step on the present data; its table becomes the present data unless it is a way station for a chart."""
-        known = {r.id for r in self.reading.requirements}
-        cited = dict.fromkeys(r if isinstance(r, str) else r.id for r in serves)
-        source = {} if self.data else {"table": self.table.name}
-        self.steps.append(
-            Step(
-                id=id_,
-                tool=tool,
-                params={**source, **params},
-                needs=(self.data,) if self.data else (),
-                satisfies=tuple(id_ for id_ in cited if id_ in known),
-            )
-        )
-        if keep:
-            self.data = id_
-
-    def asked(self, kind: type[T]) -> list[tuple[Requirement, T]]:
-        return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]
 
     def column(self, name: str) -> Column:
         return next(column for column in self.table.columns if column.name == name)
@@ -165,16 +126,6 @@ class _Draft:
     @property
     def chart(self) -> Requirement | None:
         return next((r for r, value in self.asked(OutputAsked) if value.label == "chart"), None)
-
-
-def _fetch(draft: _Draft, fetching: Fetching) -> None:
-    """The rows of a table elsewhere; what its server filters is filtered once."""
-    wanted = [r for r, _ in draft.asked(Filter) if r not in draft.sides]
-    step = fetching.step("fetched", draft.table.name, wanted, [])
-    draft.applied = frozenset(step.satisfies)
-    every = tuple(r.id for r in draft.reading.requirements)
-    draft.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
-    draft.data = step.id
 
 
 def _parse_datetime(draft: _Draft, tool: str) -> None:

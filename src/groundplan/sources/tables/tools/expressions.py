@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import ibis
 import ibis.expr.types as ir
@@ -37,20 +38,22 @@ from groundplan.contracts.expression import (
     Missing,
     Moving,
     Named,
-    Node,
     Not,
     OneOf,
     Rows,
     Running,
     Share,
     columns_of,
-    read_node,
+    read_condition,
+    read_expression,
 )
+from groundplan.contracts.normal_form import MIRRORED
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle, kind_of, orderable, sort_key
 from groundplan.sources.tables.engine.values import is_day, literal
 from groundplan.sources.tables.tools.grain import cut_at
 
+T = TypeVar("T")
 COMPARISONS: Mapping[str, Callable[[Any, Any], ir.BooleanValue]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -71,19 +74,19 @@ PARTS: Mapping[str, Callable[[Any], ir.Value]] = {
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
 
 
-def read_expression(params: object) -> Expression:
-    return _read("value", params)  # type: ignore[return-value]
+def expression_in(params: object) -> Expression:
+    return _read(read_expression, params)
 
 
-def read_condition(params: object) -> Condition:
-    return _read("condition", params)  # type: ignore[return-value]
+def condition_in(params: object) -> Condition:
+    return _read(read_condition, params)
 
 
-def _read(kind: str, params: object) -> Node:
+def _read(read: Callable[[object], T], params: object) -> T:
     try:
-        return read_node(kind, params)
+        return read(params)
     except ValidationError as error:
-        raise ToolError(f"this is no {kind} of the requirement language: {error.errors()[0]['msg']}") from error
+        raise ToolError(f"this is not in the requirement language: {error.errors()[0]['msg']}") from error
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,9 @@ class Compiler:
     def condition(self, node: Condition) -> Any:
         match node:
             case All(parts=parts):
-                return _folded(operator.and_, [self.condition(part) for part in parts])
+                return reduce(operator.and_, map(self.condition, parts))
             case AnyOf(parts=parts):
-                return _folded(operator.or_, [self.condition(part) for part in parts])
+                return reduce(operator.or_, map(self.condition, parts))
             case Not(part=part):
                 return ~self.condition(part)
             case Missing(of=of):
@@ -164,8 +167,7 @@ class Compiler:
             left = _comparable(self.value(node.left), [node.right.value], node.operator)
             return compare(left, literal(node.right.value, kind_of(left.type()), _named(node.left)))
         if isinstance(node.left, Constant):
-            right = _comparable(self.value(node.right), [node.left.value], "=")
-            return compare(literal(node.left.value, kind_of(right.type()), _named(node.right)), right)
+            return self._compare(Compare(left=node.right, operator=MIRRORED[node.operator], right=node.left))
         left, right = self.value(node.left), self.value(node.right)
         kinds = [kind_of(side.type()) for side in (left, right)]
         if kinds[0] != kinds[1]:
@@ -190,7 +192,7 @@ class Compiler:
             case "*":
                 return left * right
             case "/":
-                return left.cast("float64") / right.cast("float64").nullif(0)
+                return ratio(left, right)
 
     def _elapsed(self, node: Elapsed) -> Any:
         start, end = (self._moment(side) for side in (node.start, node.end))
@@ -321,13 +323,6 @@ def _comparable(value: Any, constants: Sequence[Scalar], comparison: str = "=") 
 def _clock(value: Any) -> Any:
     dtype = value.type()
     return value.cast("timestamp") if dtype.is_timestamp() and dtype.timezone else value
-
-
-def _folded(join: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
-    first, *others = values
-    for other in others:
-        first = join(first, other)
-    return first
 
 
 def _named(node: Expression) -> str:

@@ -24,7 +24,7 @@ from groundplan.sources.tables.engine.handle import (
     widened,
 )
 from groundplan.sources.tables.engine.values import bound, cell
-from groundplan.sources.tables.tools.expressions import Compiler, applied, ratio, read_expression
+from groundplan.sources.tables.tools.expressions import Compiler, applied, expression_in, ratio
 from groundplan.sources.tables.tools.grain import choose, cut
 
 MOST_PIVOTED = 50
@@ -113,7 +113,7 @@ def pivot(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
 
 def measured(handle: Handle, metric: Mapping[str, Any], where: ir.BooleanValue | None = None) -> ir.NumericScalar:
     if "expression" in metric:
-        return Compiler(handle).value(read_expression(metric["expression"]))
+        return Compiler(handle).value(expression_in(metric["expression"]))
     if "function" not in metric:
         raise ToolError("a metric has a function of a column, or an expression")
     function: Function = metric["function"]
@@ -164,7 +164,7 @@ def _within(handle: Handle, name: str, period: Sequence[str]) -> ir.BooleanValue
 def _units(handle: Handle, metrics: Sequence[Mapping[str, Any]]) -> list[Any]:
     """A total or an average keeps the unit of its column; a count has none; a rate is a ratio."""
     rates = [
-        TableColumn(name=metric["as"], kind="number", ratio=is_ratio(read_expression(metric["expression"])))
+        TableColumn(name=metric["as"], kind="number", ratio=is_ratio(expression_in(metric["expression"])))
         for metric in metrics
         if "expression" in metric
     ]

@@ -15,14 +15,21 @@ from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import Filter
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle, Params, ascending, handle_on, widened
-from groundplan.sources.tables.tools.expressions import PARTS, Compiler, read_condition, read_expression, year_before
+from groundplan.sources.tables.tools.expressions import (
+    PARTS,
+    Compiler,
+    condition_in,
+    expression_in,
+    ratio,
+    year_before,
+)
 
 
 def filter_rows(handle: Handle, params: Params) -> Handle:
     """Rows that meet every condition. A row without a value meets no comparison, as in SQL."""
     conditions = [_condition(short) for short in params.get("conditions", ())]
     if "where" in params:
-        conditions.append(read_condition(params["where"]))
+        conditions.append(condition_in(params["where"]))
     if not conditions:
         raise ToolError("say which rows to keep, in `conditions` or in `where`")
     compiler = Compiler(handle)
@@ -53,7 +60,7 @@ def derive_column(handle: Handle, params: Params) -> Handle:
 
 
 def _by_expression(handle: Handle, params: Params) -> Handle:
-    expression = read_expression(params["expression"])
+    expression = expression_in(params["expression"])
     compiler = Compiler(handle, params.get("along"), tuple(params.get("by", ())))
     told = TableColumn(name=params["as"], kind="number", ratio=is_ratio(expression))
     if isinstance(expression, Change) and expression.against == "year":
@@ -100,7 +107,7 @@ PAIRS: Mapping[str, Callable[[Any, Any], ir.Value]] = {
     "add": lambda left, right: left + right,
     "subtract": lambda left, right: left - right,
     "multiply": lambda left, right: left * right,
-    "divide": lambda left, right: left.cast("float64") / right.cast("float64").nullif(0),
+    "divide": ratio,
     "percent_of": lambda left, right: left.cast("float64") * 100 / right.cast("float64").nullif(0),
 }
 

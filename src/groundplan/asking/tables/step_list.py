@@ -1,0 +1,75 @@
+"""A plan's steps as the planner of rules adds them, each on the data of the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from groundplan.asking.remote_tables import Fetching
+from groundplan.contracts.plan import Step
+from groundplan.contracts.reading import Reading, Requirement
+from groundplan.contracts.schema import Table
+
+T = TypeVar("T")
+CALLED = {
+    "mean": "average {}",
+    "median": "median {}",
+    "min": "lowest {}",
+    "max": "highest {}",
+    "count_distinct": "number of {}",
+    "std": "deviation of {}",
+}
+"""What a table's column and a chart's title call a measure; a sum goes by its own name."""
+
+
+@dataclass
+class StepList:
+    """The plan as it grows: `data` is the step whose table the next one works on."""
+
+    reading: Reading
+    table: Table
+    steps: list[Step] = field(default_factory=list)
+    data: str | None = None
+    applied: frozenset[str] = frozenset()  # filters that the step which fetched the rows has applied
+
+    def add(
+        self, id_: str, tool: str, params: Mapping[str, Any], serves: Iterable[Requirement | str], keep: bool = True
+    ) -> None:
+        """A step on the present data; its table becomes the present data if `keep`. A taken id gets a number."""
+        known = {requirement.id for requirement in self.reading.requirements}
+        cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
+        source = {} if self.data else {"table": self.table.name}
+        taken = {step.id for step in self.steps}
+        unique = first_free(id_, taken, "_")
+        self.steps.append(
+            Step(
+                id=unique,
+                tool=tool,
+                params={**source, **params},
+                needs=(self.data,) if self.data else (),
+                satisfies=tuple(one for one in cited if one in known),
+            )
+        )
+        if keep:
+            self.data = unique
+
+    def asked(self, kind: type[T]) -> list[tuple[Requirement, T]]:
+        return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]
+
+    def fetch(self, fetching: Fetching, filters: list[Requirement]) -> None:
+        """The rows of a table elsewhere; what its server filters is filtered once."""
+        step = fetching.step("fetched", self.table.name, filters, [])
+        self.applied = frozenset(step.satisfies)
+        every = tuple(requirement.id for requirement in self.reading.requirements)
+        self.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
+        self.data = step.id
+
+
+def first_free(name: str, taken: Iterable[str], separator: str) -> str:
+    """The name, or the first of `name 2`, `name 3`, … that is not taken."""
+    used, number, free = {*taken}, 1, name
+    while free in used:
+        number += 1
+        free = f"{name}{separator}{number}"
+    return free
