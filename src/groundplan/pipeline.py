@@ -25,6 +25,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
 from groundplan.answering.answer import answer, refuse
+from groundplan.answering.refusals import in_russian
 from groundplan.asking.replies import complete
 from groundplan.asking.route import Declined, Planner, PlanRequest, Route, load_routes, planners_for
 from groundplan.checking.gate import check
@@ -43,6 +44,7 @@ from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
+from groundplan.text.words import language_of
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 RUNS = 3  # attempts to run one question, each with a different plan
@@ -152,6 +154,8 @@ class Stage:
         }
         if isinstance(outcome, Refusal):
             led["tried"] = tuple(Attempt.model_validate(attempt) for attempt in state.get("tried") or [])
+            if language_of((state.get("question") or {}).get("text", "")) == "ru":
+                outcome = in_russian(outcome)
         self.outcome = outcome.model_copy(update=led)
 
     def checked(self, state: State) -> CheckedPlan:
@@ -324,6 +328,7 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
         on_progress=stage.options.on_progress,
         effects=stage.effects,
         trail=trail,
+        language="ru" if _reading_of(state).language == "ru" else "en",
     )
     audited = any(entry["stage"] == "retrieval_planner" for entry in state["trace"])
     traced = stage.traced(state, "run", plan.reasons, ", ".join(s.id for s in plan.steps), trail if audited else ())

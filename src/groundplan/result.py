@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
+
+VEGA_LITE = "application/vnd.vegalite.v6+json"
+ROWS_IN_A_NOTEBOOK = 30
 
 
 class Result:
@@ -63,11 +68,35 @@ class Result:
     def chart(self) -> Picture | None:
         return self.charts[0] if self.charts else None
 
+    @property
+    def queries(self) -> dict[str, str]:
+        """The query behind each table, by step."""
+        return self.outcome.queries if isinstance(self.outcome, Answer) else {}
+
     def __repr__(self) -> str:
         return f"<{self.kind}: {self.text}>"
 
-    def _repr_markdown_(self) -> str:
-        return self.text
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        """The answer in a notebook: the text and the tables, and the first chart as Vega-Lite where that is drawn."""
+        told = "".join(f"<p>{line}</p>" for line in escape(self.text).splitlines() if line)
+        bundle: dict[str, Any] = {"text/plain": self.text}
+        pictures = "".join(
+            f'<img alt="chart" src="data:image/png;base64,{picture.base64}"/>' for picture in self.charts
+        )
+        bundle["text/html"] = told + pictures + "".join(self._html_tables())
+        if self.chart:
+            bundle[VEGA_LITE] = self.chart.spec
+        return bundle
+
+    def _html_tables(self) -> Iterator[str]:
+        for table in self.outcome.tables if isinstance(self.outcome, Answer) else ():
+            rows = [table.columns, *table.rows[:ROWS_IN_A_NOTEBOOK]]
+            cells = [
+                "".join(f"<td>{escape('' if value is None else str(value))}</td>" for value in row) for row in rows
+            ]
+            lines = "".join(f"<tr>{row}</tr>" for row in cells)
+            more = table.row_count - min(len(table.rows), ROWS_IN_A_NOTEBOOK)
+            yield f"<table>{lines}</table>" + (f"<p>… {more:,} more rows</p>" if more > 0 else "")
 
 
 class Picture:
@@ -90,6 +119,10 @@ class Picture:
                 file.write_text(json.dumps(self.spec, ensure_ascii=False, indent=2), encoding="utf-8")
             case other:
                 raise UsageError(f"a chart is saved as .png, .svg or .json, not {other or 'without an ending'}")
+
+    @property
+    def base64(self) -> str:
+        return b64encode(png(self.spec)).decode("ascii")
 
     def _repr_png_(self) -> bytes:
         return png(self.spec)

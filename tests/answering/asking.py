@@ -11,9 +11,9 @@ from typing import Any
 
 from groundplan.answering.answer import answer
 from groundplan.answering.verifying.verify import verify
-from groundplan.answering.writing.phrases import Language
 from groundplan.checking.gate import check
 from groundplan.contracts.answer import Answer, Citation, ShownTable
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Limits, Plan, RenderStyle

@@ -15,8 +15,8 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.answering.choosing import choose as choosing
 from groundplan.answering.choosing.choose import answer_with
-from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.answer import Answer, Refusal
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts, Failure
 from groundplan.contracts.issue import Issue
 from groundplan.llm.calls import Calls

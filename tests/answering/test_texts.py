@@ -44,7 +44,7 @@ def test_one_number(shop: Data) -> None:
     assert shop.ask(total(TABLE)).text("ru") == "Revenue: всего 10\u00a0500,50."
     assert shop.ask(total(TABLE, "sum", "units")).text() == "Units total 100."
     assert shop.ask(total(TABLE, "mean", "units")).text() == "Average units is 16.67."
-    assert shop.ask(total(TABLE, "count_distinct", "region")).text() == "Count of different region is 2."
+    assert shop.ask(total(TABLE, "count_distinct", "region")).text() == "Number of different region is 2."
 
 
 def test_groups(shop: Data) -> None:
@@ -81,11 +81,13 @@ def test_over_time(shop: Data) -> None:
     run = shop.ask(over_time(TABLE, "year", column="units"))
     assert run.text() == (
         "Units total 100. From 2024 to 2025, yearly units fell from 70 to 30 (-57%), "
-        "with a peak of 70 (2024) and a low of 30 (2025)."
+        "with a peak of 70 (2024) and a low of 30 (2025). "
+        "The data for 2025 is partial: it ends on 21 January 2025."
     )
     assert run.text("ru") == (
         "Units: всего 100. Units по годам, 2024 – 2025: снижение с 70 до 30 (-57\u00a0%); "
-        "максимум — 70 (2024), минимум — 30 (2025)."
+        "максимум — 70 (2024), минимум — 30 (2025). "
+        "Неполный период — 2025: данные заканчиваются 21 января 2025."
     )
 
 

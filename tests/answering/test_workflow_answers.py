@@ -14,10 +14,10 @@ import pytest
 
 from groundplan.answering.answer import answer
 from groundplan.answering.writing.forms import Sentence, forms
-from groundplan.answering.writing.phrases import Language
 from groundplan.answering.writing.text import STEPS, text_of
 from groundplan.answering.writing.write import sentences
 from groundplan.contracts.answer import Answer, Citation
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts, Item
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.verdict import Passed

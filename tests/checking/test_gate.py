@@ -71,6 +71,25 @@ def test_a_refusal_says_what_is_missing_and_what_to_remove(tools: Catalog) -> No
     assert verdict.remove == ("odd",)
 
 
+@pytest.mark.requirement("R33")
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ({"group_by": []}, "group_by:region"),
+        ({"metrics": [{**TOTAL, "function": "mean"}]}, "metric:revenue"),
+        ({"table": "sales"}, "filter:channel"),
+    ],
+)
+def test_a_plan_that_means_something_else_is_refused_with_what_it_lacks(
+    changed: dict[str, Any], missing: str, tools: Catalog
+) -> None:
+    asks = (*ASKED, "filter:channel:=:web") if missing == "filter:channel" else ASKED
+    verdict = verdict_on(steps(**changed), tools, asks)
+    assert isinstance(verdict, Refused)
+    assert missing in [issue.requirement for issue in verdict.issues if issue.code == "meaning/differs"]
+    assert missing in verdict.missing
+
+
 @pytest.mark.requirement("R32")
 def test_all_rules_run_so_that_a_planner_repairs_once(tools: Catalog) -> None:
     broken = [

@@ -64,6 +64,10 @@ READINGS: Mapping[str, Mapping[str, Any]] = {
         "metric": {"average": "mean(total)"},
         "where": ["total > 5", "region == 'West'"],
     },
+    "a total of averages": {
+        "each": {"keys": ["channel"], "measures": {"own": "mean(revenue)"}},
+        "metric": {"all of them": "sum(own)"},
+    },
     "the part of the best": {
         "each": {"keys": ["channel"], "measures": {"total": "sum(revenue)"}},
         "metric": {"part": "sum(total, among_top(total, 3)) / sum(total)"},

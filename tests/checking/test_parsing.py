@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from groundplan.checking.gate import check_text
 from groundplan.checking.parsing import parse
 from groundplan.contracts.plan import Proposal
-from groundplan.contracts.verdict import Refused
-from tests.checking.asked import catalog
+from groundplan.contracts.verdict import Passed, Refused
+from tests.checking.asked import SCHEMA, catalog
 
 GOOD = {
     "reading": {"question": "how many rows?", "requirements": []},
@@ -49,6 +50,20 @@ def test_a_proposal_is_read() -> None:
 )
 def test_faulty_text_is_refused_with_its_code(text: str | bytes, code: str) -> None:
     assert code_of(text) == code
+
+
+def test_a_plan_written_before_the_language_of_expressions_still_passes() -> None:
+    text = (Path(__file__).parent / "earlier_plan.json").read_text(encoding="utf-8")
+    verdict = check_text(text, catalog(), {"tables": SCHEMA})
+    assert isinstance(verdict, Passed), verdict
+
+
+def test_a_plan_of_another_version_is_refused_with_what_to_do() -> None:
+    later = {**GOOD, "plan": {**GOOD["plan"], "budget": 3}}
+    verdict = parse(json.dumps(later))
+    assert isinstance(verdict, Refused)
+    assert verdict.issues[0].path == "plan.budget"
+    assert "make it again with `groundplan plan`" in verdict.issues[0].hint
 
 
 @pytest.mark.requirement("R31")

@@ -81,6 +81,10 @@ def test_another_condition_is_written_another_way(one: str, other: str) -> None:
     ("one", "other", "same"),
     [
         ("a * b", "b * a", True),
+        ("a * (b * c)", "(c * a) * b", True),
+        ("a + (b + c)", "(c + a) + b", True),
+        ("a * (b + c)", "(a * b) + c", False),
+        ("a - (b - c)", "(a - b) - c", False),
         ("a - b", "b - a", False),
         ("a / b", "b / a", False),
         ("sum(a * b, c == 1)", "sum(b * a, 1 == c)", True),

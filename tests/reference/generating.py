@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 
-TEXTS = ("north", "Süd", "восток", "a'b", "")
+TEXTS = ("north", "Süd", "восток", "東京", "e\u0301🙂", "a'b", "")
 KINDS = {"g": "text", "h": "text", "n": "number", "x": "number", "f": "boolean", "d": "time", "d2": "time", "t": "time"}
 DAYS = [date(2023, 12, 31), date(2024, 1, 1), date(2024, 2, 29), date(2024, 3, 1), date(2025, 1, 1), date(2025, 2, 28)]
 MOMENTS = [
@@ -31,6 +31,12 @@ MOMENTS = [
     datetime(2024, 1, 1, 13, 30),
     datetime(2024, 2, 29, 23, 59, 59),
     datetime(2025, 3, 1, 7),
+]
+ZONED = [  # the day differs from the one of UTC, or the clock jumps there
+    datetime(2024, 1, 1, 1, 30, tzinfo=timezone(timedelta(hours=3))),
+    datetime(2024, 2, 29, 23, 30, tzinfo=timezone(timedelta(hours=-5))),
+    datetime(2024, 3, 10, 7, 30, tzinfo=UTC),
+    datetime(2024, 11, 3, 5, 30, tzinfo=UTC),
 ]
 
 ROW = st.fixed_dictionaries(
@@ -43,6 +49,7 @@ ROW = st.fixed_dictionaries(
         "d": st.none() | st.sampled_from(DAYS),
         "d2": st.sampled_from(DAYS),
         "t": st.none() | st.sampled_from(MOMENTS),
+        "z": st.none() | st.sampled_from(ZONED),
     }
 )
 TABLES = (st.lists(ROW, max_size=2) | st.lists(ROW, min_size=4, max_size=14)).map(
@@ -68,14 +75,14 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
     ),
     st.builds(
         e.Elapsed,
-        start=st.sampled_from(("d", "d2", "t")).map(column),
+        start=st.sampled_from(("d", "d2", "t", "z")).map(column),
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
         unit=st.sampled_from(("hour", "day", "week")),
     ),
     st.builds(
         e.DatePart,
-        of=st.sampled_from(("d", "t")).map(column),
-        part=st.sampled_from(("weekday", "month", "quarter", "year", "day")),
+        of=st.sampled_from(("d", "t", "z")).map(column),
+        part=st.sampled_from(("weekday", "month", "quarter", "year", "day", "week")),
     ),
 )
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
@@ -85,7 +92,13 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(e.Compare, left=st.just(column("d")), operator=COMPARISONS, right=st.just(column("d2"))),
     st.builds(
         e.Compare,
-        left=st.sampled_from(("d", "t")).map(column),
+        left=st.just(column("z")),
+        operator=COMPARISONS,
+        right=st.sampled_from(("d", "t")).map(column) | st.just(constant("2024-03-10T07:30:00")),
+    ),
+    st.builds(
+        e.Compare,
+        left=st.sampled_from(("d", "t", "z")).map(column),
         operator=COMPARISONS,
         right=st.sampled_from(("2024-01-01", "2024-02-29", "2025-01-01")).map(constant),
     ),
@@ -95,8 +108,8 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(
         e.OneOf, of=st.just(column("g")), values=st.lists(st.none() | st.sampled_from(TEXTS), min_size=1).map(tuple)
     ),
-    st.builds(e.Contains, of=st.just(column("g")), text=st.sampled_from(("o", "Ü", "ВОС", "'"))),
-    st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "f")).map(column)),
+    st.builds(e.Contains, of=st.just(column("g")), text=st.sampled_from(("o", "Ü", "ВОС", "京", "🙂", "'"))),
+    st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "z", "f")).map(column)),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
     LEAVES,
@@ -134,9 +147,13 @@ def totals(draw: st.DrawFn) -> e.Expression:
 
 GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
     st.sampled_from(("g", "h", "f")).map(lambda name: GroupBy(column=name)),
-    st.sampled_from(("month", "quarter", "year", "week")).map(lambda grain: Time(column="d", grain=grain)),
-    st.sampled_from(("weekday", "month")).map(
-        lambda part: GroupBy(column="part", expression=e.DatePart(of=column("t"), part=part), ordered=True)
+    st.builds(
+        Time, column=st.sampled_from(("d", "z")), grain=st.sampled_from(("day", "week", "month", "quarter", "year"))
+    ),
+    st.builds(
+        lambda name, part: GroupBy(column="part", expression=e.DatePart(of=column(name), part=part), ordered=True),
+        st.sampled_from(("t", "z")),
+        st.sampled_from(("weekday", "month", "hour")),
     ),
     st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
     CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
@@ -186,9 +203,14 @@ def _of_things(draw: st.DrawFn) -> list[tuple[str, Any]]:
     return found
 
 
+def _name(group: GroupBy | Time) -> str:
+    """One axis of time, and each other column once."""
+    return "time" if isinstance(group, Time) else group.column
+
+
 @st.composite
 def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
-    groups = draw(st.lists(GROUPS, min_size=draw(st.integers(0, 1)), max_size=2, unique_by=lambda group: group.column))
+    groups = draw(st.lists(GROUPS, min_size=draw(st.integers(0, 1)), max_size=2, unique_by=_name))
     found: list[tuple[str, Any]] = [(f"{group.kind}:{group.column}", group) for group in groups]
     expressions = draw(st.lists(totals(), min_size=1, max_size=2))
     axes = [group for group in groups if isinstance(group, Time) or group.ordered]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from statistics import mean, median, stdev
 from typing import Any
 
@@ -34,7 +34,11 @@ SERIES = (e.Share, e.Change, e.Running, e.Moving)
 
 
 def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of the answer, before any order; a cut is made by value, so that ties stay in."""
+    """The rows of the answer, before any order; a cut is made by value, so that ties stay in.
+
+    The clock of a moment with a time zone is that of UTC.
+    """
+    rows = [{name: _in_utc(item) for name, item in row.items()} for row in rows]
 
     def of(kind: type) -> list[Any]:
         return [r.value for r in reading.requirements if isinstance(r.value, kind)]
@@ -250,6 +254,8 @@ def _same(item: Any, constant: Any) -> bool:
 def _comparable(first: Any, second: Any) -> tuple[Any, Any]:
     """A moment beside a whole day is compared by its day."""
     if isinstance(second, str) and isinstance(first, date):
+        if len(second) > len("2024-01-01"):
+            return _moment(first), datetime.fromisoformat(second)
         day = date.fromisoformat(second)
         return (first.date() if isinstance(first, datetime) else first), day
     if (
@@ -273,6 +279,11 @@ def _arithmetic(operator: str, left: Any, right: Any) -> Any:
             return left * right
         case _:
             return None if right == 0 else left / right
+
+
+def _in_utc(item: Any) -> Any:
+    zoned = isinstance(item, datetime) and item.tzinfo is not None
+    return item.astimezone(UTC).replace(tzinfo=None) if zoned else item
 
 
 def _moment(item: Any) -> datetime | None:

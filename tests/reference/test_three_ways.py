@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
-import ibis
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -17,7 +16,7 @@ from groundplan.checking.gate import check
 from groundplan.contracts.reading import Rank, Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.project import load_catalog
-from tests.reference.executing import SCHEMA, run
+from tests.reference.executing import SCHEMA, Store, duckdb_store, postgres_store
 from tests.reference.generating import TABLES, readings
 from tests.reference.interpreter import answer
 
@@ -27,17 +26,19 @@ POSTGRES = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
 
 
 @pytest.fixture(scope="module", params=["duckdb", "postgres"])
-def engine(request: pytest.FixtureRequest) -> Any:
+def engine(request: pytest.FixtureRequest) -> Iterator[Store]:
     if request.param == "duckdb":
-        return ibis.duckdb.connect()
+        yield duckdb_store()
+        return
     if POSTGRES is None:
         pytest.skip("set GROUNDPLAN_TEST_POSTGRES to a PostgreSQL server")
-    return ibis.connect(POSTGRES)
+    with postgres_store(POSTGRES) as store:
+        yield store
 
 
 @settings(ANY_SPEED, max_examples=150)
 @given(reading=readings(), rows=TABLES)
-def test_a_plan_gives_what_the_definition_gives(engine: Any, reading: Reading, rows: list[dict[str, Any]]) -> None:
+def test_a_plan_gives_what_the_definition_gives(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
     assert_same(engine, reading, rows)
 
 
@@ -46,16 +47,16 @@ def test_a_plan_gives_what_the_definition_gives(engine: Any, reading: Reading, r
 @settings(ANY_SPEED, max_examples=5_000)
 @given(reading=readings(), rows=TABLES)
 def test_five_thousand_plans_give_what_the_definition_gives(
-    engine: Any, reading: Reading, rows: list[dict[str, Any]]
+    engine: Store, reading: Reading, rows: list[dict[str, Any]]
 ) -> None:
     assert_same(engine, reading, rows)
 
 
-def assert_same(engine: Any, reading: Reading, rows: list[dict[str, Any]]) -> None:
+def assert_same(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
     plan = propose(reading, SCHEMA)
     verdict = check(plan, reading, CATALOG, {"tables": SCHEMA})
     assert isinstance(verdict, Passed), [issue.problem for issue in verdict.issues]
-    made, wanted = run(plan, CATALOG, rows, engine), answer(reading, rows)
+    made, wanted = engine.run(plan, CATALOG, rows), answer(reading, rows)
     columns = [name for name in (wanted[0] if wanted else made[0] if made else {}) if not made or name in made[0]]
     found = [tuple(_plain(row[name]) for name in columns) for row in made]
     allowed = [tuple(_plain(row[name]) for name in columns) for row in wanted]

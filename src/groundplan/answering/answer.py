@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from groundplan.answering.verifying.verify import verify
-from groundplan.answering.writing.phrases import Language
 from groundplan.answering.writing.render import render
 from groundplan.answering.writing.steps import step_sentences
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.write import write, write_remarks
 from groundplan.charts.picture import with_data
 from groundplan.contracts.answer import Answer, Citation, Refusal, ShownTable, TraceEntry
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan

@@ -95,7 +95,7 @@ def continuous_time(sketch: Sketch, name: str, narrow: bool) -> Axis | None:
     missing = sum(row[name] is None for row in sketch.rows)
     if missing:
         sketch.transforms.append({"filter": f"isValid({datum(name)})"})
-        sketch.notes.append(f"not drawn: {missing:,} without {inner(name)}")
+        sketch.notes.append(sketch.said("not_drawn", missing, inner(name)))
     ticks, unit = times.ticks(NARROW_TICKS if narrow else WIDE_TICKS)
     axis = {
         "title": None if narrow else human(name),
@@ -177,7 +177,7 @@ def largest_only(sketch: Sketch, category: Category, sums: Mapping[Scalar, float
     on_axis = most == MOST_CATEGORIES
     if len(category.values) <= most or (on_axis and category.timeline):
         return replace(category, values=category.values if category.ordered else shown)
-    more = f", … {len(category.values) - most} more" if on_axis else ""
+    more = sketch.said("more", len(category.values) - most) if on_axis else ""
     sketch.keep(category, shown, more)
     return replace(category, values=shown)
 
@@ -189,7 +189,7 @@ def folded(
     if len(category.values) <= MOST_SERIES:
         return replace(category, values=by_size(category, sums, MOST_SERIES))
     shown = by_size(category, sums, MOST_SERIES - 1)
-    rest = f"Other ({len(category.values) - len(shown)})"
+    rest = sketch.said("other", len(category.values) - len(shown))
     group = sketch.new_field(f"{category.field}_group")
     source = datum(category.field)
     sketch.calculate(f"indexof({quoted(list(shown))}, {source}) >= 0 ? {source} : {quoted(rest)}", group)

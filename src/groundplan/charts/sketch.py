@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from groundplan.charts.text import MISSING, datum, human, quoted
+from groundplan.charts.text import MISSING, WORDS, datum, human, quoted
 from groundplan.charts.time import Timeline, labelled, moment, timeline, written
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import TableColumn
 
 Spec = dict[str, Any]
@@ -61,9 +61,13 @@ class Sketch:
     params: Mapping[str, JsonValue]
     rows: list[dict[str, Any]]
     columns: dict[str, TableColumn]
+    language: Language = "en"
     transforms: list[Spec] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the subtitle
     cuts: list[str] = field(default_factory=list)  # what the chart leaves out
+
+    def said(self, key: str, *parts: object) -> str:
+        return WORDS[self.language][key].format(*parts)
 
     def name(self, role: str) -> str | None:
         value = self.params.get(role)
@@ -93,7 +97,7 @@ class Sketch:
         column = self.columns.get(name)
         if column is None or column.kind != "time":
             return None
-        return timeline((row[name] for row in self.rows), column.grain)
+        return timeline((row[name] for row in self.rows), column.grain, self.language)
 
     def numbers(self, name: str) -> list[float]:
         return [float(row[name]) for row in self.rows if row[name] is not None]
@@ -114,9 +118,9 @@ class Sketch:
 
         def key(value: object) -> Scalar:
             when = moment(value) if value is not None else None
-            return written(when, times.grain) if when else MISSING
+            return written(when, times.grain, self.language) if when else MISSING
 
-        values = tuple(dict.fromkeys(written(step, times.grain) for step in times.steps()))
+        values = tuple(dict.fromkeys(written(step, times.grain, self.language) for step in times.steps()))
         shown = (*values, MISSING) if missing else values
         return Category(self.columns[name], label, shown, True, key, times)
 
@@ -132,6 +136,8 @@ class Sketch:
         return Category(self.columns[name], source, shown, order is not None, _or_missing)
 
     def _natural_order(self, name: str, values: list[Any]) -> Callable[[Any], Any] | None:
+        if name == self.params.get("ordered"):
+            return str
         if name == "bin" and "bin_start" in self.columns:
             starts = {row["bin"]: row["bin_start"] for row in self.rows}
             return (lambda value: starts[value]) if None not in starts.values() else None
@@ -158,7 +164,18 @@ class Sketch:
         most = max(counts.values(), default=0)
         if most > 1:
             self.aggregate("mean", self.field_of(y), fields)
-            self.notes.append(f"each value is the mean of up to {most:,} rows that the chart does not tell apart")
+            self.notes.append(self.said("mean", most))
+
+    def partial(self, name: str) -> str | None:
+        """A test for periods of a time axis that the data covers only in part, if any; the subtitle names them."""
+        times, drawn = self.timeline(name), {str(row[name])[:10] for row in self.rows}
+        labels = []
+        for one in self.columns[name].partial:
+            at, period = moment(one.at), moment(one.period)
+            if times and at and period and one.period in drawn:
+                labels.append(written(period, times.grain, self.language))
+                self.notes.append(self.said(one.edge, labels[-1], written(at, "day", self.language)))
+        return f"indexof({quoted(labels)}, {datum(self.new_field(f'{name}_label'))}) >= 0" if labels else None
 
     def aggregate(self, operation: str, measure: str, fields: list[str]) -> None:
         step = {"op": operation, "field": measure, "as": measure}
@@ -167,7 +184,7 @@ class Sketch:
     def keep(self, category: Category, values: tuple[Scalar, ...], what: str) -> None:
         """Draw only rows with these values."""
         self.transforms.append({"filter": f"indexof({quoted(list(values))}, {datum(category.field)}) >= 0"})
-        said = f"{human(category.column.name)}: the largest {len(values)} of {len(category.values)}{what}"
+        said = self.said("largest", human(category.column.name), len(values), len(category.values)) + what
         self.notes.append(said)
         self.cuts.append(said)
 

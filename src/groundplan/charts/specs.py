@@ -27,9 +27,10 @@ from groundplan.charts.scales import (
     totals,
 )
 from groundplan.charts.sketch import Category, Key, Sketch, Spec, plain
-from groundplan.charts.text import inner, titled
+from groundplan.charts.text import datum, inner, titled
 
 FEW_POINTS = 60
+MARKED = "#D62728"
 MANY_BARS = 150
 DENSITIES = ((200, 0.85, 50), (2_000, 0.5, 30), (10_000_000, 0.25, 18))  # points up to, opacity, area
 SWAPPED = {"x": "y", "y": "x", "x2": "y2", "y2": "x2", "xOffset": "yOffset"}
@@ -55,12 +56,36 @@ def line(sketch: Sketch) -> Drawn:
     mark: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round", "color": PALETTE[0]}
     if len(sketch.rows) <= FEW_POINTS or len({row[x] for row in sketch.rows}) == 1:
         mark["point"] = {"size": 30, "filled": True, "color": PALETTE[0]} if not parts.series else {"size": 30}
-    return _drawn({"mark": mark, "encoding": encoding}, along, parts)
+    return _drawn(_with_points({"mark": mark, "encoding": encoding}, sketch, x), along, parts)
+
+
+def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
+    """Hollow points for periods that the data covers in part, and circles around values that stand out."""
+    partial, marked = sketch.partial(x), sketch.name("mark")
+    layers = []
+    if partial:
+        hollow = {"type": "point", "filled": True, "fill": "#FFFFFF", "size": 45, "strokeWidth": 1.5, "opacity": 1}
+        if "color" not in view["encoding"]:
+            hollow["stroke"] = PALETTE[0]
+        layers.append({"transform": [{"filter": partial}], "mark": hollow, "encoding": _outlined(view["encoding"])})
+    if marked:
+        sketch.notes.append(sketch.said("marked"))
+        ring = {"type": "point", "filled": False, "size": 160, "strokeWidth": 2, "stroke": MARKED, "opacity": 1}
+        plain_channels = {name: view["encoding"][name] for name in ("x", "y", "tooltip")}
+        layers.append({"transform": [{"filter": datum(marked)}], "mark": ring, "encoding": plain_channels})
+    return {"layer": [view, *layers]} if layers else view
+
+
+def _outlined(encoding: Spec) -> Spec:
+    """Series by the colour of the outline."""
+    return {{"color": "stroke"}.get(channel, channel): definition for channel, definition in encoding.items()}
 
 
 def area(sketch: Sketch) -> Drawn:
     """Stacked areas. The series add up to a total, so small series are folded into one."""
     y = str(sketch.params["y"])
+    if sketch.name("color") and not sketch.columns[y].adds_up:
+        return line(sketch)  # averages do not add up to anything
     along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
     parts = split(sketch, y, along, _key(sketch, along), fold=True)
     encoding = _encoding(along, quantity(sketch, y, True, heights(parts.cells)), parts)
@@ -74,6 +99,8 @@ def area(sketch: Sketch) -> Drawn:
 def bar(sketch: Sketch) -> Drawn:
     """Bars from zero, longest first unless they have a natural order."""
     y, stack = str(sketch.params["y"]), str(sketch.params.get("stack", "stacked"))
+    if not sketch.columns[y].adds_up:
+        stack = "grouped"  # averages do not add up to anything
     bars = sketch.category(str(sketch.params["x"]))
     parts = split(sketch, y, discrete(bars), bars.of, fold=stack != "grouped")
     bars = largest_only(sketch, bars, totals(parts.cells, 0), MOST_CATEGORIES)
@@ -84,6 +111,9 @@ def bar(sketch: Sketch) -> Drawn:
     encoding = _encoding(along, quantity(sketch, y, True, reach), parts)
     if parts.series:
         _share_bars(sketch, encoding, parts.series, stack)
+    partial = sketch.partial(bars.column.name)
+    if partial:
+        encoding["opacity"] = {"condition": {"test": partial, "value": 0.45}, "value": 1}
     view = {"mark": {"type": "bar", "color": PALETTE[0]}, "encoding": encoding}
     drawn = _drawn(view, along, parts)
     return _lying(drawn) if too_wide(bars, drawn.view["width"]) else drawn
@@ -148,7 +178,7 @@ def _share_bars(sketch: Sketch, encoding: Spec, series: Category, stack: str) ->
     encoding["order"] = stacking_order(sketch, series)
     encoding["y"]["stack"] = "zero"
     if stack == "normalized":
-        title = f"Share of {inner(str(sketch.params['y']))}"
+        title = sketch.said("share_of", inner(str(sketch.params["y"])))
         encoding["y"] |= {"stack": "normalize", "axis": {"title": title, "format": ".0%", "tickCount": 5}}
 
 

@@ -46,7 +46,7 @@ def histogram(sketch: Sketch) -> Drawn:
             "axis": {**number_axis(column, edges), "grid": False, "tickCount": 8},
         },
         "x2": {"field": "bin_end"},
-        "y": _measure(sketch, "count", "Rows"),
+        "y": _measure(sketch, "count", sketch.said("rows")),
         "tooltip": [number_tooltip(sketch, each) for each in ("bin_start", "bin_end", "count")],
     }
     if series:
@@ -60,7 +60,7 @@ def histogram(sketch: Sketch) -> Drawn:
 
 def box(sketch: Sketch) -> Drawn:
     """Boxes from quartiles; dots mark the least and the greatest value if they are beyond the whiskers."""
-    sketch.notes.append("box: middle half and median; whiskers: up to 1.5 times its height; dots: least and greatest")
+    sketch.notes.append(sketch.said("box"))
     boxes = sketch.maybe_category("x")
     if boxes:
         counts, medians = (totals(sketch.measured(name, boxes.of), 0) for name in ("count", "median"))

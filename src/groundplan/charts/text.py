@@ -3,15 +3,68 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import TableColumn
 from groundplan.text.names import spaced
 
 MISSING = "(none)"
 LARGE = 1_000_000
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "not_drawn": "not drawn: {:,} without {}",
+        "drawn_from": "drawn from {:,} of {:,} rows",
+        "cut": "{:,} of {:,} rows",
+        "no_rows": "no rows to draw",
+        "mean": "each value is the mean of up to {:,} rows that the chart does not tell apart",
+        "largest": "{}: the largest {} of {}",
+        "more": ", … {} more",
+        "other": "Other ({})",
+        "box": "box: middle half and median; whiskers: up to 1.5 times its height; dots: least and greatest",
+        "starts": "{} is partial: data from {}",
+        "ends": "{} is partial: data to {}",
+        "marked": "circled: values that stand out",
+        "rows": "Rows",
+        "share_of": "Share of {}",
+        "distribution": "Distribution of {}",
+        "against": "{} against {}",
+        "between": "{} between columns",
+        "by": " by {}",
+        "and": " and ",
+        "to": "{} to {}",
+        "every": "{0} {1}",
+        "period": "period",
+        "value": "value",
+    },
+    "ru": {
+        "not_drawn": "не показано: {} без «{}»",
+        "drawn_from": "показано строк: {} из {}",
+        "cut": "строк: {} из {}",
+        "no_rows": "нет строк для графика",
+        "mean": "каждое значение — среднее строк, которые график не различает (до {})",
+        "largest": "{}: наибольшие {} из {}",
+        "more": ", … ещё {}",
+        "other": "Прочие ({})",
+        "box": "ящик: средняя половина и медиана; усы: до 1,5 его высоты; точки: минимум и максимум",
+        "starts": "{} — неполный период: данные с {}",
+        "ends": "{} — неполный период: данные по {}",
+        "marked": "обведено: значения, которые выделяются",
+        "rows": "Число строк",
+        "share_of": "Доля: {}",
+        "distribution": "Распределение: {}",
+        "against": "{} и {}",
+        "between": "{} между столбцами",
+        "by": ", разрез: {}",
+        "and": ", ",
+        "to": "{} – {}",
+        "every": "{1} {0}",
+        "period": "период",
+        "value": "значение",
+    },
+}
+"""What titles, subtitles and legends say."""
 
 
 def quoted(value: object) -> str:
@@ -45,10 +98,10 @@ def titled(column: TableColumn) -> str:
 
 
 def number_format(column: TableColumn, values: Iterable[float]) -> str:
-    """Percent for shares, SI only when large, thousands separators otherwise."""
-    if re.search(r"(^|_)(share|ratio)$", column.name):
-        return ".0%"
+    """Percent for ratios, SI only when large, thousands separators otherwise."""
     numbers = list(values)
+    if column.ratio:
+        return ".0%" if max(numbers, default=1) - min(numbers, default=0) >= 0.1 else ".1~%"
     if is_years(numbers):
         return "d"
     largest = max(map(abs, numbers), default=0)

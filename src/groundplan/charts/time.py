@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from groundplan.charts.text import datum, quoted
+from groundplan.charts.text import WORDS, datum, quoted
+from groundplan.contracts.contract import Language
 
 MOST_STEPS = 1_000
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS: Mapping[Language, tuple[str, ...]] = {
+    "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+    "ru": ("янв", "фев", "мар", "апр", "май", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"),
+}
 FORMATS = {
     "second": "%-d %b %Y %H:%M:%S",
     "minute": "%-d %b %Y %H:%M",
@@ -20,15 +24,27 @@ FORMATS = {
     "quarter": "Q%q %Y",
     "year": "%Y",
 }
-EVERY = {
-    "second": "By second",
-    "minute": "By minute",
-    "hour": "Hourly",
-    "day": "Daily",
-    "week": "Weekly",
-    "month": "Monthly",
-    "quarter": "Quarterly",
-    "year": "Yearly",
+EVERY: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "second": "By second",
+        "minute": "By minute",
+        "hour": "Hourly",
+        "day": "Daily",
+        "week": "Weekly",
+        "month": "Monthly",
+        "quarter": "Quarterly",
+        "year": "Yearly",
+    },
+    "ru": {
+        "second": "по секундам",
+        "minute": "по минутам",
+        "hour": "по часам",
+        "day": "по дням",
+        "week": "по неделям",
+        "month": "по месяцам",
+        "quarter": "по кварталам",
+        "year": "по годам",
+    },
 }
 ORDER = tuple(FORMATS)
 FIXED = {
@@ -57,11 +73,12 @@ class Timeline:
 
     moments: tuple[datetime, ...]
     grain: str
+    language: Language = "en"
 
     @property
     def span(self) -> str:
-        first, last = written(self.moments[0], self.grain), written(self.moments[-1], self.grain)
-        return first if first == last else f"{first} to {last}"
+        first, last = (written(moment, self.grain, self.language) for moment in (self.moments[0], self.moments[-1]))
+        return first if first == last else WORDS[self.language]["to"].format(first, last)
 
     def steps(self) -> tuple[datetime, ...]:
         """The points in time with gaps filled, so that a missing month leaves a hole."""
@@ -84,13 +101,13 @@ class Timeline:
         return (first,), self.grain
 
 
-def timeline(values: Iterable[object], grain: str | None) -> Timeline | None:
+def timeline(values: Iterable[object], grain: str | None, language: Language = "en") -> Timeline | None:
     """The timeline of a column; None if it is empty or has a value that is not a date or timestamp."""
     moments = [moment(value) for value in values if value is not None]
     known = sorted({item for item in moments if item is not None})
     if not known or None in moments:
         return None
-    return Timeline(tuple(known), grain if grain in FORMATS else _apparent_grain(known))
+    return Timeline(tuple(known), grain if grain in FORMATS else _apparent_grain(known), language)
 
 
 def moment(value: object) -> datetime | None:
@@ -105,16 +122,17 @@ def moment(value: object) -> datetime | None:
         return None
 
 
-def written(value: datetime, grain: str) -> str:
-    """The value formatted by grain, exactly as Vega's `utcFormat` does it."""
-    day = f"{value.day} {MONTHS[value.month - 1]} {value.year:04d}"
+def written(value: datetime, grain: str, language: Language = "en") -> str:
+    """The value formatted by grain, exactly as Vega's `utcFormat` does it in the chart's locale."""
+    month = MONTHS[language][value.month - 1]
+    day = f"{value.day} {month} {value.year:04d}"
     match grain:
         case "year":
             return f"{value.year:04d}"
         case "quarter":
             return f"Q{(value.month + 2) // 3} {value.year:04d}"
         case "month":
-            return f"{MONTHS[value.month - 1]} {value.year:04d}"
+            return f"{month} {value.year:04d}"
         case "minute" | "hour":
             return f"{day} {value:%H:%M}"
         case "second":

@@ -9,11 +9,15 @@ from functools import cached_property
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.lineage import OUT, Column, Origin, Shape, follow
 from groundplan.checking.params import as_used
+from groundplan.checking.relations import Relation, relations
 from groundplan.checking.wiring import Wiring
+from groundplan.contracts.meaning import has_meaning, is_extended
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Reading, Requirement, Time
-from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.tool import Tool
+
+SHOWING = ("show_table", "save_table", "plot_")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,21 @@ class Draft:
         return follow(self.wiring, self.tools, self.schemas)
 
     @cached_property
+    def relations(self) -> Mapping[str, Relation]:
+        return relations(self.wiring, self.tools, self.shapes)
+
+    @cached_property
+    def shown(self) -> tuple[Step, ...]:
+        """The steps whose tables a person sees: the ends, and what is drawn, shown or saved on the way."""
+        return tuple(s for s in self.wiring.steps if s in self.wiring.ends or (s.tool or "").startswith(SHOWING))
+
+    @cached_property
+    def is_compared(self) -> bool:
+        """Whether `meaning/differs` compares all that is shown; otherwise rules look at each requirement by itself."""
+        followed = has_meaning(self.reading) and all(step.id in self.relations for step in self.shown)
+        return followed or is_extended(self.reading)
+
+    @cached_property
     def requirements(self) -> Mapping[str, Requirement]:
         return {requirement.id: requirement for requirement in self.reading.requirements}
 
@@ -59,6 +78,9 @@ class Draft:
             r.value.column for r in self.reading.requirements if isinstance(r.value, Metric | GroupBy | Time | Filter)
         )
         return frozenset(column for column in columns if column)
+
+    def tables(self, name: str) -> list[Table]:
+        return [table for schema in self.schemas.values() for table in schema.tables if table.name == name]
 
     def tool_steps(self) -> Iterator[tuple[int, Step, Tool]]:
         """Index, step and tool, for the steps with a known tool."""

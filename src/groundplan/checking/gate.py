@@ -69,6 +69,7 @@ CODES: dict[str, Rule] = {_code(rule): rule for rule in RULES}
 """All rules by code; the code is the rule's family and name."""
 
 MOST_ISSUES = 100
+UNMET = ("coverage/", "meaning/")  # the families that say which requirement a plan does not meet
 
 
 def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
@@ -98,7 +99,11 @@ def _first(most: int, issues: Iterator[Issue]) -> Iterator[Issue]:
 def _refused(issues: tuple[Issue, ...]) -> Refused:
     return Refused(
         issues=issues,
-        missing=tuple(dict.fromkeys(i.requirement for i in issues if i.requirement and i.code.startswith("coverage/"))),
+        missing=tuple(
+            dict.fromkeys(
+                i.requirement for i in issues if i.requirement and i.code.startswith(("coverage/", "meaning/"))
+            )
+        ),
         remove=tuple(
             dict.fromkeys(
                 i.step

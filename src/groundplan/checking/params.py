@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast, get_args
+from functools import lru_cache
+from typing import NamedTuple, cast, get_args
 
 from pydantic import ValidationError
 
 from groundplan.contracts.columns import Function
-from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.contract import PLAIN, Scalar, thaw
 from groundplan.contracts.expression import Node as Expressed
 from groundplan.contracts.expression import columns_of, read_node
 from groundplan.contracts.plan import Step
@@ -24,8 +25,7 @@ GROUPING = frozenset({"group_by", "cut", "part", "bin"})
 SERIES = frozenset({"RUNNING_TOTAL", "DIFFERENCE_FROM", "MOVING_CALCULATION"})
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A value inside the params, its path, and the part of the schema that describes it."""
 
     path: str
@@ -78,9 +78,29 @@ class RankUse:
     limit: object
 
 
-def walk(step: Step, tool: Tool) -> Iterator[Node]:
+def walk(step: Step, tool: Tool) -> tuple[Node, ...]:
     """Every value of the params that the schema describes, outer values first. Ill-typed values are skipped."""
-    yield from _walk(tool.params, step.params, "params")
+    return _walked(_Frozen(tool.params), _Frozen(step.params))
+
+
+class _Frozen:
+    """A read-only value, known by its identity: it never changes, and comparing it would be as long as walking it."""
+
+    def __init__(self, value: Mapping[str, object]) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Frozen) and self.value is other.value
+
+
+@lru_cache(maxsize=256)  # every rule walks every step
+def _walked(schema: _Frozen, params: _Frozen) -> tuple[Node, ...]:
+    found: list[Node] = []
+    _walk(schema.value, params.value, "params", found)
+    return tuple(found)
 
 
 def read_query(step: Step, tool: Tool) -> Query | None:
@@ -230,17 +250,18 @@ def with_role(step: Step, tool: Tool, role: str) -> Iterator[Node]:
     return (node for node in walk(step, tool) if node.role == role)
 
 
-def _walk(schema: Mapping[str, object], value: object, path: str) -> Iterator[Node]:
-    yield Node(path, value, schema)
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping) and isinstance(value, Mapping):
-        for name, inner in properties.items():
-            if name in value and isinstance(inner, Mapping):
-                yield from _walk(inner, value[name], f"{path}.{name}")
-    items = schema.get("items")
-    if isinstance(items, Mapping) and isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from _walk(items, item, f"{path}.{index}")
+def _walk(schema: Mapping[str, object], value: object, path: str, found: list[Node]) -> None:
+    found.append(Node(path, value, schema))
+    if isinstance(value, list | tuple):
+        items = schema.get("items")
+        if isinstance(items, Mapping):
+            for index, item in enumerate(value):
+                _walk(items, item, f"{path}.{index}", found)
+    elif not isinstance(value, PLAIN) and isinstance(value, Mapping):
+        properties = schema.get("properties")
+        for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+            if name in value:
+                _walk(inner, value[name], f"{path}.{name}", found)
 
 
 def _text(value: object) -> str | None:

@@ -75,5 +75,6 @@ def _issues(errors: Iterable[ErrorDetails]) -> Iterable[Issue]:
             code=codes.get(error["type"], "shape/wrong-type"),
             problem=f"{path}: {error['msg']}" if path else error["msg"],
             path=path or None,
-            hint="see docs/reference/contracts.md for the fields and their types",
+            hint="see docs/reference/contracts.md for the fields and their types; if another version wrote the plan, "
+            "make it again with `groundplan plan`",
         )

@@ -8,7 +8,9 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from groundplan.checking.draft import Draft
+from groundplan.checking.lineage import Shape
+from groundplan.checking.params import FilterUse, kept_by
+from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import JsonObject, thaw
 from groundplan.contracts.expression import (
@@ -30,6 +32,7 @@ from groundplan.contracts.meaning import Sorting, Things, follows_series
 from groundplan.contracts.normal_form import both, normal_expression, of_filter, substituted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
+from groundplan.contracts.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Relation:
     distinct: bool = False
     order: Sorting | None = None
     limit: int | None = None
+    cut_by: Sorting | None = None  # the order in which `limit` took the first rows
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None
 
@@ -60,22 +64,40 @@ class Unknown(Exception):
     """The step does something that the language of readings has no words for."""
 
 
-def relations(draft: Draft) -> dict[str, Relation]:
-    """For each step that gives a table, what that table is; absent where it cannot be told."""
+def relations(
+    wiring: Wiring, tools: Mapping[str, Tool | None], shapes: Mapping[str, Mapping[str, Shape]]
+) -> dict[str, Relation]:
+    """For each step that gives or shows a table, what that table is; absent where it cannot be told."""
     found: dict[str, Relation] = {}
-    for step in draft.wiring.steps:
-        tool = draft.tools[step.id]
-        follow = FOLLOW.get(tool.name) if tool else None
-        if tool is None or follow is None:
-            continue
-        inputs = [_input(origin, found) for origin in draft.wiring.inputs(step, tool).values()]
-        if len(inputs) != 1 or inputs[0] is None:
+    for step in wiring.steps:
+        tool = tools[step.id]
+        if tool is None:
             continue
         try:
-            found[step.id] = follow(inputs[0], step, draft)
+            made = _of_step(step, tool, wiring, found, shapes[step.id])
         except (Unknown, ValidationError, ValueError, KeyError, TypeError, AttributeError):
             continue  # other rules name what is malformed
+        if made is not None:
+            found[step.id] = made
     return found
+
+
+def _of_step(
+    step: Step, tool: Tool, wiring: Wiring, found: Mapping[str, Relation], shapes: Mapping[str, Shape]
+) -> Relation | None:
+    if tool.output.table:
+        return Relation(table=tool.output.table, where=both(*map(_kept, kept_by(step, tool))))
+    inputs = wiring.inputs(step, tool)
+    follow = FOLLOW.get(tool.name)
+    if follow is None or len(inputs) != 1:
+        return None
+    ((port, origin),) = inputs.items()
+    given = _input(origin, found)
+    return follow(given, step, shapes.get(port)) if given else None
+
+
+def _kept(use: FilterUse) -> Condition:
+    return of_filter(Filter.model_validate({"column": use.column, "operator": use.operator, "values": use.values}))
 
 
 def _input(origin: str | Sequence[str], found: Mapping[str, Relation]) -> Relation | None:
@@ -84,11 +106,11 @@ def _input(origin: str | Sequence[str], found: Mapping[str, Relation]) -> Relati
     return found.get(origin[0]) if len(origin) == 1 else None
 
 
-def _same(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _same(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     return relation
 
 
-def _filter_rows(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _filter_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.limit is not None or any(map(_ranks, relation.columns.values())):
         raise Unknown  # it would keep others than the best of what is left
     short = [
@@ -103,7 +125,7 @@ def _filter_rows(relation: Relation, step: Step, draft: Draft) -> Relation:
     return replace(relation, having=both(relation.having, kept))
 
 
-def _derive_column(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _derive_column(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     name, params = str(step.params["as"]), step.params
     if "expression" not in params:
         raise Unknown
@@ -135,11 +157,11 @@ def _ranks(node: Node) -> bool:
     return any(isinstance(part, Among) for part in walk(node))
 
 
-def _aggregate(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _aggregate(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.limit is not None or relation.distinct or (relation.groups is not None and relation.things is not None):
         raise Unknown
     names = [str(name) for name in cast(Sequence[object], step.params.get("group_by", ()))]
-    groups = {name: _cut(relation, step, draft, name) for name in names}
+    groups = {name: _cut(relation, step, shape, name) for name in names}
     measures = {
         str(metric["as"]): normal_expression(_measure(relation, metric))
         for metric in cast(Sequence[Mapping[str, object]], step.params["metrics"])
@@ -154,10 +176,9 @@ def _aggregate(relation: Relation, step: Step, draft: Draft) -> Relation:
     )
 
 
-def _cut(relation: Relation, step: Step, draft: Draft, name: str) -> Expression:
+def _cut(relation: Relation, step: Step, shape: Shape | None, name: str) -> Expression:
     grain = step.params.get("grain", "none")
-    tool = draft.tools[step.id]
-    column = draft.input_column(step, tool, name) if tool else None
+    column = (shape.columns or {}).get(name) if shape else None
     if grain == "none" or column is None or column.kind != "time":
         return relation.column(name)
     return DateCut(of=relation.column(name), grain=None if grain == "auto" else cast(Grain, grain))
@@ -173,19 +194,21 @@ def _measure(relation: Relation, metric: Mapping[str, object]) -> Expression:
     )
 
 
-def _rank_rows(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.limit is not None:
         raise Unknown
     within = cast(Sequence[object], step.params.get("within", ()))
+    order = (relation.column(str(step.params["by"])), step.params.get("direction", "top") == "top")
     return replace(
         relation,
-        order=(relation.column(str(step.params["by"])), step.params.get("direction", "top") == "top"),
+        order=order,
+        cut_by=order,
         limit=cast(int, step.params["limit"]),
         within=frozenset(relation.column(str(name)) for name in within),
     )
 
 
-def _share_of_total(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _share_of_total(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.groups is None:
         raise Unknown
     _refuse_dropped(relation)
@@ -196,28 +219,30 @@ def _share_of_total(relation: Relation, step: Step, draft: Draft) -> Relation:
     )
 
 
-def _select_columns(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _select_columns(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     names = tuple(str(name) for name in cast(Sequence[object], step.params["columns"]))
     distinct = bool(step.params.get("distinct"))
     if distinct and relation.limit is not None:
         raise Unknown  # some of the best rows may be the same
+    if relation.cut_by is not None and not relation.within and "rank" not in names:
+        relation = replace(relation, order=None)  # ranked rows are in the order of their ranks
     return replace(relation, shown=names, distinct=relation.distinct or distinct)
 
 
-def _show_table(relation: Relation, step: Step, draft: Draft) -> Relation:
+def _show_table(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     order = cast(Sequence[object], step.params.get("order_by", ()))
+    if order:
+        relation = replace(relation, order=(relation.column(str(order[0])), bool(step.params.get("descending"))))
     limit = cast(int, step.params.get("limit", ALL_SHOWN))
-    if limit < ALL_SHOWN:
-        if relation.limit is not None:
-            raise Unknown
-        relation = replace(relation, limit=limit)
-    if not order:
+    if limit >= ALL_SHOWN:
         return relation
-    return replace(relation, order=(relation.column(str(order[0])), bool(step.params.get("descending"))))
+    if relation.limit is not None:
+        raise Unknown
+    return replace(relation, limit=limit, cut_by=relation.order)
 
 
 ALL_SHOWN = 1_000  # rows: a table that is cut there says so
-FOLLOW: Mapping[str, Callable[[Relation, Step, Draft], Relation]] = {
+FOLLOW: Mapping[str, Callable[[Relation, Step, Shape | None], Relation]] = {
     "parse_datetime": _same,
     "filter_rows": _filter_rows,
     "derive_column": _derive_column,
@@ -227,4 +252,8 @@ FOLLOW: Mapping[str, Callable[[Relation, Step, Draft], Relation]] = {
     "select_columns": _select_columns,
     "show_table": _show_table,
     "save_table": _same,
+    "plot_line": _same,
+    "plot_bar": _same,
+    "plot_area": _same,
+    "plot_heatmap": _same,
 }

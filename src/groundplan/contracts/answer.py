@@ -74,6 +74,11 @@ class Answer(Contract):
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # how a model read words, and which model replies were not used and why
 
+    @property
+    def queries(self) -> dict[str, str]:
+        """The query behind each shown table, by step. Values of settings, such as passwords, are never part of one."""
+        return {step: table.query for step, table in self.facts.tables.items()}
+
 
 class Attempt(Contract):
     """A plan that did not lead to an answer."""

@@ -363,7 +363,11 @@ def is_ratio(node: Node) -> bool:
     match node:
         case Share() | Change(ratio=True):
             return True
-        case Arithmetic(operator="/", left=Rows(), right=Rows(where=None)):
+        case Arithmetic(operator="/", left=Rows(where=part), right=Rows(where=whole)):
+            return whole is None or {*_conjuncts(whole)} <= {*_conjuncts(part)}
+        case Arithmetic(operator="/", left=Arithmetic(operator="-", left=new, right=old), right=base):
+            return base in (new, old)
+        case Arithmetic(operator="-", left=Arithmetic(operator="/"), right=Constant(value=1)):
             return True
         case Arithmetic(operator="/", left=Aggregate() as part, right=Aggregate() as whole):
             return part.where is not None and part.model_copy(update={"where": whole.where}) == whole
@@ -371,3 +375,49 @@ def is_ratio(node: Node) -> bool:
             return is_ratio(of)
         case _:
             return False
+
+
+def _conjuncts(condition: Condition | None) -> Iterator[Condition]:
+    if isinstance(condition, All):
+        for part in condition.parts:
+            yield from _conjuncts(part)
+    elif condition is not None:
+        yield condition
+
+
+def quotient(node: Node) -> tuple[Expression, Expression] | None:
+    """The two measures that it divides: part and whole, or, if `is_growth`, the later and the earlier."""
+    match node:
+        case Arithmetic(operator="-", left=Arithmetic(operator="/", left=left, right=right), right=Constant(value=1)):
+            sides = left, right
+        case Arithmetic(operator="/", left=Arithmetic(operator="-", left=left, right=old), right=right) if old == right:
+            sides = left, right
+        case Arithmetic(operator="/", left=left, right=right):
+            sides = left, right
+        case _:
+            return None
+    return sides if level(sides[0]) == level(sides[1]) == "group" else None
+
+
+def is_growth(node: Node) -> bool:
+    """Whether it is a relative difference of two measures: `a / b - 1` or `(a - b) / b`."""
+    match node:
+        case Arithmetic(operator="-", left=Arithmetic(operator="/"), right=Constant(value=1)):
+            return True
+        case Arithmetic(operator="/", left=Arithmetic(operator="-", right=old), right=base):
+            return old == base
+        case _:
+            return False
+
+
+def adds_up(node: Node) -> bool:
+    """Whether the sum of its values over groups has a meaning: of totals and counts, not of averages and rates."""
+    match node:
+        case Rows() | Share():
+            return True
+        case Aggregate(function=function):
+            return function in ("sum", "count")
+        case Arithmetic(operator="+" | "-", left=left, right=right):
+            return adds_up(left) and adds_up(right)
+        case _:
+            return level(node) == "row" and not isinstance(node, Constant)

@@ -53,12 +53,22 @@ class Cited(Contract):
     link: str | None = None
 
 
+class PartialPeriod(Contract):
+    """A period that the data covers only in part, because the data starts or ends inside it."""
+
+    period: str  # as in the column's cells
+    edge: Literal["starts", "ends"]
+    at: str  # the first or the last day of the data
+
+
 class TableColumn(Contract):
     name: str
     kind: ColumnKind
     unit: str | None = None
     grain: str | None = None  # set if a time column was truncated to a grain
+    partial: tuple[PartialPeriod, ...] = ()  # of a column with a grain
     ratio: bool = False  # a part of a whole or a relative change: shown as a percentage
+    adds_up: bool = True  # False for averages, rates and the like: their sum has no meaning
 
 
 class TableRef(Contract):

@@ -24,7 +24,19 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.normal_form import both, mapped, normal_condition, normal_expression, of_filter, substituted
-from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Requirement, Time
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    ColumnsAsked,
+    Each,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Time,
+)
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Node)
@@ -80,6 +92,20 @@ def _is_extended(requirement: Requirement) -> bool:
             return True
         case _:
             return False
+
+
+def has_meaning(reading: Reading) -> bool:
+    """Whether `meaning_of` says all of it: rows or groups of one table, and no look at how single values spread."""
+    analyses = {asked.label for asked in _values(reading, AnalysisAsked)}
+    charts = {asked.chart for asked in _values(reading, OutputAsked)}
+    kinds = {requirement.kind for requirement in reading.requirements}
+    return (
+        len(reading.tables) <= 1
+        and not analyses & {"distribution", "anomaly", "correlation", "summary"}
+        and not charts & {"scatter", "histogram", "box"}
+        and not ("detail" in analyses and kinds & {"metric", "group_by", "time"})
+        and not kinds & {"intent", "goal", "constraint"}
+    )
 
 
 def measure_of(metric: Metric) -> Expression:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from functools import reduce
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract, Scalar
@@ -11,6 +13,7 @@ from groundplan.contracts.expression import (
     Among,
     AnyOf,
     Arithmetic,
+    ArithmeticOperator,
     Column,
     Compare,
     ComparisonOperator,
@@ -46,15 +49,45 @@ MIRRORED: Mapping[ComparisonOperator, ComparisonOperator] = {
 
 
 def normal_expression(node: Expression) -> Expression:
-    """Operands of sums and products in one order, numbers as floats, conditions in normal form."""
+    """Operands of chains of sums and of products in one order, numbers as floats, conditions in normal form."""
     inner = _rebuilt(node)
     match inner:
         case Constant(value=int() as number) if not isinstance(number, bool):
             return Constant(value=float(number))
-        case Arithmetic(operator="+" | "*", left=left, right=right) if _key(right) < _key(left):
-            return inner.model_copy(update={"left": right, "right": left})
+        case Arithmetic(operator="+" | "*"):
+            first, *rest = sorted(_operands(inner, inner.operator), key=_key)
+            return reduce(lambda left, right: Arithmetic(operator=inner.operator, left=left, right=right), rest, first)
         case _:
             return inner
+
+
+def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:
+    """What a chain of sums, or of products, is made of."""
+    if isinstance(node, Arithmetic) and node.operator == operator:
+        yield from _operands(node.left, operator)
+        yield from _operands(node.right, operator)
+    else:
+        yield node
+
+
+def in_whole_days(node: Condition, times: Collection[str]) -> Condition:
+    """In normal form, with days of these columns compared by their beginnings: `<=` a day is `<` the next one."""
+    match node:
+        case All(parts=parts) | AnyOf(parts=parts):
+            return normal_condition(type(node)(parts=tuple(in_whole_days(part, times) for part in parts)))
+        case Compare(left=Column(name=name), operator="<=" | ">", right=Constant(value=str() as day)) if name in times:
+            after = _day_after(day)
+            operator: ComparisonOperator = "<" if node.operator == "<=" else ">="
+            return Compare(left=node.left, operator=operator, right=Constant(value=after)) if after else node
+        case _:
+            return node
+
+
+def _day_after(text: str) -> str | None:
+    try:
+        return (date.fromisoformat(text) + timedelta(days=1)).isoformat() if len(text) == len("2025-12-31") else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def normal_condition(node: Condition) -> Condition:

@@ -203,6 +203,7 @@ class Requirement(Contract):
     id: Annotated[str, Field(pattern=r"^[a-z_]+:\S.*$", max_length=256)]
     value: Value
     evidence: Evidence
+    also: tuple[Evidence, ...] = ()  # further words that ask for it
     implied: bool = False  # it follows from the words, but they do not name it
 
     @model_validator(mode="after")

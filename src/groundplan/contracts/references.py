@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from groundplan.contracts.contract import PLAIN
+
 FROM = "$from"
 JOIN = "$join"
 MOST_PARTS = 20
@@ -73,6 +75,8 @@ def taken(value: object, path: str = "params") -> Iterator[tuple[str, Taken]]:
 
 def references(value: object, path: str = "params") -> Iterator[tuple[str, Reference]]:
     """Every reference inside a JSON value, including those in joins, with its path."""
+    if isinstance(value, PLAIN):
+        return
     found = read_reference(value)
     if found:
         yield path, found

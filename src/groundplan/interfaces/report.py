@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +65,8 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
     for cited in outcome.facts.sources:
         if cited.link:
             yield f"- {cited.id}: <{cited.link}>"
-    for step, table in zip(outcome.facts.tables, outcome.tables, strict=True):
-        yield from _table(step, table)
+    for (step, ref), table in zip(outcome.facts.tables.items(), outcome.tables, strict=True):
+        yield from _table(step, table, [column.name for column in ref.columns if column.ratio])
     yield "## How it was answered\n"
     for item in outcome.coverage:
         yield f"- `{item.requirement}` by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
@@ -83,11 +83,12 @@ def _stages(answer: Answer) -> Iterator[str]:
         yield f"\n{', '.join(answer.usage.models)}: {counted(answer.usage)}"
 
 
-def _table(step: str, table: ShownTable) -> Iterator[str]:
+def _table(step: str, table: ShownTable, ratios: Sequence[str]) -> Iterator[str]:
     yield "| " + " | ".join(table.columns) + " |"
     yield "|" + " --- |" * len(table.columns)
     for row in table.rows[:ROWS_IN_THE_REPORT]:
-        yield "| " + " | ".join(cell(value).replace("|", "\\|") for value in row) + " |"
+        cells = (cell(value, name in ratios) for name, value in zip(table.columns, row, strict=True))
+        yield "| " + " | ".join(one.replace("|", "\\|") for one in cells) + " |"
     more = table.row_count - min(len(table.rows), ROWS_IN_THE_REPORT)
     yield (
         f"\n{more:,} more rows in [{step}.csv]({step}.csv)\n"

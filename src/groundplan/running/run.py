@@ -20,6 +20,7 @@ from langgraph.config import get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.pregel import Pregel
 
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.progress import Progress
@@ -53,6 +54,7 @@ async def run(
     on_progress: OnProgress = lambda _: None,
     effects: Effects | None = None,
     trail: list[Execution] | None = None,
+    language: Language = "en",
 ) -> Facts:
     """Run a checked plan within its time limit and return its facts. Failures of steps are part of the facts.
 
@@ -63,7 +65,7 @@ async def run(
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
         raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
-    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects)
+    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects, language)
     graph = _graph(this, checkpointer)
     config: RunnableConfig | None = {"configurable": {"thread_id": this.id}} if checkpointer else None
     start = None if resume else {"plan": plan.fingerprint}
@@ -100,6 +102,7 @@ class _Run:
     id: str
     output: Path | None
     effects: Effects | None
+    language: Language
     began: float = field(default_factory=time.monotonic)
     handles: Handles = field(init=False)
     ended: dict[str, Future[StepOutcome]] = field(default_factory=dict)
@@ -176,6 +179,7 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
         limits=this.plan.limits,
         seconds=seconds,
         output=this.output,
+        language=this.language,
     )
 
     def on_retry(detail: str) -> None:

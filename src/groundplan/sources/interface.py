@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import StepFacts, TableRef
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.schema import SourceSchema
@@ -28,6 +29,7 @@ class Call:
     limits: Limits
     seconds: float  # the time limit of the step; after that the source cancels its own work
     output: Path | None = None  # the folder where files may be written; None forbids it
+    language: Language = "en"  # of titles and labels
 
     @property
     def idempotency_key(self) -> str:

@@ -45,7 +45,7 @@ LINE = {
     "tool": "plot_line",
     "id": "added1",
     "needs": ["totals"],
-    "params": {"x": "date", "y": "revenue", "color": "product_category", "facet": "region"},
+    "params": {"x": "date", "y": "revenue", "color": "product_category", "facet": "region", "mark": None},
     "rationale": "a trend is seen in a line",
 }
 
@@ -161,7 +161,7 @@ def test_a_step_that_nobody_asked_for_is_named_and_removed(walkthrough: Session)
 
 @pytest.mark.requirement("R21", "R33")
 def test_the_second_attempt_is_told_what_the_gate_said_of_the_first(walkthrough: Session) -> None:
-    crowded = {**LINE, "params": {"x": "date", "y": "revenue", "color": None, "facet": None}}
+    crowded = {**LINE, "params": {"x": "date", "y": "revenue", "color": None, "facet": None, "mark": None}}
     base = without(walkthrough.base, "chart")
     first, asked = walkthrough.adapt(base, says(PROBED), says(changes(crowded)))
     assert "Attempt 1. The check says:\nMissing coverage: analysis=[trend], output=[chart]" in prompt_of(asked)

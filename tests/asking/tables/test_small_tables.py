@@ -49,7 +49,6 @@ def test_few_rows_are_read_like_many(data: str, question: str, rows: set[tuple[A
         (ORDERS, "delete all orders of Ann", "reading/change"),
         (UNSURE, "amount by month", "reading/no-time"),
         (ORDERS, "customer with the second highest price", "reading/rank-nth"),
-        (PAID, "how many paid rows", "reading/yes-or-no"),
         (PAID, "total amount of unpaid rows", "reading/yes-or-no"),
         (ORDERS, "how many orders were not delivered", "reading/negation"),
     ],
@@ -61,8 +60,15 @@ def test_what_is_not_there_is_refused_by_name(data: str, question: str, code: st
 
 
 @pytest.mark.requirement("R10")
-def test_a_misspelt_function_is_asked_back(tmp_path: Path) -> None:
+def test_a_misspelt_function_is_corrected_and_told(tmp_path: Path) -> None:
     """Passed over, it would be another number."""
     outcome = asked(tmp_path, ORDERS, "medain price by customer")
-    assert outcome.kind == "clarification", outcome
-    assert outcome.candidates == ("median",)
+    assert outcome.kind == "answer", outcome
+    assert "median" in outcome.text
+    assert outcome.notes == ("'medain' was read as 'median'",)
+
+
+def test_a_yes_or_no_column_is_a_condition(tmp_path: Path) -> None:
+    outcome = asked(tmp_path, PAID, "how many paid rows")
+    assert outcome.kind == "answer", outcome
+    assert outcome.tables[0].rows == ((2,),)

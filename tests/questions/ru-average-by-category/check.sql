@@ -1,3 +1,3 @@
-SELECT product_category, sum(revenue) / count(*) AS "average revenue"
+SELECT product_category, sum(revenue) / count(*) AS "среднее revenue"
 FROM read_csv('examples/sales.csv')
 GROUP BY product_category

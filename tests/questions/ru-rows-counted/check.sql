@@ -1,2 +1,2 @@
-SELECT count(*) FILTER (revenue > 20000) AS count
+SELECT count(*) FILTER (revenue > 20000) AS "число строк"
 FROM read_csv('examples/sales.csv')

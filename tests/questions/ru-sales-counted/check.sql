@@ -1,3 +1,3 @@
-SELECT channel, sum(1) AS count
+SELECT channel, sum(1) AS "число строк"
 FROM read_csv('examples/sales.csv')
 GROUP BY channel

@@ -99,7 +99,7 @@ def test_panels_and_series_by_time_are_cut_too() -> None:
     panels = drawn("plot_bar", {"x": "name", "y": "value", "facet": "day"}, rows, kinds, "month")
     assert len({bar["Day"] for bar in marks(svg(panels), "bar")}) == 12
     lines = drawn("plot_line", {"x": "name", "y": "value", "color": "day"}, rows, kinds, "month")
-    assert _domain(lines) == [f"{name} 2022" for name in MONTHS[:10]]
+    assert _domain(lines) == [f"{name} 2022" for name in MONTHS["en"][:10]]
 
 
 @pytest.mark.parametrize("tool", ["plot_heatmap", "plot_bar", "plot_box"])

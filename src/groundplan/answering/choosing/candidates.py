@@ -12,12 +12,12 @@ from itertools import islice
 
 from groundplan.answering.verifying.verify import verify
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.phrases import Language
 from groundplan.answering.writing.subjects import subjects
 from groundplan.answering.writing.text import HEADS, LISTS, text_of
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Trace, find_trace
 from groundplan.answering.writing.write import findings, further_findings, remarks
 from groundplan.contracts.answer import Citation, ShownTable
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan
 

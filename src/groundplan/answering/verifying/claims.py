@@ -6,15 +6,16 @@ the sentence omits is not tested.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from groundplan.answering.verifying.record import Record, Untraceable
+from groundplan.answering.verifying.record import Untraceable
 from groundplan.answering.verifying.stated import Stated
 from groundplan.answering.verifying.step_claims import decided, empty_handed, ended, step_of, stopped
 from groundplan.answering.writing.citing import is_number
 from groundplan.answering.writing.phrases import RELATED
-from groundplan.answering.writing.subjects import Row, Subject
+from groundplan.answering.writing.subjects import Quotient, Row, Subject, selects_groups
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows
 
 Test = Callable[..., bool]
@@ -67,6 +68,11 @@ def greatest(stated: Stated, value: str) -> bool:
 
 
 def least(stated: Stated, value: str) -> bool:
+    """Partial periods are low only because days are missing, so they do not count."""
+    return stated.number(value) <= min(stated.record.rivals(stated.one(value), full=True))
+
+
+def lowest(stated: Stated, value: str) -> bool:
     return stated.number(value) <= min(stated.record.rivals(stated.one(value)))
 
 
@@ -93,15 +99,83 @@ def heads(stated: Stated, dimension: str, *names: str) -> bool:
 
 
 def rhythm(stated: Stated, grain: str, start: str) -> bool:
-    return stated.one(grain) == Place(stated.subject(start).grain_path(stated.column(start)))
+    return stated.one(grain) == Place(f"{stated.subject(start).column_path(stated.column(start))}.grain")
 
 
-def earliest(stated: Stated, moment: str) -> bool:
-    return _times(stated, moment)[0] == stated.record.value(stated.one(moment))
+def earliest(stated: Stated, moment: str, value: str) -> bool:
+    """The first period with a value that the data covers as a whole."""
+    return _times(stated, moment, value)[0] == stated.record.value(stated.one(moment))
 
 
-def latest(stated: Stated, moment: str) -> bool:
-    return _times(stated, moment)[-1] == stated.record.value(stated.one(moment))
+def latest(stated: Stated, moment: str, value: str) -> bool:
+    return _times(stated, moment, value)[-1] == stated.record.value(stated.one(moment))
+
+
+def quotient(stated: Stated, value: str, part: str, whole_: str, kind: str) -> bool:
+    """The number divides the two others of its row, as its measure does."""
+    measure = stated.subject(value).measures[stated.column(value)]
+    sides = Quotient(stated.column(part), stated.column(whole_), kind)  # type: ignore[arg-type]
+    ratio = stated.number(part) / stated.number(whole_) if stated.number(whole_) else math.nan
+    expected = ratio - 1 if kind == "growth" else ratio
+    return (
+        measure.quotient == sides
+        and same_row(stated, value, part, whole_)
+        and math.isclose(stated.number(value), expected, rel_tol=1e-6, abs_tol=1e-9)
+    )
+
+
+def divides(stated: Stated, label: str, part: str, whole_: str, kind: str) -> bool:
+    """The measure divides the totals of its two parts."""
+    subject = stated.subject(label)
+    sides = Quotient(stated.column(part), stated.column(whole_), kind)  # type: ignore[arg-type]
+    totals = all(whole(stated, side) for side in (part, whole_))
+    return totals and subject.measures[stated.column(label)].quotient == sides
+
+
+def moved(stated: Stated, change_: str, first: str, last: str) -> bool:
+    """The change is that between the two numbers, and its column follows theirs."""
+    subject, column = stated.subject(change_), stated.column(change_)
+    before, difference = stated.number(first), stated.number(last) - stated.number(first)
+    expected = difference / before if subject.columns[column].ratio and before else difference
+    follows = subject.kind == "changes" and subject.params["as"] == column
+    asked = subject.params["column"] == stated.column(first) == stated.column(last) if follows else False
+    return asked and math.isclose(stated.number(change_), expected, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def follows(stated: Stated, before: str, after: str) -> bool:
+    """The two periods are those that a change compares: neighbours, or a year apart."""
+    subject = stated.subject(after)
+    times = sorted({str(row[subject.time]) for row in subject.rows if subject.time and row[subject.time] is not None})
+    early, late = (str(stated.record.value(stated.one(slot))) for slot in (before, after))
+    if subject.params.get("against") == "year":
+        return early == f"{int(late[:4]) - 1}{late[4:]}"
+    return early in times and late in times and times.index(late) - times.index(early) == 1
+
+
+def partial(stated: Stated, period: str, at: str, edge: str) -> bool:
+    subject, value = stated.subject(period), stated.record.value(stated.one(period))
+    path = f"{subject.column_path(subject.time)}.partial" if subject.time else ""
+    found = {Place(f"{path}.{place}.at"): one for place, one in enumerate(subject.partial)}
+    told = found.get(stated.one(at))  # type: ignore[arg-type]
+    return stated.column(period) == subject.time and told is not None and (told.period, told.edge) == (value, edge)
+
+
+def selects(stated: Stated, conditions: str, what: str) -> bool:
+    paths = (str(trace) for trace in stated.slots[conditions])
+    return all(selects_groups(stated.record.plan, path) == (what == "groups") for path in paths)
+
+
+def counts_rows(stated: Stated, value: str) -> bool:
+    return stated.subject(value).measures[stated.column(value)].counts_rows
+
+
+def counts_things(stated: Stated, value: str) -> bool:
+    measure = stated.subject(value).measures[stated.column(value)]
+    return measure.name is not None and measure.function in ("count", "count_distinct")
+
+
+def all_known(stated: Stated, value: str) -> bool:
+    return all(is_number(row[stated.column(value)]) for row in stated.subject(value).rows)
 
 
 def change(stated: Stated, ratio: str, first: str, last: str) -> bool:
@@ -149,6 +223,20 @@ def ranked(stated: Stated, count: str, measure: str, direction: str) -> bool:
     counted = Place(f"{subject.params_path}.limit") if subject.params.get("within") else Rows(subject.step, "shown")
     asked = (subject.params.get("by"), subject.params.get("direction", "top"))
     return subject.kind == "ranking" and asked == (stated.column(measure), direction) and stated.one(count) == counted
+
+
+def ranked_one(stated: Stated, value: str, direction: str) -> bool:
+    """The only row of a ranking that keeps one."""
+    params = stated.subject(value).params
+    asked = (params.get("by"), params.get("direction", "top"), params.get("limit"), tuple(params.get("within", ())))
+    first = isinstance(stated.one(value), Cell) and stated.one(value).row == 0  # type: ignore[union-attr]
+    return stated.subject(value).kind == "ranking" and asked == (stated.column(value), direction, 1, ()) and first
+
+
+def ranked_each(stated: Stated, measure: str, direction: str) -> bool:
+    subject = stated.subject(measure)
+    asked = (subject.params.get("by"), subject.params.get("direction", "top"), subject.params.get("limit"))
+    return subject.kind == "ranking" and asked == (stated.column(measure), direction, 1)
 
 
 def within(stated: Stated, groups: str, measure: str) -> bool:
@@ -262,6 +350,8 @@ TESTS: Mapping[str, Test] = {
     for test in (
         *(measured, whole, valueless, named, same_row, greatest, least, only, share, share_within, total, heads),
         *(rhythm, earliest, latest, change, rises, falls, level, rises_most, falls_most, periods, periods_of),
+        *(lowest, quotient, divides, moved, follows, partial, selects, counts_rows, counts_things, all_known),
+        *(ranked_one, ranked_each),
         *(ranked, within, keyed, column, param, anomalous, standing_out, rest, most_frequent, spread, method, related),
         *(rows, one_row, all_columns, no_rows, nothing_found, same_item, fact, chosen_grain),
         *(step_of, ended, decided, empty_handed, stopped),
@@ -277,11 +367,11 @@ def _measure(stated: Stated, slot: str) -> tuple[str, str | None, str | None]:
     return subject.step, measure.function, measure.of
 
 
-def _times(stated: Stated, moment: str) -> list[str]:
-    trace = stated.one(moment)
-    if not isinstance(trace, Cell) or not stated.subject(moment).complete:
+def _times(stated: Stated, moment: str, value: str) -> list[str]:
+    trace, subject = stated.one(moment), stated.subject(moment)
+    if not isinstance(trace, Cell) or not subject.complete or trace.column != subject.time:
         raise Untraceable(f"{trace} is not a point in time")
-    return stated.record.times(trace)
+    return subject.full_times(stated.column(value))
 
 
 def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
@@ -294,19 +384,19 @@ def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
     own = [{key: stated.record.value(cell) for key, cell in row.items()} for row in cells]
     if own != [stated.names(name)] * 2:
         raise Untraceable("the name does not belong to the numbers")
-    starts, ends = _sides(stated.record, subject, begin, end, groups)
+    starts, ends = _sides(subject, begin, end, groups)
     return [ends[key] - starts[key] for key in starts if key in ends]
 
 
 def _sides(
-    record: Record, subject: Subject, begin: Cell, end: Cell, groups: Sequence[str]
+    subject: Subject, begin: Cell, end: Cell, groups: Sequence[str]
 ) -> tuple[dict[object, float], dict[object, float]]:
     """Each group's numbers before and after: in two columns, or in the first and the last period."""
     rows, time = subject.rows, subject.time
     if (begin.column, end.column) == ("previous", "current"):
         before, after = rows, rows
     elif begin.column == end.column and time is not None:
-        times = record.times(Cell(begin.step, begin.row, time))
+        times = subject.full_times(begin.column)
         if [rows[begin.row][time], rows[end.row][time]] != [times[0], times[-1]]:
             raise Untraceable("these are not the first and the last period")
         before, after = ([row for row in rows if row[time] == edge] for edge in (times[0], times[-1]))

@@ -11,11 +11,13 @@ from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.verifying.readback import shows_age, shows_moment, shows_number, shows_percent
 from groundplan.answering.verifying.record import Record
 from groundplan.answering.writing.citing import is_number
-from groundplan.answering.writing.display import as_code, as_field, as_given, condition, exact, named, period
-from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, Language, headed, worded
+from groundplan.answering.writing.display import as_code, as_field, as_given, condition, exact, named, period, where
+from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed, worded
 from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
 from groundplan.contracts.answer import Citation
+from groundplan.contracts.contract import Language
+from groundplan.contracts.expression import read_condition
 
 HOLDS_COLUMN_NAMES = {"left", "right", "column"}
 
@@ -66,6 +68,7 @@ def _shows_place(text: str, path: str, record: Record, language: Language) -> bo
 
 PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
     r"conditions\.\d+": condition,
+    "where": lambda found, language: where(read_condition(found), language),
     r"query\.filters\.\d+": filtered,
     r"\d+\.value": lambda found, language: condition(found.model_dump(mode="json"), language),
     "(current|previous)": lambda found, language: period(found[0], found[1], language),
@@ -78,6 +81,9 @@ PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
 TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.grain": lambda text, found, language: (
         text == RHYTHMS[language].get(found)
+    ),
+    r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.partial\.\d+\.at": lambda text, found, language: shows_moment(
+        text, found, "day", language
     ),
     r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: text == without_artefacts(found),
     r"groups\.\d+\.title": lambda text, found, language: text == without_artefacts(headed(found, language)),

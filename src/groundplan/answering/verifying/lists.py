@@ -16,16 +16,21 @@ from groundplan.contracts.facts import Facts
 DONE = frozenset({"done"})
 PASSED_BY = frozenset({"met", "unmet", "passed_by"})
 GIFTS = frozenset({"gave", "gave_list", "gave_text", "gave_nothing"})
-LINES = frozenset({"place", "share", "anomaly", "summary", "summary_of_text"})
+LINES = frozenset({"place", "entry", "one_of_each", "share", "anomaly", "summary", "summary_of_text"})
 
 
 def broken_lists(sentences: Sequence[Sequence[Fit]], record: Record) -> Iterator[str]:
     """The steps whose rows are missing, repeated or out of order."""
     listed: defaultdict[str, list[int]] = defaultdict(list)
+    heading: Cell | None = None
     for fits in sentences:
+        if fits[0].form.name == "ranked_group":
+            heading = _first_cell(fits[0])
         cell = _cell(fits[0])
         if cell is not None:
             listed[cell.step].append(cell.row)
+            if not _belongs(cell, heading, record):
+                yield cell.step
     for step, rows in listed.items():
         weights = _weights(record.subjects[step]) if step in record.subjects else {}
         expected = sorted(weights.values(), reverse=True)[: record.plan.limits.items]
@@ -55,9 +60,24 @@ def _step(fits: Sequence[Fit], forms: frozenset[str]) -> str:
 
 
 def _cell(line: Fit) -> Cell | None:
+    return _first_cell(line) if line.form.name in LINES else None
+
+
+def _first_cell(line: Fit) -> Cell | None:
     traces = (find_trace(cited.fact) for cites in line.slots.values() for cited in cites)
-    found = next(traces, None) if line.form.name in LINES else None
+    found = next(traces, None)
     return found if isinstance(found, Cell) else None
+
+
+def _belongs(line: Cell, heading: Cell | None, record: Record) -> bool:
+    """Whether a line of a ranking within groups stands under the heading of its group."""
+    subject = record.subjects.get(line.step)
+    within = subject.params.get("within", ()) if subject and subject.kind == "ranking" else ()
+    if not within or subject is None or subject.params["limit"] == 1:
+        return True
+    if heading is None or heading.step != line.step or max(heading.row, line.row) >= len(subject.rows):
+        return False
+    return all(subject.rows[heading.row][name] == subject.rows[line.row][name] for name in within)
 
 
 def _weights(subject: Subject) -> dict[int, float]:

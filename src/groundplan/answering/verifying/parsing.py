@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from groundplan.answering.writing.forms import Form, Piece, Slot, forms, joint
-from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.answer import Citation
+from groundplan.contracts.contract import Language
 
 
 @dataclass(frozen=True)

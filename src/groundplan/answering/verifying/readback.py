@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from groundplan.answering.writing.phrases import AGES, MONTHS, MONTHS_OF_DAYS, SCALES, WEEK, Language
+from groundplan.answering.writing.phrases import AGES, MONTHS, MONTHS_OF_DAYS, SCALES, WEEK
+from groundplan.contracts.contract import Language
 
 DIGITS: Mapping[Language, re.Pattern[str]] = {
     "en": re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?"),

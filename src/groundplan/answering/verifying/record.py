@@ -85,13 +85,16 @@ class Record:
             case _:
                 raise Untraceable(f"{trace} cannot be identified by keys")
 
-    def rivals(self, trace: Trace) -> list[float]:
-        """All numbers with which it can be compared, including itself."""
+    def rivals(self, trace: Trace, *, full: bool = False) -> list[float]:
+        """All numbers with which it can be compared, including itself; with `full`, without partial periods."""
         subject = self.subject(trace)
         if not subject.complete:
             raise Untraceable(f"step {subject.step!r} shows only some of its rows")
         _, column = self.home(trace)
         numbered = [(row, _float(row[column])) for row in subject.rows if is_number(row[column])]
+        if full and subject.time in self.selection(trace):
+            whole = [item for item in numbered if item[0][subject.time] not in subject.incomparable]
+            numbered = whole or numbered
         if isinstance(trace, Cell):
             return [number for _, number in numbered]
         sums: defaultdict[tuple[Scalar, ...], list[float]] = defaultdict(list)
@@ -109,9 +112,6 @@ class Record:
             for row in subject.rows:
                 found[tuple(row[name] for name in names)].append(row)
         return self._alike[subject.step, names].get(like, [])
-
-    def times(self, cell: Cell) -> list[str]:
-        return sorted({str(row[cell.column]) for row in self.subject(cell).rows if row[cell.column] is not None})
 
     def _derived(self, trace: Derived) -> Scalar:
         match trace:

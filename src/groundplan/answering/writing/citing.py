@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from groundplan.answering.writing.display import brief, decimals, exact, named, percent
-from groundplan.answering.writing.phrases import RHYTHMS, Language, worded
+from groundplan.answering.writing.display import brief, decimals, exact, moment, named, percent
+from groundplan.answering.writing.phrases import RHYTHMS, worded
 from groundplan.answering.writing.subjects import Subject
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows, Trace, total
 from groundplan.contracts.answer import Citation
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Language, Scalar
 
 Cites = tuple[Citation, ...]
 
@@ -63,12 +63,20 @@ class Citing:
         return self.figure(Figure(value, Cell(self.subject.step, row, column), row, column))
 
     def figure(self, figure: Figure, *, fully: bool = False) -> Cites:
+        """A number with its unit; a change has its sign."""
         column = self.subject.columns[figure.column]
+        signed = self._is_change(figure.column)
         if column.ratio:
-            return self._cites(percent(figure.value, self.language, fine=True), figure.trace, figure.value)
+            text = percent(figure.value, self.language, signed=signed, fine=True)
+            return self._cites(text, figure.trace, figure.value)
         text = exact(figure.value, self.language) if fully else brief(figure.value, self.language)
-        unit = column.unit
-        return self._cites(f"{text} {unit}" if unit else text, figure.trace, figure.value)
+        text = f"+{text}" if signed and figure.value > 0 else text
+        return self._cites(f"{text} {column.unit}" if column.unit else text, figure.trace, figure.value)
+
+    def _is_change(self, column: str) -> bool:
+        told = self.subject.measures.get(column)
+        grows = told is not None and told.quotient is not None and told.quotient.kind == "growth"
+        return grows or (self.subject.kind == "changes" and column == self.subject.params["as"])
 
     def name(self, row: int, column: str) -> Cites:
         value, told = self.subject.rows[row][column], self.subject.columns[column]
@@ -90,9 +98,9 @@ class Citing:
         """A column name that is a cell value or part of the plan."""
         return self._cites(worded(value), trace, value)
 
-    def share(self, part: Figure, whole: Figure) -> Cites:
+    def share(self, part: Figure, whole: Figure, *, fine: bool = False) -> Cites:
         ratio = part.value / whole.value
-        return self._cites(percent(ratio, self.language), Derived("share", (part.trace, whole.trace)), ratio)
+        return self._cites(percent(ratio, self.language, fine=fine), Derived("share", (part.trace, whole.trace)), ratio)
 
     def change(self, first: Figure, last: Figure) -> Cites:
         """The relative change; empty if the first value is zero."""
@@ -101,6 +109,13 @@ class Citing:
         ratio = (last.value - first.value) / first.value
         text = percent(ratio, self.language, signed=True)
         return self._cites(text, Derived("change", (first.trace, last.trace)), ratio)
+
+    def partial(self, place: int) -> Cites:
+        """The day on which the data starts or ends."""
+        assert self.subject.time is not None
+        at = self.subject.partial[place].at
+        path = f"{self.subject.column_path(self.subject.time)}.partial.{place}.at"
+        return placed(moment(at, "day", self.language), path, at)
 
     def ratio(self, row: int, column: str, *, signed: bool = False) -> Cites:
         value = self.subject.rows[row][column]
@@ -115,7 +130,9 @@ class Citing:
 
     def rhythm(self, column: str) -> Cites:
         grain = self.subject.columns[column].grain
-        return placed(RHYTHMS[self.language][grain], self.subject.grain_path(column), grain) if grain else ()
+        return (
+            placed(RHYTHMS[self.language][grain], f"{self.subject.column_path(column)}.grain", grain) if grain else ()
+        )
 
     def rows(self) -> Cites:
         count = self.subject.table.row_count

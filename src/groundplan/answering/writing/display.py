@@ -16,17 +16,20 @@ from groundplan.answering.writing.phrases import (
     MONTHS,
     MONTHS_OF_DAYS,
     NOTHING,
-    OPERATORS,
     PERIOD,
+    PERIODS,
     QUARTER,
     SCALES,
     TEXT,
     WEEK,
-    Language,
     worded,
 )
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Language, Scalar, thaw
+from groundplan.contracts.expression import Condition
 from groundplan.contracts.facts import Item
+from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.reading import Filter
+from groundplan.contracts.words import Wording, in_words
 
 LONGEST_NAME = 80
 ACTIVE = re.compile(r"[\[\]<>`]|://|\bwww\.")  # what Markdown would turn into a link, an image or a tag
@@ -87,11 +90,9 @@ def moment(value: str, grain: str | None, language: Language) -> str:
 
 def period(start: str, end: str, language: Language) -> str:
     """A half-open period: the name of its year, quarter or month if it is one, else its first and last day."""
-    first, after = date.fromisoformat(start[:10]), date.fromisoformat(end[:10])
-    for grain, months in (("year", 12), ("quarter", 3), ("month", 1)):
-        if first.day == 1 and (first.month - 1) % months == 0 and after == _months_later(first, months):
-            return moment(start, grain, language)
-    last = after - timedelta(days=1)
+    if grain := _whole(start, end):
+        return moment(start, grain, language)
+    first, last = date.fromisoformat(start[:10]), date.fromisoformat(end[:10]) - timedelta(days=1)
     if last == first:
         return moment(start[:10], "day", language)
     return PERIOD[language].format(*(moment(day.isoformat(), "day", language) for day in (first, last)))
@@ -142,16 +143,35 @@ def age(seconds: float, language: Language) -> str:
 
 
 def condition(told: Mapping[str, Any], language: Language) -> str:
-    """A filter in words; a period of days by its first and last day."""
-    operator, values = told["operator"], list(told.get("values") or ())
-    column, words = worded(told["column"]), OPERATORS[language]
-    if operator == "between" and all(DAY.fullmatch(str(value)) for value in values):
-        last = (date.fromisoformat(values[1]) - timedelta(days=1)).isoformat()
-        return words["days"].format(column, *(moment(day, "day", language) for day in (values[0], last)))
-    shown = [named(value, language, is_time=True) for value in values]
-    if operator in ("in", "not in"):
-        return words[operator].format(column, ", ".join(shown))
-    return words[operator].format(column, *shown)
+    """A filter in its short form, in words."""
+    return where(of_filter(Filter.model_validate(thaw(told))), language)
+
+
+def where(condition: Condition, language: Language) -> str:
+    """A condition in words; a period of days by its name, or by its first and last day."""
+
+    def name(column: str) -> str:
+        return TEXT[language].format(worded(column)) if language == "ru" else worded(column)
+
+    def value(given: Scalar) -> str:
+        return named(given, language, is_time=True)
+
+    def days(words: str, start: Scalar, end: Scalar) -> str | None:
+        return _days(words, str(start), str(end), language)
+
+    return in_words(condition, Wording(language, name, value, days))
+
+
+def _days(words: str, start: str, end: str, language: Language) -> str | None:
+    """None if the range is not one of whole days."""
+    if not all(DAY.fullmatch(day) and _is_moment(day) for day in (start, end)):
+        return None
+    last = (date.fromisoformat(end) - timedelta(days=1)).isoformat()
+    if last == start:
+        return PERIODS[language]["day"].format(words, moment(start, "day", language))
+    if grain := _whole(start, end):
+        return PERIODS[language]["whole"].format(words, moment(start, grain, language))
+    return PERIODS[language]["days"].format(words, *(moment(day, "day", language) for day in (start, last)))
 
 
 def _grouped(text: str, language: Language) -> str:
@@ -172,6 +192,15 @@ def _is_moment(value: str) -> bool:
         return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
     except ValueError:
         return False
+
+
+def _whole(start: str, end: str) -> str | None:
+    """The grain of a period that is exactly one year, quarter or month."""
+    first, after = date.fromisoformat(start[:10]), date.fromisoformat(end[:10])
+    for grain, months in (("year", 12), ("quarter", 3), ("month", 1)):
+        if first.day == 1 and (first.month - 1) % months == 0 and after == _months_later(first, months):
+            return grain
+    return None
 
 
 def _months_later(day: date, months: int) -> date:

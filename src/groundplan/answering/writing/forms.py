@@ -11,8 +11,9 @@ from itertools import product
 
 import yaml
 
-from groundplan.answering.writing.phrases import JOINED, Language
+from groundplan.answering.writing.phrases import JOINED
 from groundplan.contracts.answer import Citation
+from groundplan.contracts.contract import Language
 
 SLOT = re.compile(r"\{(\w+)([/,&]?)\}")
 OPTIONAL = re.compile(r"\[([^\]]*)\]")

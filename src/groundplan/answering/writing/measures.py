@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from groundplan.answering.writing.citing import Citing, Figure, is_number
-from groundplan.answering.writing.forms import Sentence
+from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number
+from groundplan.answering.writing.forms import Sentence, Slots
 from groundplan.answering.writing.phrases import is_plural
-from groundplan.answering.writing.subjects import Measure
+from groundplan.answering.writing.subjects import Measure, Quotient
 
 MOST_MEASURES = 4
 MOST_DIMENSIONS = 3
@@ -46,7 +46,8 @@ def whole(cite: Citing, measure: Measure) -> Figure:
 
 def _told(cite: Citing) -> list[Measure]:
     numbers = [measure for measure in cite.subject.measures.values() if measure.column not in cite.subject.keys]
-    measures = [measure for measure in numbers if measure.function] or numbers
+    rates = [measure for measure in numbers if measure.quotient]  # each is told with its two parts
+    measures = rates or [measure for measure in numbers if measure.function] or numbers
     return measures[: MOST_MEASURES if cite.subject.keys else None]
 
 
@@ -60,11 +61,16 @@ def _one_number(cite: Citing, measure: Measure) -> Sentence:
         return Sentence("no_value", {"measure": label})
     value = cite.figures(measure.column, ())
     told = cite.figure(value[0], fully=True) if value else cite.name(0, measure.column)
-    return Sentence(_total_form(cite, measure), {"measure": label, "value": told})
+    if measure.quotient and value:
+        return Sentence(
+            measure.quotient.kind, {"measure": label, "value": told, **_parts(cite, measure.quotient, value[0])}
+        )
+    return _whole(cite, measure, told)
 
 
 def _by_keys(cite: Citing, measure: Measure) -> Iterator[Sentence]:
     time, groups = cite.subject.time, cite.subject.groups
+    yield from _overall(cite, measure)
     if time is None:
         yield _extremes(cite, measure)
         if measure.additive and len(groups) > 1:
@@ -82,26 +88,53 @@ def _by_keys(cite: Citing, measure: Measure) -> Iterator[Sentence]:
         yield from movers(cite, _ends(cite, measure, time), groups)
 
 
+def _parts(cite: Citing, told: Quotient, rate: Figure, side: str = "") -> Slots:
+    """The two numbers that the rate of a row divides."""
+    return {f"{side}part": cite.cell(rate.row, told.part), f"{side}whole": cite.cell(rate.row, told.whole)}
+
+
+def _overall(cite: Citing, measure: Measure) -> Iterator[Sentence]:
+    """The rate over all groups, if its parts add up."""
+    told, measures = measure.quotient, cite.subject.measures
+    if told is None or told.kind == "quotient" or not (measures[told.part].additive and measures[told.whole].additive):
+        return
+    if not (_has_numbers(cite, measures[told.part]) and _has_numbers(cite, measures[told.whole])):
+        return
+    part, all_of_it = (whole(cite, measures[name]) for name in (told.part, told.whole))
+    if all_of_it.value > 0:
+        rate = cite.share(part, all_of_it, fine=True) if told.kind == "rate" else cite.change(all_of_it, part)
+        sides = {"part": cite.figure(part), "whole": cite.figure(all_of_it)}
+        yield Sentence(f"overall_{told.kind}", {"measure": cite.label(measure.column), "value": rate, **sides})
+
+
 def _total(cite: Citing, measure: Measure) -> Sentence:
-    told = cite.figure(whole(cite, measure), fully=True)
-    return Sentence(_total_form(cite, measure), {"measure": cite.label(measure.column), "value": told})
+    return _whole(cite, measure, cite.figure(whole(cite, measure), fully=True))
 
 
-def _total_form(cite: Citing, measure: Measure) -> str:
-    if measure.function != "sum":
-        return "value"
-    return "total_of_several" if is_plural(measure.label(cite.language)) else "total"
+def _whole(cite: Citing, measure: Measure, told: Cites) -> Sentence:
+    label = measure.label(cite.language)
+    plural = is_plural(label)
+    if measure.counts_rows:
+        return Sentence("one_row_counted" if told[0].value == 1 else "rows_counted", {"value": told})
+    counts = measure.name is not None and measure.function in ("count", "count_distinct")
+    if counts and plural and told[0].value != 1:
+        return Sentence("things_counted", {"measure": cite.label(measure.column), "value": told})
+    form = "value" if measure.function != "sum" else "total_of_several" if plural else "total"
+    return Sentence(form, {"measure": cite.label(measure.column), "value": told})
 
 
 def _extremes(cite: Citing, measure: Measure) -> Sentence:
     column, keys = measure.column, (*cite.subject.groups, *filter(None, [cite.subject.time]))
     figures = cite.figures(column, keys)
-    top, low = _highest(figures), _lowest(figures)
+    top, low = _highest(figures), _lowest(_of_full_periods(cite, figures))
     label = cite.label(column)
     if len(figures) == 1:
         return Sentence("one", {"measure": label, "value": cite.figure(top), "name": cite.names(top.row, keys)})
-    if top.value == low.value:
-        return Sentence("same", {"measure": label, "count": cite.rows(), "value": cite.figure(top)})
+    if top.value == min(figure.value for figure in figures):
+        form = "same" if len(figures) == cite.subject.table.row_count else "same_known"
+        return Sentence(form, {"measure": label, "count": cite.rows(), "value": cite.figure(top)})
+    if measure.quotient:
+        return _extreme_rates(cite, measure, top, low)
     all_of_it = whole(cite, measure)
     divisible = measure.additive and all_of_it.value > 0 and low.value >= 0
     return Sentence(
@@ -116,6 +149,28 @@ def _extremes(cite: Citing, measure: Measure) -> Sentence:
             "low_value": cite.figure(low),
         },
     )
+
+
+def _extreme_rates(cite: Citing, measure: Measure, top: Figure, low: Figure) -> Sentence:
+    told = measure.quotient
+    assert told is not None
+    keys = (*cite.subject.groups, *filter(None, [cite.subject.time]))
+    slots = {
+        "measure": cite.label(measure.column),
+        "top": cite.names(top.row, keys),
+        "top_value": cite.figure(top),
+        **_parts(cite, told, top, "top_"),
+        "low": cite.names(low.row, keys),
+        "low_value": cite.figure(low),
+        **_parts(cite, told, low, "low_"),
+    }
+    return Sentence(f"extremes_of_{told.kind}", slots)
+
+
+def _of_full_periods(cite: Citing, figures: Sequence[Figure]) -> Sequence[Figure]:
+    """Without partial periods, which are low only because days are missing."""
+    time, partial = cite.subject.time, cite.subject.incomparable
+    return [f for f in figures if not time or cite.subject.rows[f.row][time] not in partial] or figures
 
 
 def _leaders(cite: Citing, measure: Measure) -> Iterator[Sentence]:
@@ -143,13 +198,18 @@ def _leaders(cite: Citing, measure: Measure) -> Iterator[Sentence]:
 def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
     column = measure.column
     figures = cite.figures(column, [time])
-    dated = sorted((f for f in figures if cite.subject.rows[f.row][time] is not None), key=_at(cite, time))
+    times = cite.subject.full_times(column)
+    dated = sorted((f for f in figures if str(cite.subject.rows[f.row][time]) in times), key=_at(cite, time))
     if len(dated) < 2:
         if not cite.subject.groups:
             yield _extremes(cite, measure)
         return
-    first, last, peak, low = dated[0], dated[-1], _highest(figures), _lowest(figures)
+    first, last, peak, low = dated[0], dated[-1], _highest(figures), _lowest(_of_full_periods(cite, figures))
     move = "rises" if last.value > first.value else "falls" if last.value < first.value else "level"
+    if peak.value == low.value:
+        ends = {"start": cite.name(first.row, time), "end": cite.name(last.row, time), "grain": cite.rhythm(time)}
+        yield Sentence("series_flat", {**ends, "measure": cite.label(column), "first": cite.figure(first)})
+        return
     yield Sentence(
         f"series_{move}",
         {
@@ -159,7 +219,7 @@ def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
             "measure": cite.label(column),
             "first": cite.figure(first),
             "last": cite.figure(last),
-            "change": cite.change(first, last) if move != "level" else (),
+            "change": cite.change(first, last) if move != "level" and not cite.subject.columns[column].ratio else (),
             "peak": cite.figure(peak),
             "peak_at": cite.name(peak.row, time),
             "low": cite.figure(low),
@@ -171,7 +231,7 @@ def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
 def _ends(cite: Citing, measure: Measure, time: str) -> list[tuple[Figure, Figure]]:
     """Each group's figures in the first and in the last period, if it has both."""
     rows, groups = cite.subject.rows, cite.subject.groups
-    times = sorted({str(row[time]) for row in rows if row[time] is not None})
+    times = cite.subject.full_times(measure.column)
     if len(times) < 2:
         return []
     figures = cite.figures(measure.column, cite.subject.keys)
@@ -190,7 +250,41 @@ def _moved(cite: Citing, form: str, first: Figure, last: Figure, names: Sequence
             "name": cite.names(first.row, names),
             "first": cite.figure(first),
             "last": cite.figure(last),
-            "change": cite.change(first, last),
+            "change": () if cite.subject.columns[last.column].ratio else cite.change(first, last),
+        },
+    )
+
+
+def changes(cite: Citing) -> Iterator[Sentence]:
+    """The last change with the two values it compares, then the highest and the lowest change."""
+    params, time = cite.subject.params, cite.subject.time
+    base, change = cite.subject.measures[params["column"]], cite.subject.measures[params["as"]]
+    if not _has_numbers(cite, change):
+        return
+    if time and not cite.subject.groups:
+        yield from _last_change(cite, base.column, change.column, time, params["against"])
+    if len(cite.figures(change.column, cite.subject.keys)) > 1:
+        yield _extremes(cite, change)
+
+
+def _last_change(cite: Citing, base: str, change: str, time: str, against: str) -> Iterator[Sentence]:
+    rows = {str(row[time]): place for place, row in enumerate(cite.subject.rows) if row[time] is not None}
+    last = rows[cite.subject.full_times(change)[-1]]
+    at = str(cite.subject.rows[last][time])
+    earlier = [day for day in sorted(rows) if day < at]
+    before = rows.get(f"{int(at[:4]) - 1}{at[4:]}") if against == "year" else rows[earlier[-1]] if earlier else None
+    if before is None or not is_number(cite.subject.rows[before][base]) or not is_number(cite.subject.rows[last][base]):
+        return
+    moved = cite.number(last, base) - cite.number(before, base)
+    yield Sentence(
+        "change_rise" if moved > 0 else "change_fall" if moved < 0 else "change_level",
+        {
+            "measure": cite.label(base),
+            "first": cite.cell(before, base),
+            "before": cite.name(before, time),
+            "last": cite.cell(last, base),
+            "after": cite.name(last, time),
+            "change": cite.cell(last, change) if moved else (),
         },
     )
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
 
+from groundplan.contracts.contract import Language
 from groundplan.text.names import spaced
-
-Language = Literal["en", "ru"]
 
 MONTHS: Mapping[Language, tuple[str, ...]] = {
     "en": tuple(
@@ -87,10 +85,10 @@ LABELS: Mapping[Language, Mapping[str, str]] = {
         "median": "median {}",
         "min": "minimum {}",
         "max": "maximum {}",
-        "count": "count of {}",
-        "count_distinct": "count of different {}",
+        "count": "number of {} values",
+        "count_distinct": "number of different {}",
         "std": "standard deviation of {}",
-        "rows": "row count",
+        "rows": "number of rows",
     },
     "ru": {
         "sum": "{}",
@@ -111,38 +109,11 @@ LISTS: Mapping[str, str] = {
 }
 """Headings of lists, in Russian."""
 
-OPERATORS: Mapping[Language, Mapping[str, str]] = {
-    "en": {
-        "=": "{} is {}",
-        "!=": "{} is not {}",
-        "<": "{} is below {}",
-        "<=": "{} is at most {}",
-        ">": "{} is above {}",
-        ">=": "{} is at least {}",
-        "in": "{} is one of {}",
-        "not in": "{} is none of {}",
-        "between": "{} is from {} up to, not including, {}",
-        "days": "{} is from {} to {}",
-        "contains": "{} contains {}",
-        "is null": "{} is missing",
-        "not null": "{} is present",
-    },
-    "ru": {
-        "=": "«{}» = {}",
-        "!=": "«{}» ≠ {}",
-        "<": "«{}» < {}",
-        "<=": "«{}» ≤ {}",
-        ">": "«{}» > {}",
-        ">=": "«{}» ≥ {}",
-        "in": "«{}» — одно из: {}",
-        "not in": "«{}» — ни одно из: {}",
-        "between": "«{}» от {} до {}, не включая",
-        "days": "«{}» с {} по {}",
-        "contains": "«{}» содержит {}",
-        "is null": "«{}» не указано",
-        "not null": "«{}» указано",
-    },
+PERIODS: Mapping[Language, Mapping[str, str]] = {
+    "en": {"whole": "{} is in {}", "day": "{} is on {}", "days": "{} is from {} to {}"},
+    "ru": {"whole": "{} — {}", "day": "{} — {}", "days": "{} с {} по {}"},
 }
+"""A condition on a date: in a year, quarter or month; on a day; from one day to another."""
 
 
 def worded(name: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from groundplan.answering.writing.display import condition
-from groundplan.answering.writing.phrases import JOINED, Language
-from groundplan.contracts.contract import thaw
+from groundplan.answering.writing.phrases import JOINED
+from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.query import MeasureField, Query, QueryFilter, TableCalcField, output_name
 from groundplan.contracts.query_meaning import OURS, groups, rankings, row_conditions

@@ -9,10 +9,10 @@ from groundplan.answering.writing.citing import Cites, is_number, placed
 from groundplan.answering.writing.display import exact, named, percent
 from groundplan.answering.writing.ends import of_steps
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.phrases import Language, headed
+from groundplan.answering.writing.phrases import headed
 from groundplan.answering.writing.text import text_of
 from groundplan.contracts.answer import Citation, ShownTable
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import Facts, Group, Item, TableColumn
 from groundplan.contracts.plan import Limits, RenderStyle
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from groundplan.answering.writing.phrases import Language, label
+from groundplan.answering.writing.phrases import label, worded
 from groundplan.answering.writing.queried import filters_of, grouped_by, kind_and_params, measured_in, query_of
 from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.contract import Scalar
-from groundplan.contracts.facts import Facts, TableColumn, TableRef
+from groundplan.contracts.contract import Language, Scalar
+from groundplan.contracts.expression import (
+    Aggregate,
+    Change,
+    Column,
+    Expression,
+    Rows,
+    Share,
+    is_growth,
+    is_ratio,
+    quotient,
+    read_expression,
+)
+from groundplan.contracts.facts import Facts, PartialPeriod, TableColumn, TableRef
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.query import Query
+from groundplan.contracts.reading import Metric
 
 Kind = Literal[
     "anomalies",
@@ -25,6 +40,7 @@ Kind = Literal[
     "distribution",
     "ranking",
     "shares",
+    "changes",
     "segments",
     "measured",
     "listing",
@@ -39,6 +55,7 @@ KINDS: Mapping[str, Kind] = {
     "distribution_stats": "distribution",
     "rank": "ranking",
     "share": "shares",
+    "change": "changes",
     "segment": "segments",
     "pivot": "listing",
     "aggregate": "measured",
@@ -60,6 +77,7 @@ WORKED_ON: Mapping[Kind, tuple[str, ...]] = {
     "anomalies": ("column",),
     "ranking": ("by",),
     "shares": ("column", "as"),
+    "changes": ("column", "as"),
     "distribution": ("by",),
 }
 """The columns, and the params that name columns, that each kind requires; otherwise a table is a listing."""
@@ -69,19 +87,36 @@ Row = Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
+class Quotient:
+    """The columns that a rate divides: part and whole, or, of growth, the later and the earlier value."""
+
+    part: str
+    whole: str
+    kind: Literal["rate", "quotient", "growth"]
+
+
+@dataclass(frozen=True)
 class Measure:
     column: str
-    function: str | None = None  # None: unknown, so the values may not be summed
+    function: str | None = None  # None: it is no function of a single column
     of: str | None = None  # the source's column; None for a count of rows
     unit: str | None = None
+    name: str | None = None  # what the question calls it
+    adds_up: bool = False
     whole: bool = True  # every group is there, so that their sum is the total
+    quotient: Quotient | None = None
 
     @property
     def additive(self) -> bool:
-        return self.whole and self.function in ("sum", "count")
+        return self.whole and self.adds_up
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it is a number of rows that the question has no name for."""
+        return self.function == "count" and self.of is None and self.name is None
 
     def label(self, language: Language) -> str:
-        return label(self.function, self.of, language)
+        return worded(self.name) if self.name else label(self.function, self.of, language)
 
 
 @dataclass(frozen=True)
@@ -115,14 +150,34 @@ class Subject:
         return tuple(key for key in self.keys if key != self.time)
 
     @property
+    def partial(self) -> tuple[PartialPeriod, ...]:
+        """The periods that the data covers only in part, if that makes a total smaller."""
+        told = self.columns[self.time].partial if self.time else ()
+        return told if any(self.columns[name].adds_up for name in self.measures) else ()
+
+    @cached_property
+    def incomparable(self) -> frozenset[Scalar]:
+        """The partial periods, if two others are left to compare."""
+        partial = frozenset(one.period for one in self.partial)
+        full = {row[self.time] for row in self.rows} - partial if self.time else set()
+        return partial if len(full) > 1 else frozenset()
+
+    def full_times(self, column: str) -> list[str]:
+        """The periods to compare that have a number in the column, in order."""
+        if self.time is None:
+            return []
+        rows = (row for row in self.rows if row[self.time] is not None and row[column] is not None)
+        return sorted({str(row[self.time]) for row in rows if row[self.time] not in self.incomparable})
+
+    @property
     def naming(self) -> tuple[str, ...]:
         """The columns that identify a row for the reader."""
         told = [column.name for column in self.columns.values() if column.kind in ("time", "text")]
         return self.keys or tuple(told[:MOST_NAMING])
 
-    def grain_path(self, column: str) -> str:
+    def column_path(self, column: str) -> str:
         table = f"facts.charts.{self.step}.table" if self.is_chart else f"facts.tables.{self.step}"
-        return f"{table}.columns.{self.places[column]}.grain"
+        return f"{table}.columns.{self.places[column]}"
 
 
 def subjects(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]) -> list[Subject]:
@@ -147,10 +202,10 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
         kind, params = kind_and_params(query, made_by.params.get("rowLimit"))  # type: ignore[arg-type]  # the gate checked it
         source: Step | None = made_by
     else:
-        kind, source = _kind(plan, behind, frozenset(table.columns))
-        params = source.params if source else {}
+        kind, source, params = _kind(plan, behind, frozenset(table.columns))
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
-    measures = {m.column: replace(m, whole=whole) for m in _measures(made_by, query, columns)}
+    asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
+    measures = {m.column: replace(m, whole=whole) for m in _measures(made_by, query, columns, asked)}
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -182,17 +237,40 @@ def _behind(plan: CheckedPlan, step: str) -> Iterator[Step]:
         step = before[0]
 
 
-def _kind(plan: CheckedPlan, behind: list[Step], columns: frozenset[str]) -> tuple[Kind, Step | None]:
+def _kind(
+    plan: CheckedPlan, behind: list[Step], columns: frozenset[str]
+) -> tuple[Kind, Step | None, Mapping[str, Any]]:
+    """The kind, the step that determines it, and that step's params."""
+    derived = {step.id: _derived(step) for step in behind}
     for capability, kind in KINDS.items():
         for step in behind:
-            if step.tool and capability in plan.tools[step.tool].capabilities:
-                named = (step.params.get(name) for name in WORKED_ON.get(kind, ()))
+            made = derived[step.id]
+            if (step.tool and capability in plan.tools[step.tool].capabilities) or (made and made[0] == capability):
+                params = made[1] if made else step.params
+                named = (params.get(name) for name in WORKED_ON.get(kind, ()))
                 needed = NEEDS.get(kind, frozenset()) | {name for name in named if isinstance(name, str)}
-                return (kind, step) if needed <= columns else ("listing", None)
-    return "listing", None
+                return (kind, step, params) if needed <= columns else ("listing", None, {})
+    return "listing", None, {}
 
 
-def _measures(step: Step | None, query: Query | None, columns: Mapping[str, TableColumn]) -> Iterator[Measure]:
+def _derived(step: Step) -> tuple[str, Mapping[str, Any]] | None:
+    """A share or a change that the step derives, as params of a tool that does only this."""
+    if step.tool != "derive_column" or "expression" not in step.params:
+        return None
+    match read_expression(step.params["expression"]):
+        case Share(of=Column(name=of), within=within):
+            groups = [group.name for group in within if isinstance(group, Column)]
+            return "share", {"column": of, "as": step.params["as"], "within": groups}
+        case Change(of=Column(name=of), against=against):
+            return "change", {"column": of, "as": step.params["as"], "against": against}
+        case _:
+            return None
+
+
+def _measures(
+    step: Step | None, query: Query | None, columns: Mapping[str, TableColumn], asked: Set[str | None]
+) -> Iterator[Measure]:
+    """The measures of the columns; `asked` are the names that the question gives to measures."""
     queried = {name: (function, of) for name, function, of in measured_in(query)} if query else {}
     params: Mapping[str, Any] = step.params if step else {}
     told = [*params.get("metrics", ()), *([params["metric"]] if "metric" in params else ())]
@@ -200,16 +278,50 @@ def _measures(step: Step | None, query: Query | None, columns: Mapping[str, Tabl
     for metric in told:
         for name in [metric["as"]] if "as" in metric else ["current", "previous"]:
             known[name] = metric
+    quotients = _quotients(known)
     for name, column in columns.items():
         if name in queried:
             function, of = queried[name]
-            yield Measure(name, function, of, column.unit)
+            yield Measure(name, function, of, column.unit, adds_up=function in ("sum", "count"))
         elif name in known:
             metric = known[name]
             of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
-            yield Measure(name, metric.get("function"), of, column.unit)
+            shown = quotients.get(name)
+            yield Measure(
+                name,
+                metric.get("function"),
+                of,
+                column.unit,
+                name=name if name in asked else None,
+                adds_up=column.adds_up if "expression" in metric else metric["function"] in ("sum", "count"),
+                quotient=shown if shown and {shown.part, shown.whole} <= columns.keys() else None,
+            )
         elif column.kind == "number":
             yield Measure(name, None, name, column.unit)
+
+
+def _quotients(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Quotient]:
+    """The metrics that divide two others of the same step."""
+    if len(metrics) < 3:
+        return {}
+    measures = {name: normal_expression(_measure_of(metric)) for name, metric in metrics.items()}
+    columns = {measure: name for name, measure in measures.items()}
+    found = {}
+    for name, measure in measures.items():
+        sides = quotient(measure) or ()
+        names = [columns.get(normal_expression(side)) for side in sides]
+        if len(names) == 2 and names[0] and names[1]:
+            kind: Any = "growth" if is_growth(measure) else "rate" if is_ratio(measure) else "quotient"
+            found[name] = Quotient(names[0], names[1], kind)
+    return found
+
+
+def _measure_of(metric: Mapping[str, Any]) -> Expression:
+    if "expression" in metric:
+        return read_expression(metric["expression"])
+    if "column" not in metric:
+        return Rows()
+    return Aggregate(function=metric["function"], of=Column(name=metric["column"]))
 
 
 def _keys(plan: CheckedPlan, step: Step | None, columns: Mapping[str, TableColumn]) -> tuple[str, ...]:
@@ -238,6 +350,9 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
         conditions: Any = found.params.get("conditions", ()) if found.id in reached else ()
         for number, condition in enumerate(conditions):
             yield f"plan.steps.{place}.params.conditions.{number}", condition
+        where: Any = found.params.get("where") if found.id in reached and found.tool == "filter_rows" else None
+        if where:
+            yield f"plan.steps.{place}.params.where", where
         query = query_of(plan, found) if found.id in reached else None
         for number in filters_of(query) if query else ():
             params: Any = found.params["query"]
@@ -246,3 +361,16 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
             for number, requirement in enumerate(plan.requirements):
                 if requirement.kind == "filter" and requirement.id in found.satisfies:
                     yield f"plan.requirements.{number}.value", requirement.value.model_dump(mode="json")
+
+
+def selects_groups(plan: CheckedPlan, path: str) -> bool:
+    """Whether the filter at a path of the plan is applied to groups, not to the rows of the source."""
+    found = re.match(r"plan\.steps\.(\d+)\.", path)
+    waiting = [plan.steps[int(found[1])].id] if found else []
+    while waiting:
+        name = waiting.pop()
+        step = next(item for item in plan.steps if item.id == name)
+        if step.tool and "aggregate" in plan.tools[step.tool].capabilities:
+            return True
+        waiting += [before for binding in plan.inputs.get(name, {}).values() for before in binding.steps]
+    return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number, placed
 from groundplan.answering.writing.display import named, period
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.measures import further_measured, measured, movers, whole
+from groundplan.answering.writing.measures import changes, further_measured, measured, movers, whole
 from groundplan.answering.writing.phrases import METHODS, RELATED, worded
 from groundplan.answering.writing.subjects import Kind
 from groundplan.answering.writing.tracing import Cell, Column, Derived, flat, total
@@ -42,20 +42,31 @@ def further(cite: Citing) -> Iterator[Sentence]:
 
 
 def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:
+    """One row as a sentence; several as a list, under a heading for each group they are ranked within."""
     params, rows = cite.subject.params, cite.subject.rows
-    within = params.get("within", ())
+    by, within, direction = params["by"], params.get("within", ()), params.get("direction", "top")
+    names = [name for name in cite.subject.naming if name not in (by, *within)]
+    one_each = params["limit"] == 1
+    if not names:
+        return  # nothing tells the rows apart: they are listed
+    if one_each and not within:
+        told = {"measure": cite.label(by), "name": cite.names(0, names), "value": cite.cell(0, by)}
+        yield Sentence(f"{direction}_one", told)
+        return
     asked = placed(str(params["limit"]), f"{cite.subject.params_path}.limit", params["limit"])
-    yield Sentence(
-        params.get("direction", "top"),
-        {
-            "count": asked if within else cite.shown(),
-            "measure": cite.label(params["by"]),
-            "within": cite.labels(within),
-        },
-    )
+    head = {"measure": cite.label(by), "within": cite.labels(within)}
+    if one_each:
+        yield Sentence(f"{direction}_of_each", head)
+    else:
+        yield Sentence(direction, {"count": asked if within else cite.shown(), **head})
     for row in range(min(items, len(rows))):
-        names = [name for name in cite.subject.naming if name != params["by"]]
-        told = {"name": cite.names(row, names), "value": cite.cell(row, params["by"])}
+        group = [rows[row][name] for name in within]
+        told = {"name": cite.names(row, names), "value": cite.cell(row, by)}
+        if one_each:
+            yield Sentence("one_of_each", {"group": cite.names(row, within), **told})
+            continue
+        if within and (row == 0 or group != [rows[row - 1][name] for name in within]):
+            yield Sentence("ranked_group", {"group": cite.names(row, within)})
         if "rank" in cite.subject.columns:
             yield Sentence("place", {"rank": cite.cell(row, "rank"), **told})
         else:
@@ -224,6 +235,9 @@ def _segments(cite: Citing, items: int) -> Iterator[Sentence]:
         yield from _listing(cite, items)
         return
     top, low = max(figures, key=lambda item: item.value), min(figures, key=lambda item: item.value)
+    if top.value == low.value:
+        yield from measured(cite)
+        return
     yield Sentence(
         "segments",
         {
@@ -262,6 +276,7 @@ TELLERS: Mapping[Kind, Teller] = {
     "distribution": _distribution,
     "ranking": _ranking,
     "shares": _shares,
+    "changes": lambda cite, _: changes(cite),
     "segments": _segments,
     "measured": lambda cite, _: measured(cite),
     "listing": _listing,

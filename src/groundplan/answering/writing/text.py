@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.phrases import Language
 from groundplan.contracts.answer import Citation
+from groundplan.contracts.contract import Language
 
 STEPS = frozenset({"done", "met", "unmet", "passed_by", "broken", "gave", "gave_list", "gave_text", "gave_nothing"})
-LISTS = frozenset({"place", "share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"})
+RANKS = frozenset({"place", "entry", "ranked_group", "one_of_each"})
+LISTS = RANKS | {"share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"}
 LINES = LISTS | STEPS
-HEADS = frozenset({"top", "bottom", "shares", "anomalies", "anomalies_one"})
+HEADS = frozenset({"top", "bottom", "top_of_each", "bottom_of_each", "shares", "anomalies", "anomalies_one"})
 
 
 def text_of(sentences: Sequence[Sentence], language: Language) -> tuple[str, tuple[Citation, ...]]:

@@ -7,17 +7,19 @@ from pathlib import PurePath
 from typing import Any
 
 from groundplan.answering.writing.citing import Citing, placed
-from groundplan.answering.writing.display import age, condition
+from groundplan.answering.writing.display import age, condition, where
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.phrases import GRAINS, Language
+from groundplan.answering.writing.phrases import GRAINS
 from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.render import rendered
 from groundplan.answering.writing.steps import step_sentences
-from groundplan.answering.writing.subjects import Subject, find_filters, subjects
+from groundplan.answering.writing.subjects import Subject, find_filters, selects_groups, subjects
 from groundplan.answering.writing.tables import described, further
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.tracing import flat
 from groundplan.contracts.answer import Citation, ShownTable
+from groundplan.contracts.contract import Language
+from groundplan.contracts.expression import read_condition
 from groundplan.contracts.facts import Facts, Stale, Truncated
 from groundplan.contracts.plan import CheckedPlan
 
@@ -89,17 +91,33 @@ def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: 
     if facts.groups and not about:
         ran = [end for end in plan.ends if end not in {failure.step for failure in facts.failures}]
         filters = {path: told for end in ran for path, told in find_filters(plan, end)}
-    once = {_condition(path, told, language): (path, told) for path, told in reversed(filters.items())}
-    if once:
+    for form, of_groups in (("filters", False), ("filters_of_groups", True)):
+        kept = {path: told for path, told in filters.items() if selects_groups(plan, path) == of_groups}
+        once = {_condition(path, told, language): (path, told) for path, told in reversed(kept.items())}
         cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
-        yield Sentence("filters", {"conditions": tuple(cites)})
+        if cites:
+            yield Sentence(form, {"conditions": tuple(cites)})
 
 
 def _condition(path: str, told: Mapping[str, Any], language: Language) -> str:
+    if path.endswith(".where"):
+        return where(read_condition(told), language)
     return filtered(told, language) if ".query." in path else condition(told, language)
 
 
+def _partial(cite: Citing) -> Iterator[Sentence]:
+    """The periods that the data covers only in part."""
+    subject = cite.subject
+    for place, partial in enumerate(subject.partial):
+        rows = [row for row, told in enumerate(subject.rows) if told[subject.time or ""] == partial.period]
+        if rows:
+            period = cite.name(rows[0], subject.time or "")
+            yield Sentence(f"partial_{partial.edge}", {"period": period, "at": cite.partial(place)})
+
+
 def _shortcomings(facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    partial = {text_of([one], language)[0]: one for subject in about for one in _partial(Citing(subject, language))}
+    yield from partial.values()
     cut = [subject for subject in about if not subject.complete]
     for subject in cut:
         cite = Citing(subject, language)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.step_list import CALLED, StepList, first_free
+from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -32,6 +33,7 @@ from groundplan.contracts.expression import (
     columns_of,
     level,
     parts,
+    quotient,
     walk,
 )
 from groundplan.contracts.meaning import Stage, follows_series, measure_of, series_group, stage_of
@@ -50,6 +52,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.schema import Table
+from groundplan.contracts.words import Wording, in_words
 
 N = TypeVar("N", bound=Node)
 QUERY_TOOLS = (
@@ -63,7 +66,43 @@ QUERY_TOOLS = (
     "plot_line",
     "show_table",
 )
-NAMES = {**CALLED, "sum": "{}", "count": "number of {}", "percentile": "percentile of {}"}
+NAMES: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        **CALLED["en"],
+        "percentile": "percentile of {}",
+        "those": "count of those",
+        "where": "{} where {}",
+        "rate": "rate",
+        "ratio": "ratio",
+        "difference": "difference",
+        "correlation": "correlation",
+        "growth": "growth",
+        "change": "change",
+        "running": "running total",
+        "moving": "average of {}",
+        "range": "{} range",
+        "value": "value",
+        "among": "is among the {} by {}",
+    },
+    "ru": {
+        **CALLED["ru"],
+        "percentile": "процентиль {}",
+        "those": "число таких",
+        "where": "{}, где {}",
+        "rate": "доля",
+        "ratio": "отношение",
+        "difference": "разность",
+        "correlation": "корреляция",
+        "growth": "прирост",
+        "change": "изменение",
+        "running": "нарастающий итог",
+        "moving": "среднее за {}",
+        "range": "{}, диапазон",
+        "value": "значение",
+        "among": "среди {} по {}",
+    },
+}
+LONGEST_NAME = 60  # of a column that is called by its condition or formula
 
 
 def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tuple[Step, ...]:
@@ -77,14 +116,12 @@ def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tu
     if draft.asked(Metric) or draft.groups_rows():
         draft.aggregate()
         draft.filter_groups()
-        draft.rank(draft.by_measure())
+        draft.rank_by_measure()
         draft.keep_asked_columns()
-    elif any(asked.distinct for _, asked in draft.asked(ColumnsAsked)):
-        draft.keep_columns()
-        draft.rank(draft.by_column())
     else:
-        draft.rank(draft.by_column())
+        draft.rank_by_column()
         draft.keep_columns()
+    draft.rank()
     draft.draw()
     draft.show()
     return tuple(draft.steps)
@@ -94,6 +131,7 @@ def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tu
 class _Draft(StepList):
     measures: dict[Expression, str] = field(default_factory=dict)  # the columns of measures that were computed
     metrics: list[str] = field(default_factory=list)  # the columns of the metrics, in order
+    bases: list[str] = field(default_factory=list)  # what the answer tells beside the metric: part and whole
     groups: list[str] = field(default_factory=list)
     chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
     ranked_by: str | None = None
@@ -145,6 +183,8 @@ class _Draft(StepList):
                     self.measure(measure)
         if not self.measures:
             self.measure(Rows())
+        if len(metrics) == 1:
+            self.bases = [self.measure(base) for base in _told_with(measure_of(metrics[0][1]))]
         self.choose_rows()
         times = self.asked(Time)
         params: dict[str, Any] = {
@@ -163,7 +203,8 @@ class _Draft(StepList):
         for measure in self.measures:
             for part in walk(measure):
                 if isinstance(part, Among) and part not in self.chosen:
-                    self.chosen[part] = f"is among the {part.limit} by {called(part.of)}"
+                    by = called(part.of, self.language)
+                    self.chosen[part] = NAMES[self.language]["among"].format(part.limit, by)
                     params = {"expression": _json(Holds(condition=part)), "as": self.chosen[part]}
                     self.add("chosen", "derive_column", params, [r for r, _ in self.asked(Metric)])
 
@@ -181,7 +222,7 @@ class _Draft(StepList):
         normal = normal_expression(measure)
         if normal not in self.measures:
             taken = {*self.groups, *self.measures.values()}
-            self.measures[normal] = first_free(name or called(measure), taken, " ")
+            self.measures[normal] = first_free(name or called(measure, self.language), taken, " ")
         return self.measures[normal]
 
     def follow(self, requirement: Requirement, metric: Metric) -> str:
@@ -189,7 +230,7 @@ class _Draft(StepList):
         expression = measure_of(metric)
         if level(expression) != "series":
             return self.measures[normal_expression(expression)]
-        name = metric.name or called(expression)
+        name = metric.name or called(expression, self.language)
         params: dict[str, Any] = {"expression": _json(_by_name(expression, self.measures)), "as": name}
         along = series_group(self.reading)
         if follows_series(expression) and along:
@@ -204,33 +245,40 @@ class _Draft(StepList):
             where = _json(_both([_by_name(of_filter(f), self.measures) for _, f in kept]))
             self.add("groups_kept", "filter_rows", {"where": where}, [r for r, _ in kept])
 
-    def by_measure(self) -> str | None:
+    def rank_by_measure(self) -> None:
         for _, rank in self.asked(Rank):
-            if rank.by is not None:
-                return rank.by.name if isinstance(rank.by, Column) else self.measures.get(normal_expression(rank.by))
-        return self.metrics[0] if self.asked(Metric) else None
+            if isinstance(rank.by, Column):
+                self.ranked_by = rank.by.name
+            elif rank.by is not None:
+                self.ranked_by = self.measures.get(normal_expression(rank.by))
+            elif self.asked(Metric):
+                self.ranked_by = self.metrics[0]
 
-    def by_column(self) -> str | None:
+    def rank_by_column(self) -> None:
         for requirement, rank in self.asked(Rank):
             if isinstance(rank.by, Column):
-                return rank.by.name
-            if rank.by is not None:
-                name = called(rank.by)
-                self.add("ranked_by", "derive_column", {"expression": _json(rank.by), "as": name}, [requirement])
-                return name
-        return None
+                self.ranked_by = rank.by.name
+            elif rank.by is not None:
+                self.ranked_by = called(rank.by, self.language)
+                params = {"expression": _json(rank.by), "as": self.ranked_by}
+                self.add("ranked_by", "derive_column", params, [requirement])
 
-    def rank(self, by: str | None) -> None:
-        self.ranked_by = by
+    def rank(self) -> None:
+        """After the columns are chosen, so that the table keeps the ranks and their order."""
         for requirement, rank in self.asked(Rank):
-            if by is not None and rank.limit is not None:
-                params = {"by": by, "direction": rank.direction, "limit": rank.limit, "within": list(rank.within)}
+            if self.ranked_by is not None and rank.limit is not None:
+                params = {
+                    "by": self.ranked_by,
+                    "direction": rank.direction,
+                    "limit": rank.limit,
+                    "within": list(rank.within),
+                }
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
 
     def keep_asked_columns(self) -> None:
         """Measures that were only needed to choose or to order groups are not shown."""
-        shown = [*self.groups, *self.metrics]
-        ranked = [self.ranked_by] if self.ranked_by and self.asked(Rank) else []
+        shown = [*self.groups, *self.metrics, *self.bases]
+        ranked = [self.ranked_by] if self.ranked_by else []
         hidden = {*self.measures.values()} - {*shown, *ranked}
         if hidden:
             columns = [*dict.fromkeys([*shown, *ranked])]
@@ -259,7 +307,8 @@ class _Draft(StepList):
     def show(self) -> None:
         order: dict[str, Any] = {}
         rank = next((value for _, value in self.asked(Rank)), None)
-        if rank is not None and rank.limit is None and self.ranked_by:
+        unranked = any(step.tool == "select_columns" for step in self.steps)  # it drops the column of ranks
+        if rank is not None and self.ranked_by and (rank.limit is None or (unranked and not rank.within)):
             order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
         elif rank is None and self.asked(Time):
             order = {"order_by": self.groups}
@@ -273,39 +322,73 @@ class _Draft(StepList):
         self.add("table", "show_table", order, serves)
 
 
-def called(node: Expression) -> str:
+def called(node: Expression, language: Language = "en") -> str:
     """What a column of this expression is called where the question has no name for it."""
+    names = NAMES[language]
     match node:
         case Column(name=name):
             return name
         case Rows(where=None):
-            return "count"
-        case Rows():
-            return "count of those"
-        case Aggregate(function=function, of=of):
-            return NAMES[function].format(called(of))
+            return names["rows"]
+        case Rows(where=where):
+            return _called_where(names["rows"], where, language) or names["those"]
+        case Aggregate(function=function, of=of, where=where):
+            measure = names[function].format(called(of, language))
+            return _called_where(measure, where, language) or measure
+        case Arithmetic() if level(node) == "row":
+            formula = in_words(node).removeprefix("(").removesuffix(")")
+            return formula if len(formula) <= LONGEST_NAME else names["value"]
         case Arithmetic(operator="/"):
-            return "rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"
+            return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]
         case Arithmetic(operator="-"):
-            return "difference"
+            return names["difference"]
         case Correlation():
-            return "correlation"
+            return names["correlation"]
         case Share():
-            return "share"
+            return names["share"]
         case Change(ratio=ratio):
-            return "growth" if ratio else "change"
+            return names["growth" if ratio else "change"]
         case Running():
-            return "running total"
+            return names["running"]
         case Moving(periods=periods):
-            return f"average of {periods}"
+            return names["moving"].format(periods)
         case Elapsed(unit=unit):
-            return f"{unit}s"
+            return Wording(language).unit(unit) if language == "ru" else f"{unit}s"
         case DatePart(part=part):
-            return part
+            return Wording(language).unit(part)
         case Bins(of=of):
-            return f"{called(of)} range"
+            return names["range"].format(called(of, language))
         case _:
-            return "value"
+            return names["value"]
+
+
+def _called_where(measure: str, where: Condition | None, language: Language) -> str | None:
+    """With the condition in the name, unless that is too long for a column."""
+    name = NAMES[language]["where"].format(measure, in_words(where, Wording(language, period=period_name)))
+    return name if where is not None and len(name) <= LONGEST_NAME else None
+
+
+def period_name(words: str, start: Scalar, end: Scalar) -> str:
+    """A year or a month in short; otherwise both ends."""
+    first, after = str(start), str(end)
+    if first.endswith("-01-01") and after == f"{int(first[:4]) + 1}{first[4:]}":
+        return f"{words} {first[:4]}"
+    if first.endswith("-01") and after.endswith("-01") and _months(after) - _months(first) == 1:
+        return f"{words} {first[:7]}"
+    return f"{words} {first} – {after}"
+
+
+def _months(day: str) -> int:
+    return int(day[:4]) * 12 + int(day[5:7])
+
+
+def _told_with(metric: Expression) -> tuple[Expression, ...]:
+    """The measures that an answer states beside a rate, a share or a change."""
+    match metric:
+        case Share(of=of) | Change(of=of):
+            return (of,)
+        case _:
+            return quotient(metric) or ()
 
 
 def _bases(node: Node) -> Iterator[Expression]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundplan.asking.remote_tables import Fetching
-from groundplan.asking.tables.plan_query import QUERY_TOOLS, query_steps
+from groundplan.asking.tables.plan_query import QUERY_TOOLS, period_name, query_steps
 from groundplan.asking.tables.step_list import CALLED, StepList
 from groundplan.asking.tables.template import Template, load_templates
 from groundplan.contracts.columns import Function
@@ -156,7 +156,7 @@ def _aggregate(draft: _Draft, tool: str) -> None:
         return  # single rows are looked at
     time = draft.time
     group_by = [*([time.column] if time else []), *draft.groups]
-    params: dict[str, Any] = {"group_by": group_by, "metrics": [_metric(m, group_by) for _, m in metrics]}
+    params: dict[str, Any] = {"group_by": group_by, "metrics": [_metric(m, draft) for _, m in metrics]}
     if time:
         params["grain"] = time.grain or "auto"
     serves: list[Requirement | str] = [r for r, _ in metrics]
@@ -166,11 +166,13 @@ def _aggregate(draft: _Draft, tool: str) -> None:
     draft.measure, draft.aggregated = params["metrics"][0]["as"], True
 
 
-def _metric(metric: Metric, taken: list[str]) -> dict[str, Any]:
+def _metric(metric: Metric, draft: _Draft) -> dict[str, Any]:
+    called = CALLED[draft.language]
     if metric.column is None:
-        return {"function": "count", "as": "count"}
+        return {"function": "count", "as": metric.name or called["rows"]}
     function: Function = metric.function or metric.usual or "sum"
-    name = CALLED.get(function, "{}").format(metric.column)
+    name = called[function].format(metric.column) if function != "count" else metric.column
+    taken = {*draft.groups, *([draft.time.column] if draft.time else [])}
     return {"column": metric.column, "function": function, "as": name if name not in taken else f"{function} of {name}"}
 
 
@@ -182,7 +184,7 @@ def _rank_rows(draft: _Draft, tool: str) -> None:
 
 def _share_of_total(draft: _Draft, tool: str) -> None:
     if draft.measure:
-        draft.add("shares", tool, {"column": draft.measure, "as": "share"}, ["analysis:share"])
+        draft.add("shares", tool, {"column": draft.measure, "as": CALLED[draft.language]["share"]}, ["analysis:share"])
 
 
 def _plot(draft: _Draft, tool: str) -> None:
@@ -195,6 +197,8 @@ def _plot(draft: _Draft, tool: str) -> None:
     tool = TOOL_OF_CHART[named] if named else "plot_line" if shares_over_time else tool
     serves = [chart, *_shown_by(draft, tool)]
     params = _PLOTS[tool](draft)
+    if tool == "plot_line" and any(step.id == "marked" for step in draft.steps):
+        params["mark"] = "anomaly"
     if params:
         draft.add("chart", tool, params, serves, keep=False)
 
@@ -240,8 +244,8 @@ def _xy(draft: _Draft) -> dict[str, Any]:
     axes = _axes(draft)
     if axes is None or draft.measure is None:
         return {}
-    y = "share" if any(step.tool == "share_of_total" for step in draft.steps) else draft.measure
-    return {"x": axes[0], "y": y, **_series(draft, axes[1])}
+    shares = [step.params["as"] for step in draft.steps if step.tool == "share_of_total"]
+    return {"x": axes[0], "y": shares[0] if shares else draft.measure, **_series(draft, axes[1])}
 
 
 def _scatter(draft: _Draft) -> dict[str, Any]:
@@ -288,9 +292,17 @@ def _correlate(draft: _Draft, tool: str) -> None:
 
 
 def _detect_anomalies(draft: _Draft, tool: str) -> None:
-    if draft.measure:
-        params: dict[str, Any] = {"column": draft.measure, "by": draft.groups}
-        draft.add("anomalies", tool, params, ["analysis:anomaly", *_raw(draft)])
+    """The table has the anomalies; the chart all values, the anomalies marked."""
+    if not draft.measure:
+        return
+    params: dict[str, Any] = {"column": draft.measure, "by": draft.groups}
+    serves: list[Requirement | str] = ["analysis:anomaly", *_raw(draft)]
+    if draft.chart and draft.time:
+        before = draft.data
+        draft.add("marked", tool, {**params, "only": False}, serves)
+        _plot(draft, "plot_line")
+        draft.data = before
+    draft.add("anomalies", tool, params, serves)
 
 
 def _compute_summary_stats(draft: _Draft, tool: str) -> None:
@@ -317,6 +329,13 @@ def _compare_periods(draft: _Draft, tool: str) -> None:
     }
     serves: list[Requirement | str] = [asked, *draft.sides, *(r for r, _ in draft.asked(GroupBy))]
     draft.add("compared", tool, params, [*serves, "analysis:compare", "analysis:total"])
+    if draft.chart:
+        later, earlier = (period_name("", *values).strip() for values in (current, previous))
+        named = _metric(metric, draft)["as"]
+        x = {"x": draft.groups[0]} if len(draft.groups) == 1 else {}
+        bars = {**x, "y": "current", "beside": "previous", "names": [later, earlier, named]}
+        if len(draft.groups) < 2:
+            draft.add("chart", "plot_bar", bars, [draft.chart], keep=False)
 
 
 def _show_table(draft: _Draft, tool: str) -> None:

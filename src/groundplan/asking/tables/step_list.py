@@ -7,18 +7,37 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
+from groundplan.contracts.contract import Language
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.schema import Table
 
 T = TypeVar("T")
-CALLED = {
-    "mean": "average {}",
-    "median": "median {}",
-    "min": "lowest {}",
-    "max": "highest {}",
-    "count_distinct": "number of {}",
-    "std": "deviation of {}",
+CALLED: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "rows": "count",
+        "share": "share",
+        "sum": "{}",
+        "mean": "average {}",
+        "median": "median {}",
+        "min": "lowest {}",
+        "max": "highest {}",
+        "count": "number of {}",
+        "count_distinct": "number of {}",
+        "std": "deviation of {}",
+    },
+    "ru": {
+        "rows": "число строк",
+        "share": "доля",
+        "sum": "{}",
+        "mean": "среднее {}",
+        "median": "медиана {}",
+        "min": "минимум {}",
+        "max": "максимум {}",
+        "count": "число {}",
+        "count_distinct": "число {}",
+        "std": "отклонение {}",
+    },
 }
 """What a table's column and a chart's title call a measure; a sum goes by its own name."""
 
@@ -53,6 +72,10 @@ class StepList:
         )
         if keep:
             self.data = unique
+
+    @property
+    def language(self) -> Language:
+        return "ru" if self.reading.language == "ru" else "en"
 
     def asked(self, kind: type[T]) -> list[tuple[Requirement, T]]:
         return [(r, r.value) for r in self.reading.requirements if isinstance(r.value, kind)]

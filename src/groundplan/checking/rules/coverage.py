@@ -8,7 +8,6 @@ from groundplan.checking.draft import Draft, names
 from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
-from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
@@ -113,7 +112,7 @@ def ungrouped(draft: Draft) -> Iterator[Issue]:
 
     Fails: `group_by:region` is cited by an aggregate that groups by `channel`.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, GroupBy):
@@ -132,7 +131,7 @@ def unmeasured(draft: Draft) -> Iterator[Issue]:
 
     Fails: the average of `revenue` was asked for, and the step that cites it sums.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if isinstance(requirement.value, Metric) and not any(
@@ -185,7 +184,7 @@ def untimed(draft: Draft) -> Iterator[Issue]:
 
     Fails: "by month" was asked, and the aggregate that cites it cuts dates to weeks.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Time):
@@ -220,7 +219,7 @@ def unasked_column(draft: Draft) -> Iterator[Issue]:
 
     Fails: revenue by region was asked, and the aggregate groups by `channel` too.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for index, step, tool in draft.tool_steps():
         groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role in GROUPING]
@@ -248,7 +247,7 @@ def unranked(draft: Draft) -> Iterator[Issue]:
 
     Fails: the top 5 were asked for, and the step keeps 10.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Rank):

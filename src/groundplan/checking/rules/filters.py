@@ -10,7 +10,6 @@ from groundplan.checking.params import FilterUse, filter_uses, kept_by
 from groundplan.checking.rules.coverage import unmet
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
 from groundplan.contracts.tool import Tool
@@ -23,7 +22,7 @@ def unfiltered(draft: Draft) -> Iterator[Issue]:
 
     Fails: "only the West" was asked, and the table is filtered but the chart is not.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     for requirement in draft.reading.requirements:
         if not isinstance(requirement.value, Filter):
@@ -77,7 +76,7 @@ def unasked_filter(draft: Draft) -> Iterator[Issue]:
 
     Fails: nobody spoke of a region, and a step keeps only the West.
     """
-    if is_extended(draft.reading):
+    if draft.is_compared:
         return  # meaning/differs compares all of it
     asked = [r.value for r in draft.reading.requirements if isinstance(r.value, Filter)]
     for index, step, tool in draft.tool_steps():

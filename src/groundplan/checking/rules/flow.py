@@ -8,6 +8,7 @@ from groundplan.checking.draft import Draft
 from groundplan.checking.params import column_uses, metric_uses
 from groundplan.contracts.columns import DUPLICATE_PROOF
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.reading import Each
 
 NOT_ADDITIVE = frozenset({"mean", "median", "std", "count_distinct"})
 ONE_VALUE_PER_MARK = frozenset({"line_chart", "bar_chart", "area_chart", "heatmap_chart"})
@@ -36,10 +37,14 @@ def double_counting(draft: Draft) -> Iterator[Issue]:
 
 
 def average_of_averages(draft: Draft) -> Iterator[Issue]:
-    """Sums and averages are not taken of averages, medians, deviations or distinct counts.
+    """Sums and averages are not taken of averages, medians, deviations or distinct counts, unless that was asked.
+
+    Where the reading asks for measures of things, `meaning/differs` compares what is taken of what.
 
     Fails: the mean by day, and then the mean of those means by month.
     """
+    if any(isinstance(requirement.value, Each) for requirement in draft.reading.requirements):
+        return
     for index, step, tool in draft.tool_steps():
         for metric in metric_uses(step, tool):
             column = draft.input_column(step, tool, metric.column)

@@ -3,42 +3,71 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from groundplan.checking.draft import Draft
 from groundplan.checking.params import expressions
-from groundplan.checking.relations import Relation, relations
-from groundplan.contracts.expression import Among, Expression, Node, level, misplaced, walk
+from groundplan.checking.relations import Relation
+from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    Among,
+    Column,
+    Condition,
+    DateCut,
+    Expression,
+    Node,
+    level,
+    misplaced,
+    walk,
+)
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.meaning import Meaning, is_extended, meaning_of
-from groundplan.contracts.reading import Each, Metric, Requirement
+from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
+from groundplan.contracts.normal_form import in_whole_days
+from groundplan.contracts.reading import Each, GroupBy, Metric, Reading, Requirement, Time, Value
 from groundplan.contracts.words import in_words
-
-SINKS = frozenset({"show_table", "save_table"})
 
 
 def differs(draft: Draft) -> Iterator[Issue]:
     """What a plan shows is what was asked: the same rows, groups, measures, order and cut.
 
-    Steps are followed in the language of readings, without running them; the result must equal the reading.
+    Steps are followed in the language of readings, without running them; the result must equal the reading. A plan
+    for a plain reading may use tools that cannot be followed; then each requirement is checked by itself.
 
     Fails: the share of refunded orders was asked for, and the plan divides by the rows that were not refunded.
     """
-    if not is_extended(draft.reading) and not _uses_expressions(draft):
+    if not draft.is_compared and not _uses_expressions(draft):
         return
-    asked, found = meaning_of(draft.reading), relations(draft)
-    for index, step, tool in draft.tool_steps():
-        if tool.name not in SINKS and not tool.name.startswith("plot_"):
-            continue
-        done = found.get(step.id) or next((found[need] for need in step.needs if need in found), None)
-        for problem in _differences(asked, done) if done else ["what it shows cannot be compared with the question"]:
+    asked = meaning_of(draft.reading)
+    for step in draft.shown:
+        done = draft.relations.get(step.id)
+        drawn = step.tool != "show_table" and asked.limit is None  # a chart of all groups has an order of its own
+        wanted = replace(asked, order=None) if drawn else asked
+        for problem, lacking in _differences(*_alike(wanted, draft, done)) if done else [INCOMPARABLE]:
             yield Issue(
                 code="meaning/differs",
                 step=step.id,
-                path=f"steps.{index}",
+                requirement=_asking(draft.reading, lacking),
+                path=f"steps.{draft.plan.steps.index(step)}",
                 problem=f"step {step.id!r} does not show what was asked: {problem}",
                 hint="change the steps before it, so that they do exactly what was asked",
             )
+
+
+Difference = tuple[str, Node | None]
+"""In words, and what is lacking, where that is one thing."""
+
+INCOMPARABLE: Difference = ("what it shows cannot be compared with the question", None)
+
+
+def _asking(reading: Reading, lacking: Node | None) -> str | None:
+    """The requirement that asks for what is lacking."""
+    for requirement in reading.requirements if lacking is not None else ():
+        alone = meaning_of(reading.model_copy(update={"requirements": (requirement,)}))
+        if lacking in (alone.where, alone.having, *alone.groups, *alone.measures):
+            return requirement.id
+    return None
 
 
 def _uses_expressions(draft: Draft) -> bool:
@@ -46,45 +75,104 @@ def _uses_expressions(draft: Draft) -> bool:
     return any(True for _, step, tool in draft.tool_steps() for _ in expressions(step, tool))
 
 
-def _differences(asked: Meaning, done: Relation) -> Iterator[str]:
+def _alike(asked: Meaning, draft: Draft, done: Relation) -> tuple[Meaning, Relation]:
+    """Both, written alike: open choices are made, and days are compared by their beginnings."""
+    asked = _settled(asked, draft, done)
+    times = {column.name for table in draft.tables(done.table) for column in table.columns if column.kind == "time"}
+    if asked.where is None or done.where is None or asked.where == done.where:
+        return asked, done
+    return (
+        replace(asked, where=in_whole_days(asked.where, times)),
+        replace(done, where=in_whole_days(done.where, times)),
+    )
+
+
+def _settled(asked: Meaning, draft: Draft, done: Relation) -> Meaning:
+    """What was asked, with the choices that the reading leaves open made as the plan makes them."""
+    tables = draft.tables(done.table)
+    keys = {key[0] for table in tables for key in table.keys if len(key) == 1}
+    made = {value for value in done.columns.values() if isinstance(value, Aggregate) and value.where is None}
+    values = [_chosen(requirement.value, done, made, keys) for requirement in draft.reading.requirements]
+    if all(value is r.value for value, r in zip(values, draft.reading.requirements, strict=True)):
+        return asked
+    chosen = [
+        r.model_copy(update={"value": value}) for value, r in zip(values, draft.reading.requirements, strict=True)
+    ]
+    return meaning_of(draft.reading.model_copy(update={"requirements": tuple(chosen)}))
+
+
+def _chosen(value: Value, done: Relation, made: Collection[Aggregate], keys: Collection[str]) -> Value:
+    match value:
+        case Metric(expression=None, column=None):  # a column that identifies rows is in each of them once
+            counted = [one.of.name for one in made if one.function == "count" and isinstance(one.of, Column)]
+            key = next((name for name in counted if name in keys), None)
+            return value.model_copy(update={"column": key, "function": "count"}) if key else value
+        case Metric(expression=None, column=column, function=None, usual=None):
+            functions = sorted(one.function for one in made if one.of == Column(name=column or ""))
+            return value.model_copy(update={"function": functions[0]}) if functions else value
+        case Time(column=column, grain=None) if Column(name=column) in (done.groups or ()):
+            return GroupBy(column=column)
+        case Time(column=column, grain=None):
+            cuts = [group for group in done.groups or () if isinstance(group, DateCut)]
+            grains = [cut.grain for cut in cuts if cut.of == Column(name=column)]
+            return value.model_copy(update={"grain": grains[0]}) if grains else value
+        case _:
+            return value
+
+
+def _differences(asked: Meaning, done: Relation) -> Iterator[Difference]:
     if asked.table and asked.table != done.table:
-        yield f"it reads {done.table!r} and the question is about {asked.table!r}"
+        yield f"it reads {done.table!r} and the question is about {asked.table!r}", None
     if asked.things != done.things:
-        yield f"it groups {_things(done)} first, and {_things(asked)} was asked"
-    for name, wanted, made in (("rows", asked.where, done.where), ("groups", asked.having, done.having)):
-        if wanted != made:
-            yield f"it keeps {name} where {in_words(made)}, and {in_words(wanted)} was asked"
+        yield f"it groups {_things(done)} first, and {_things(asked)} was asked", None
+    for name, wanted, kept in (("rows", asked.where, done.where), ("groups", asked.having, done.having)):
+        if wanted != kept:
+            lacking = next((part for part in _all_of(wanted) if part not in _all_of(kept)), None)
+            yield f"it keeps {name} where {in_words(kept)}, and {in_words(wanted)} was asked", lacking
     if asked.measures or asked.groups:
         yield from _other_groups(asked, done)
         yield from _other_values(asked, done)
     else:
         yield from _other_columns(asked, done)
-    if asked.order is not None and asked.order != done.order:
-        yield f"it orders by {_sorting(done)}, and {_sorting(asked)} was asked"
-    if (asked.limit, asked.within) != (done.limit, done.within):
-        yield f"it keeps {done.limit or 'all'} {_within(done)}, and {asked.limit or 'all'} {_within(asked)} was asked"
+    for made in (done.order, *([done.cut_by] if done.limit is not None and done.cut_by != done.order else [])):
+        if asked.order is not None and asked.order != made:
+            yield f"it orders by {_sorting(made)}, and {_sorting(asked.order)} was asked", None
+    told = not asked.measures and not asked.groups and asked.limit is None and done.cut_by is None
+    if (asked.limit, asked.within) != (done.limit, done.within) and not told:  # the answer tells how many are shown
+        cuts = [f"{one.limit or 'all'} {_within(one)}" for one in (done, asked)]
+        yield f"it keeps {cuts[0]}, and {cuts[1]} was asked", None
 
 
-def _other_groups(asked: Meaning, done: Relation) -> Iterator[str]:
+def _all_of(condition: Condition | None) -> tuple[Condition, ...]:
+    if condition is None:
+        return ()
+    return condition.parts if isinstance(condition, All) else (condition,)
+
+
+def _other_groups(asked: Meaning, done: Relation) -> Iterator[Difference]:
     if asked.groups != done.groups:
-        made = ", ".join(sorted(in_words(group) for group in done.groups or ())) or "nothing"
-        wanted = ", ".join(sorted(in_words(group) for group in asked.groups)) or "nothing"
-        yield f"it groups by {made}, and {wanted} was asked"
+        made, wanted = (
+            ", ".join(sorted(in_words(group) for group in one.groups or ())) or "nothing" for one in (done, asked)
+        )
+        lacking = min(asked.groups - (done.groups or frozenset()), key=in_words, default=None)
+        yield f"it groups by {made}, and {wanted} was asked", lacking
     if asked.along != done.along:
         made, wanted = (in_words(one.along) if one.along else "nothing" for one in (done, asked))
-        yield f"it follows a series along {made}, and {wanted} was asked"
+        yield f"it follows a series along {made}, and {wanted} was asked", None
 
 
-def _other_values(asked: Meaning, done: Relation) -> Iterator[str]:
+def _other_values(asked: Meaning, done: Relation) -> Iterator[Difference]:
     names = done.shown if done.shown is not None else tuple(done.columns)
-    shown = Counter(done.column(name) for name in names)
-    wanted = Counter([*asked.groups, *asked.measures])  # a number of things by a number of theirs may look the same
+    other = asked.groups ^ (done.groups or frozenset())  # told as groups
+    shown = Counter(value for value in map(done.column, names) if value not in other)
+    # counted, as a number of things by a number of theirs may look the same
+    wanted = Counter(value for value in (*asked.groups, *asked.measures) if value not in other)
     for value in sorted(wanted - shown, key=in_words):
-        yield f"it does not show {in_words(value)}"
+        yield f"it does not show {in_words(value)}", value
     known = {part for measure in _choosing(asked) for part in walk(measure)}
     for value in sorted(shown - wanted, key=in_words):
         if level(value) == "row" or not {*_measures(value)} <= known:
-            yield f"it shows {in_words(value)}, and nobody asked for that"
+            yield f"it shows {in_words(value)}, and nobody asked for that", None
 
 
 def _choosing(asked: Meaning) -> Iterator[Expression]:
@@ -100,15 +188,17 @@ def _measures(value: Expression) -> Iterator[Expression]:
     return (part for part in walk(value) if part.kind in ("rows", "aggregate", "named"))
 
 
-def _other_columns(asked: Meaning, done: Relation) -> Iterator[str]:
+def _other_columns(asked: Meaning, done: Relation) -> Iterator[Difference]:
     if done.groups is not None:
-        yield "it groups the rows, and the rows themselves were asked for"
+        yield "it groups the rows, and the rows themselves were asked for", None
+        return
+    if not asked.columns:
         return
     shown = [done.column(name) for name in done.shown or ()]
     allowed = {*asked.columns, *([asked.order[0]] if asked.order else [])}
     if not {*asked.columns} <= {*shown} or not {*shown} <= allowed or asked.distinct != done.distinct:
         made = ", ".join(map(in_words, shown)) or "all columns"
-        yield f"it shows {made}, and {', '.join(map(in_words, asked.columns))} was asked"
+        yield f"it shows {made}, and {', '.join(map(in_words, asked.columns))} was asked", None
 
 
 def _things(meaning: Meaning | Relation) -> str:
@@ -118,10 +208,8 @@ def _things(meaning: Meaning | Relation) -> str:
     return " and ".join(sorted(map(in_words, meaning.things.keys))) + where
 
 
-def _sorting(meaning: Meaning | Relation) -> str:
-    if meaning.order is None:
-        return "nothing"
-    return f"{in_words(meaning.order[0])}, {'highest' if meaning.order[1] else 'lowest'} first"
+def _sorting(order: Sorting | None) -> str:
+    return "nothing" if order is None else f"{in_words(order[0])}, {'highest' if order[1] else 'lowest'} first"
 
 
 def _within(meaning: Meaning | Relation) -> str:

@@ -111,6 +111,7 @@ def ask(
     thread: ThreadOption = None,
     approve: ApproveOption = False,
     output: OutputOption = None,
+    query: Annotated[bool, typer.Option("--query", help="Also print the query behind each table.")] = False,
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
@@ -132,7 +133,7 @@ def ask(
             "approve": allowed,
         }
         outcome = project.ask(question, **options, **clock, **watching).outcome
-    _show(outcome, json, output, question, _names(project))
+    _show(outcome, json, output, question, _names(project), query)
 
 
 @app.command()
@@ -372,14 +373,21 @@ def _folder(output: Path | None) -> Path | None:
     return output
 
 
-def _show(outcome: Any, json: bool, output: Path | None, question: str = "", models: Sequence[str] = ()) -> None:
+def _show(
+    outcome: Any,
+    json: bool,
+    output: Path | None,
+    question: str = "",
+    models: Sequence[str] = (),
+    query: bool = False,
+) -> None:
     """Show the outcome, and write a report if there is an output folder."""
     from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
 
     if output:
         report.write(outcome, output, question)
-    show.outcome(outcome, json, models, outcome.notes)
+    show.outcome(outcome, json, models, outcome.notes, query)
 
 
 def _date(text: str) -> date:

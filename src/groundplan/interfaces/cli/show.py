@@ -261,13 +261,19 @@ def report(found: Report, json: bool) -> None:
 
 
 def outcome(
-    outcome: Answer | Refusal | Clarification, json: bool, models: Sequence[str] = (), notes: Sequence[str] = ()
+    outcome: Answer | Refusal | Clarification,
+    json: bool,
+    models: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    query: bool = False,
 ) -> None:
     """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification."""
     if json:
         print_json(outcome.model_dump(mode="json"))
     else:
         shown(outcome)
+        if query and isinstance(outcome, Answer):
+            _queries(outcome)
     _spent(outcome, json, models, notes)
     match outcome:
         case Refusal():
@@ -283,8 +289,8 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
     if isinstance(outcome, Answer):
         for spec in outcome.charts:
             _chart(thaw(spec))
-        for table in outcome.tables:
-            _table(table)
+        for table, ref in zip(outcome.tables, outcome.facts.tables.values(), strict=True):
+            _table(table, [column.name for column in ref.columns if column.ratio])
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
         _links(outcome)
     else:
@@ -323,13 +329,19 @@ def _chart(spec: Any) -> None:
     sys.stdout.write(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain) + "\n")
 
 
-def _table(shown: ShownTable) -> None:
+def _queries(answer: Answer) -> None:
+    """Print the query behind each table."""
+    for step, query in answer.queries.items():
+        out.print(f"[dim]-- {escape(step)}[/]\n{escape(query)}", soft_wrap=True)
+
+
+def _table(shown: ShownTable, ratios: Sequence[str] = ()) -> None:
     table = Table(title=escape(shown.title) if shown.title else None, title_justify="left", header_style="bold")
     numeric = [all(isinstance(row[i], int | float | None) for row in shown.rows) for i in range(len(shown.columns))]
     for name, number in zip(shown.columns, numeric, strict=True):
         table.add_column(escape(name), justify="right" if number else "left")
     for row in shown.rows[:ROWS_IN_THE_TERMINAL]:
-        table.add_row(*(escape(cell(value)) for value in row))
+        table.add_row(*(escape(cell(value, name in ratios)) for name, value in zip(shown.columns, row, strict=True)))
     out.print(table)
     more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
     if more > 0:
@@ -337,7 +349,9 @@ def _table(shown: ShownTable) -> None:
         out.print(f"[dim]… {more:,} more rows (--output DIR saves {kept}, --json prints {kept})[/]")
 
 
-def cell(value: Scalar) -> str:
+def cell(value: Scalar, ratio: bool = False) -> str:
+    if ratio and isinstance(value, int | float):
+        return f"{value:,.1%}"
     match value:
         case None:
             return ""

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from groundplan.errors import ToolError
 
 FEW_COLUMNS = 8
+PERIOD = "period"
 BIN_COLUMNS = ("bin_start", "bin_end", "count")
 BOX_COLUMNS = ("count", "least", "low", "q1", "median", "q3", "high", "greatest")
 
@@ -21,9 +22,38 @@ def narrowed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
     return table if len(table.columns) <= FEW_COLUMNS else needed(table, params)
 
 
+def side_by_side(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
+    """Two measures as two rows each, told apart by the column `period`."""
+    x, (later, earlier, measure) = params.get("x"), _names(params)
+    if PERIOD in (x, measure):
+        raise ToolError(f"a chart of two measures makes a column {PERIOD!r}; the data has one with that name already")
+    kept = {x: table[x]} if isinstance(x, str) else {}
+    sides = [
+        table.select(**kept, **{PERIOD: ibis.literal(name), measure: table[column].cast("float64")})
+        for name, column in ((earlier, str(params["beside"])), (later, str(params["y"])))
+    ]
+    return sides[0].union(sides[1])
+
+
+def side_by_side_axes(params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The axes of the chart on the table that `side_by_side` makes: a group, or the two alone."""
+    *_, measure = _names(params)
+    drawn: dict[str, JsonValue] = {"y": measure, "ordered": PERIOD, "title": params.get("title")}
+    if isinstance(params.get("x"), str):
+        return {**drawn, "x": params["x"], "color": PERIOD, "stack": "grouped"}
+    return {**drawn, "x": PERIOD}
+
+
+def _names(params: Mapping[str, JsonValue]) -> tuple[str, str, str]:
+    given = params.get("names") or (params["y"], params["beside"], "value")
+    assert isinstance(given, list | tuple)
+    later, earlier, measure = map(str, given)
+    return later, earlier, measure
+
+
 def needed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
     """Only the columns that the chart uses."""
-    named = {params.get(role) for role in ("x", "y", "color", "size", "facet")}
+    named = {params.get(role) for role in ("x", "y", "color", "size", "facet", "mark")}
     return table.select([column for column in table.columns if column in named])
 
 

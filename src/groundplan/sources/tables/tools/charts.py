@@ -14,9 +14,18 @@ from groundplan.charts.sketch import Sketch, Spec, plain
 from groundplan.charts.specs import Drawn, area, bar, line, scatter
 from groundplan.charts.spreads import box, heatmap, histogram
 from groundplan.charts.text import human, inner
-from groundplan.charts.time import EVERY
+from groundplan.charts.time import EVERY, MONTHS
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import TableColumn
-from groundplan.sources.tables.tools.chart_queries import binned, boxed, narrowed, needed
+from groundplan.errors import ToolError
+from groundplan.sources.tables.tools.chart_queries import (
+    binned,
+    boxed,
+    narrowed,
+    needed,
+    side_by_side,
+    side_by_side_axes,
+)
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 QUERIES: dict[str, Callable[[ibis.Table, Mapping[str, JsonValue]], ibis.Table]] = {
@@ -36,6 +45,19 @@ DRAWINGS: dict[str, Callable[[Sketch], Drawn]] = {
     "plot_scatter": scatter,
     "plot_histogram": histogram,
     "plot_box": box,
+}
+RUSSIAN: Spec = {
+    "number": {"decimal": ",", "thousands": "\u00a0", "grouping": [3], "currency": ["", "\u00a0₽"]},
+    "time": {
+        "dateTime": "%-d %b %Y %H:%M:%S",
+        "date": "%d.%m.%Y",
+        "time": "%H:%M:%S",
+        "periods": ["", ""],
+        "days": ["воскресенье", "понедельник", "вторник", "среда", "четверг", "пятница", "суббота"],
+        "shortDays": ["вс", "пн", "вт", "ср", "чт", "пт", "сб"],
+        "months": list(MONTHS["ru"]),
+        "shortMonths": list(MONTHS["ru"]),
+    },
 }
 CONFIG: Spec = {
     "background": "#FFFFFF",
@@ -82,7 +104,7 @@ CONFIG: Spec = {
 
 def prepare(tool: str, table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
     """The table with the rows of the chart."""
-    return QUERIES[tool](table, params)
+    return side_by_side(table, params) if "beside" in params else QUERIES[tool](table, params)
 
 
 def chart(
@@ -91,13 +113,18 @@ def chart(
     rows: list[dict[str, Any]],
     columns: tuple[TableColumn, ...],
     total: int,
+    language: Language = "en",
 ) -> tuple[str, dict[str, Any], str | None]:
     """The title, the spec for a dataset named `table`, and what the chart leaves out, if anything."""
+    if "beside" in params:
+        params = side_by_side_axes(params)
+    if tool == "plot_bar" and "x" not in params:
+        raise ToolError("bars need an `x`, or a second measure `beside` the first")
     cells = [{name: plain(value) for name, value in row.items()} for row in rows]
-    sketch = Sketch(tool, params, cells, {column.name: column for column in columns})
+    sketch = Sketch(tool, params, cells, {column.name: column for column in columns}, language)
     if total > len(rows):
-        sketch.cuts.append(f"{len(rows):,} of {total:,} rows")
-        sketch.notes.append(f"drawn from {len(rows):,} of {total:,} rows")
+        sketch.cuts.append(sketch.said("cut", len(rows), total))
+        sketch.notes.append(sketch.said("drawn_from", len(rows), total))
     drawn = DRAWINGS[tool](sketch)
     title = str(params.get("title") or "") or _title(sketch)
     return title, _spec(sketch, drawn, title), "; ".join(sketch.cuts) or None
@@ -111,14 +138,14 @@ def _spec(sketch: Sketch, drawn: Drawn, title: str) -> Spec:
         "data": {"name": "table"},
         "transform": sketch.transforms,
         **body,
-        "config": CONFIG,
+        "config": CONFIG | ({"locale": RUSSIAN} if sketch.language == "ru" else {}),
         "usermeta": {"groundplan": _meaning(sketch, drawn)},
     }
 
 
 def _heading(sketch: Sketch, title: str) -> Spec:
     """Wrapped here, because Vega truncates long titles."""
-    notes = sketch.notes if sketch.rows else ["no rows to draw"]
+    notes = sketch.notes if sketch.rows else [sketch.said("no_rows")]
     subtitle = " · ".join(_sentence(note) for note in [*_span(sketch), *notes])
     heading: Spec = {"text": textwrap.wrap(title, 72) or [title]}
     return heading | ({"subtitle": textwrap.wrap(subtitle, 105)} if subtitle else {})
@@ -139,17 +166,18 @@ def _title(sketch: Sketch) -> str:
     x, y, color = (sketch.name(role) or "" for role in ("x", "y", "color"))
     match sketch.tool:
         case "plot_scatter":
-            return f"{human(y)} against {inner(x)}" + _by(sketch, "color", "facet")
+            return sketch.said("against", human(y), inner(x)) + _by(sketch, "color", "facet")
         case "plot_histogram":
-            return f"Distribution of {inner(x)}" + _by(sketch, "color")
+            return sketch.said("distribution", inner(x)) + _by(sketch, "color")
         case "plot_box":
-            return f"Distribution of {inner(y)}" + _by(sketch, "x")
+            return sketch.said("distribution", inner(y)) + _by(sketch, "x")
         case "plot_heatmap":
             pairs = {x, y} == {"left", "right"}  # the columns of the correlate tool
-            return f"{human(color)} between columns" if pairs else _measure_title(sketch, color, "y", "x")
+            return sketch.said("between", human(color)) if pairs else _measure_title(sketch, color, "y", "x")
         case _:
             title = _measure_title(sketch, y, "x", "facet", "color")
-            return f"Share of {title[:1].lower()}{title[1:]}" if sketch.params.get("stack") == "normalized" else title
+            whole = sketch.params.get("stack") == "normalized" and sketch.columns[y].adds_up
+            return sketch.said("share_of", title[:1].lower() + title[1:]) if whole else title
 
 
 def _measure_title(sketch: Sketch, measure: str, *roles: str) -> str:
@@ -157,13 +185,14 @@ def _measure_title(sketch: Sketch, measure: str, *roles: str) -> str:
     for role in roles:
         if times := sketch.timeline(sketch.name(role) or measure):
             others = [other for other in roles if other != role]
-            return f"{EVERY[times.grain]} {inner(measure)}" + _by(sketch, *others)
+            every = sketch.said("every", EVERY[sketch.language][times.grain], inner(measure))
+            return every[:1].upper() + every[1:] + _by(sketch, *others)
     return human(measure) + _by(sketch, *roles)
 
 
 def _by(sketch: Sketch, *roles: str) -> str:
     names = list(dict.fromkeys(name for role in roles if (name := sketch.name(role))))
-    return " by " + " and ".join(map(inner, names)) if names else ""
+    return sketch.said("by", sketch.said("and").join(map(inner, names))) if names else ""
 
 
 def _meaning(sketch: Sketch, drawn: Drawn) -> Spec:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Grain
-from groundplan.contracts.facts import Item
+from groundplan.contracts.facts import Item, PartialPeriod
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Ask, Handle
 
@@ -24,6 +24,7 @@ UNITS: Mapping[str, str] = {
 }
 READABLE_POINTS = 60
 YEAR = 365.25
+MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 def cut(handle: Handle, name: str, grain: Grain) -> ir.Column:
@@ -52,6 +53,32 @@ def choose(handle: Handle, name: str, ask: Ask) -> tuple[Grain, Item]:
         return "hour", _grain_fact("hour", f"from {span['least']} to {span['greatest']}")
     grain = _grain((last - first).days, span["points"])
     return grain, _grain_fact(grain, f"{_length(first, last, span['points'])} from {first} to {last}")
+
+
+def partial_periods(table: ir.Table, column: Any, grain: Grain, ask: Ask) -> tuple[PartialPeriod, ...]:
+    """The first and the last period, if the data leaves out more of them than the usual gaps between its dates."""
+    if grain not in ("week", *MONTHS):
+        return ()
+    days = column.cast("date")
+    span = ask(table.aggregate(least=days.min(), greatest=days.max(), points=days.nunique()))[0]
+    if span["points"] < 3:
+        return ()
+    first, last = _day(span["least"]), _day(span["greatest"])
+    usual = 2 * (last - first).days / (span["points"] - 1)
+    found = []
+    if (first - _start(first, grain)).days > usual:
+        found.append(PartialPeriod(period=_start(first, grain).isoformat(), edge="starts", at=first.isoformat()))
+    if (_start(last, grain, 1) - last).days - 1 > usual:
+        found.append(PartialPeriod(period=_start(last, grain).isoformat(), edge="ends", at=last.isoformat()))
+    return tuple(found)
+
+
+def _start(day: date, grain: Grain, later: int = 0) -> date:
+    """The first day of the period of a day, or of a later period."""
+    if grain == "week":
+        return day - timedelta(days=day.weekday() - 7 * later)
+    month = (day.month - 1) // MONTHS[grain] * MONTHS[grain] + MONTHS[grain] * later
+    return date(day.year + month // 12, month % 12 + 1, 1)
 
 
 def _grain(days: int, points: int) -> Grain:

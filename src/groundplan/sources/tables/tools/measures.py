@@ -9,7 +9,7 @@ import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Function, Grain, fits
-from groundplan.contracts.expression import is_ratio
+from groundplan.contracts.expression import adds_up, is_ratio
 from groundplan.contracts.facts import Item, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import (
@@ -25,7 +25,7 @@ from groundplan.sources.tables.engine.handle import (
 )
 from groundplan.sources.tables.engine.values import bound, cell
 from groundplan.sources.tables.tools.expressions import Compiler, applied, expression_in, ratio
-from groundplan.sources.tables.tools.grain import choose, cut
+from groundplan.sources.tables.tools.grain import choose, cut, partial_periods
 
 MOST_PIVOTED = 50
 
@@ -38,9 +38,9 @@ def aggregate(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
     grains, items = _grains(handle, times, params["grain"], ask)
     keys = {name: cut(handle, name, grains[name]) if name in grains else handle.column(name) for name in names}
     measures = {metric["as"]: measured(handle, metric) for metric in params["metrics"]}
-    known = [column.model_copy(update={"grain": grains.get(column.name, column.grain)}) for column in handle.columns]
+    known = [_cut_column(handle, name, grain, ask) for name, grain in grains.items()]
     grouped = _grouped(handle.table, keys, measures)
-    return handle_on(grouped, [*known, *_units(handle, params["metrics"])], ascending(names)), items
+    return handle_on(grouped, [*handle.columns, *known, *_units(handle, params["metrics"])], ascending(names)), items
 
 
 def segment_metric(handle: Handle, params: Params) -> Handle:
@@ -52,7 +52,8 @@ def segment_metric(handle: Handle, params: Params) -> Handle:
     table = _grouped(handle.table, keys, {metric["as"]: _number(handle, metric)}).cross_join(overall)
     difference = table[metric["as"]] - table["overall"]
     table = table.mutate(difference=difference, difference_ratio=ratio(difference, table["overall"]))
-    return handle_on(table, [*handle.columns, *_units(handle, [metric])], ascending(names))
+    told = [*_units(handle, [metric]), _ratio("difference_ratio")]
+    return handle_on(table, [*handle.columns, *told], ascending(names))
 
 
 def rank_rows(handle: Handle, params: Params) -> Handle:
@@ -71,7 +72,9 @@ def rank_rows(handle: Handle, params: Params) -> Handle:
 def share_of_total(handle: Handle, params: Params) -> Handle:
     groups = [handle.column(name) for name in params["within"]]
     column = _numeric(handle, params["column"]).cast("float64")
-    return widened(handle, {params["as"]: ratio(column, column.sum().over(group_by=groups))})
+    shared = widened(handle, {params["as"]: ratio(column, column.sum().over(group_by=groups))})
+    share = TableColumn(name=params["as"], kind="number", ratio=True)
+    return handle_on(shared.table, [*shared.columns, share], handle.order)
 
 
 def compare_periods(handle: Handle, params: Params) -> Handle:
@@ -87,7 +90,8 @@ def compare_periods(handle: Handle, params: Params) -> Handle:
     table = _grouped(both.table, {name: both.column(name) for name in names}, values)
     change = table["current"] - table["previous"]
     table = table.mutate(change=change, change_ratio=ratio(change, table["previous"]))
-    return handle_on(table, handle.columns, ascending(names))
+    sides = [{**params["metric"], "as": period} for period in ("current", "previous")]
+    return handle_on(table, [*handle.columns, *_units(handle, sides), _ratio("change_ratio")], ascending(names))
 
 
 def pivot(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
@@ -161,20 +165,31 @@ def _within(handle: Handle, name: str, period: Sequence[str]) -> ir.BooleanValue
     return (column >= start) & (column < end)
 
 
-def _units(handle: Handle, metrics: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _units(handle: Handle, metrics: Sequence[Mapping[str, Any]]) -> list[TableColumn]:
     """A total or an average keeps the unit of its column; a count has none; a rate is a ratio."""
-    rates = [
-        TableColumn(name=metric["as"], kind="number", ratio=is_ratio(expression_in(metric["expression"])))
-        for metric in metrics
-        if "expression" in metric
-    ]
-    kept = [
-        metric
-        for metric in metrics
-        if "column" in metric and "function" in metric and not metric["function"].startswith("count")
-    ]
-    known = [handle.find(metric["column"]).model_copy(update={"name": metric["as"], "grain": None}) for metric in kept]
-    return [*known, *rates]
+    return [_described(handle, metric) for metric in metrics]
+
+
+def _described(handle: Handle, metric: Mapping[str, Any]) -> TableColumn:
+    name = metric["as"]
+    if "expression" in metric:
+        measure = expression_in(metric["expression"])
+        return TableColumn(name=name, kind="number", ratio=is_ratio(measure), adds_up=adds_up(measure))
+    function = metric["function"]
+    told = TableColumn(name=name, kind="number", adds_up=function in ("sum", "count"))
+    if function.startswith("count") or "column" not in metric:
+        return told
+    column = handle.find(metric["column"])
+    return told.model_copy(update={"kind": column.kind, "unit": column.unit, "ratio": column.ratio})
+
+
+def _ratio(name: str) -> TableColumn:
+    return TableColumn(name=name, kind="number", ratio=True, adds_up=False)
+
+
+def _cut_column(handle: Handle, name: str, grain: Grain, ask: Ask) -> TableColumn:
+    partial = partial_periods(handle.table, handle.column(name), grain, ask)
+    return handle.find(name).model_copy(update={"grain": grain, "partial": partial})
 
 
 def _label(value: Any, taken: set[str]) -> str:

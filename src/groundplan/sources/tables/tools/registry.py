@@ -25,7 +25,6 @@ from groundplan.sources.tables.tools.statistics import compute_summary_stats, co
 LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
     "filter_rows": filter_rows,
     "select_columns": select_columns,
-    "derive_column": derive_column,
     "segment_metric": segment_metric,
     "rank_rows": rank_rows,
     "share_of_total": share_of_total,
@@ -35,6 +34,7 @@ LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
 }
 QUERYING: Mapping[str, Callable[[Handle, Params, Ask], ToolOutput]] = {
     "parse_datetime": parse_datetime,
+    "derive_column": derive_column,
     "aggregate": aggregate,
     "pivot": pivot,
     "distribution_stats": distribution_stats,

@@ -9,12 +9,12 @@ import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.contract import Scalar
-from groundplan.contracts.expression import Change, Column, Condition, DatePart, Part, is_ratio
+from groundplan.contracts.expression import Change, Column, Condition, DateCut, DatePart, Part, adds_up, is_ratio
 from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import Filter
 from groundplan.errors import ToolError
-from groundplan.sources.tables.engine.handle import Handle, Params, ascending, handle_on, widened
+from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput, ascending, handle_on, widened
 from groundplan.sources.tables.tools.expressions import (
     PARTS,
     Compiler,
@@ -23,6 +23,7 @@ from groundplan.sources.tables.tools.expressions import (
     ratio,
     year_before,
 )
+from groundplan.sources.tables.tools.grain import partial_periods
 
 
 def filter_rows(handle: Handle, params: Params) -> Handle:
@@ -43,9 +44,11 @@ def select_columns(handle: Handle, params: Params) -> Handle:
     return handle_on(chosen, handle.columns, handle.order)
 
 
-def derive_column(handle: Handle, params: Params) -> Handle:
-    if "expression" in params:
-        return _by_expression(handle, params)
+def derive_column(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
+    return (_by_expression(handle, params, ask) if "expression" in params else _by_operation(handle, params)), ()
+
+
+def _by_operation(handle: Handle, params: Params) -> Handle:
     if "operation" not in params:
         raise ToolError("say what to compute, in `expression` or in `operation`")
     operation: str = params["operation"]
@@ -59,10 +62,13 @@ def derive_column(handle: Handle, params: Params) -> Handle:
     return widened(handle, {params["as"]: made})
 
 
-def _by_expression(handle: Handle, params: Params) -> Handle:
+def _by_expression(handle: Handle, params: Params, ask: Ask) -> Handle:
     expression = expression_in(params["expression"])
     compiler = Compiler(handle, params.get("along"), tuple(params.get("by", ())))
-    told = TableColumn(name=params["as"], kind="number", ratio=is_ratio(expression))
+    told = TableColumn(name=params["as"], kind="number", ratio=is_ratio(expression), adds_up=adds_up(expression))
+    if isinstance(expression, DateCut) and expression.grain:
+        partial = partial_periods(handle.table, compiler.value(expression.of), expression.grain, ask)
+        told = TableColumn(name=params["as"], kind="time", grain=expression.grain, partial=partial)
     if isinstance(expression, Change) and expression.against == "year":
         beside, made = year_before(compiler, expression)
         whole = widened(beside, {params["as"]: made})

@@ -49,7 +49,7 @@ def draw(call: Call, handle: Handle, params: Params, work: Work, source: str) ->
     prepared = charts.prepare(call.tool.name, handle.table, params)
     source_table = handle_on(prepared, handle.columns, handle.order)
     rows, total = _ordered(prepared, source_table.order, call.limits.rows, work)
-    title, spec, reason = charts.chart(call.tool.name, params, cells(rows), source_table.columns, total)
+    title, spec, reason = charts.chart(call.tool.name, params, cells(rows), source_table.columns, total, call.language)
     drawn = Handle(arranged(prepared, source_table.order).limit(call.limits.rows), source_table.columns)
     ref = _ref(drawn, total, work, source)
     work.executor.remember(work.run, ref.query, Fetched(rows, complete=True))
