@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
+from groundplan.asking.tables.grammar.read import decided, derive_best, says_the_same
 from groundplan.asking.tables.read import read
 from groundplan.context import Context
-from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
@@ -17,6 +19,7 @@ from groundplan.text.similar import content_stems
 from groundplan.text.stems import stem
 from groundplan.text.words import texts_of
 
+DATABASES = frozenset({"duckdb", "postgres", "pyspark"})
 SOME = 0.5  # of any question where there are tables: most questions name a few of their words
 
 
@@ -40,6 +43,24 @@ class Tables:
         edited = edit(before, question.text, *known, **clock) if before else None
         if edited:
             return edited
+        if not _is_plain(context.tables) or (context.calls is not None and question.strategy == "adapt"):
+            return await self._by_cues(question, context, known, clock)
+        derived = derive_best(question.text, context.tables, values, today=question.today, timezone=question.timezone)
+        plain = _accounted(read(question.text, *known, **clock), context.tables)
+        if isinstance(plain, Reading) and says_the_same(plain, derived):
+            return plain
+        answer = decided(derived, question.text)
+        if answer is not None:
+            context.notes.extend(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
+            return answer
+        if context.calls is None:
+            return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
+        return _accounted(await self._by_cues(question, context, known, clock), context.tables)
+
+    async def _by_cues(
+        self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
+    ) -> Reading | Clarification | Refusal:
+        """The reader by cues, with a model where there is one: for tables of servers, which have words of their own."""
         if context.calls is None:
             return read(question.text, *known, **clock)
         from groundplan.asking.tables.read_with_model import read_with
@@ -51,6 +72,31 @@ class Tables:
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def _is_plain(schema: SourceSchema) -> bool:
+    """Whether the tables are files or tables of a database; those of servers have words of their own."""
+    return schema.engine in DATABASES
+
+
+def _accounted(found: Reading | Clarification | Refusal, schema: SourceSchema) -> Reading | Clarification | Refusal:
+    """What was read, unless words of the question are left over."""
+    if not isinstance(found, Reading):
+        return found
+    left = unread_words(found, schema)
+    if left:
+        return not_understood([word.text for word in left], schema)
+    unasked = unasked_analysis(found)
+    if unasked:
+        return refused(
+            "reading/unasked-analysis",
+            f"the question does not ask for a {unasked}",
+            "say what to compute: the total, the average, how many",
+        )
+    ids = measures_ids(found, schema)
+    if ids:
+        return refused("reading/id-measured", f"{ids!r} identifies rows and is no quantity", "ask how many there are")
+    return found
 
 
 def _stems(schema: SourceSchema, values: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,197 @@
+"""Every word counts: what no requirement rests on, and is no structure word, was not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rapidfuzz import process
+
+from groundplan.asking.tables.columns import find_mentions
+from groundplan.asking.tables.grammar.lexicon import load
+from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Time,
+)
+from groundplan.contracts.schema import SourceSchema
+from groundplan.text.lexicon import Phrases, load_lexicon
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
+from groundplan.text.words import Word, words_of
+
+
+def unread_words(reading: Reading, schema: SourceSchema) -> tuple[Word, ...]:
+    """The words that the reading does not account for."""
+    words = words_of(reading.question)
+    spans = [
+        (evidence.start, evidence.start + len(evidence.text))
+        for requirement in reading.requirements
+        for evidence in (requirement.evidence, *requirement.also)
+        if evidence.start is not None
+    ]
+    if reading.period is not None and reading.period.phrase in reading.question:
+        start = reading.question.index(reading.period.phrase)
+        spans.append((start, start + len(reading.period.phrase)))
+    evident = {i for i, word in enumerate(words) if any(a <= word.start and word.end <= b for a, b in spans)}
+    named = _named(words, reading, evident) | _things(words, schema) | _again(words, reading, schema)
+    structure = load().structure
+    return tuple(
+        word
+        for place, word in enumerate(words)
+        if place not in named
+        and word.lower not in structure
+        and word.plain not in structure
+        and (word.is_number or (len(word.lower) > 1 and any(letter.isalpha() for letter in word.lower)))
+        and place not in evident
+    )
+
+
+def _things(words: tuple[Word, ...], schema: SourceSchema) -> set[int]:
+    """Words for the rows themselves, and those that only say of what kind a column is."""
+    nouns = {stem(part) for table in schema.tables for part in split_name(table.name)}
+    nouns |= {
+        stem(part)
+        for table in schema.tables
+        for column in table.columns
+        if column.role in ("id", "temporal")
+        for part in split_name(column.name)
+    }
+    nouns |= {stem(word) for word in ("model", "record", "row", "item", "number", "amount", "name")}
+    alike = [group for group in load().things if group & nouns]
+    nouns = nouns.union(*alike)
+    return {place for place, word in enumerate(words) if word.stem in nouns}
+
+
+def _is_drawn(values: Iterable[object]) -> bool:
+    return any(isinstance(value, GroupBy | Time) for value in values)
+
+
+def _again(words: tuple[Word, ...], reading: Reading, schema: SourceSchema) -> set[int]:
+    """Words that name a column once more: `sales` in `sales and profit, with sales on the x axis`."""
+    used = {name for requirement in reading.requirements for name in _columns(requirement)}
+    table = next((table for table in schema.tables if table.name in reading.tables), None)
+    if table is None:
+        return set()
+    found = find_mentions(words, table, load_lexicon())
+    return {
+        place
+        for mention in found
+        if {mention.column.name, *(other.name for other in mention.others)} & used
+        for place in range(mention.first, mention.last)
+    }
+
+
+def _columns(requirement: Requirement) -> Iterable[str]:
+    name = getattr(requirement.value, "column", None)
+    return (name,) if name else ()
+
+
+def _named(words: tuple[Word, ...], reading: Reading, evident: set[int]) -> set[int]:
+    """Words of the lexicon that say what the reading has: a function, an analysis, a chart, an order."""
+    lexicon = load_lexicon()
+    values = [requirement.value for requirement in reading.requirements]
+    analyses = {value.label for value in values if isinstance(value, AnalysisAsked)}
+    grouped = {"which", "group", "split", "breakdown", "change", "best"} if len(reading.requirements) > 2 else set()
+    extra = (
+        {place for place, word in enumerate(words) if word.stem in set(map(stem, grouped))}
+        if _is_drawn(values)
+        else set()
+    )
+    groups = sum(isinstance(value, GroupBy | Time) for value in values)
+    measures = sum(isinstance(value, Metric) for value in values)
+    analyses |= {"distribution", "compare", "correlation"} if groups or measures > 1 else set()
+    analyses |= (
+        {"trend"} if any(isinstance(v, Time) or (isinstance(v, GroupBy) and v.ordered) for v in values) else set()
+    )
+    functions = {value.function or value.usual or "count" for value in values if isinstance(value, Metric)}
+    said: list[tuple[Phrases, Iterable[str] | None]] = [
+        (lexicon.analyses, analyses),
+        (lexicon.functions, functions),
+        (lexicon.groupings, None),
+        (lexicon.charts, None),
+        (lexicon.outputs, None),
+    ]
+    if any(isinstance(value, Rank) for value in values) or "ranking" in analyses:
+        said += [(lexicon.rankings, None), (lexicon.orders, None)]
+    if any(isinstance(value, Time) for value in values):
+        said.append((lexicon.grains, None))
+    if any(isinstance(value, Filter) for value in values):
+        said += [(lexicon.comparisons, None), (lexicon.negations, None)]
+    if any(isinstance(value, OutputAsked) and value.label == "chart" for value in values):
+        said.append((lexicon.orders, None))
+    if "distribution" in analyses:
+        said.append((lexicon.functions, {"count"}))
+    return extra | {
+        place
+        for phrases, labels in said
+        for cue in phrases.find(words)
+        if labels is None or cue.label in labels or (cue.label == "count" and {cue.last, cue.last + 1} & evident)
+        for place in range(cue.first, cue.last)
+    }
+
+
+def measures_ids(reading: Reading, schema: SourceSchema) -> str | None:
+    """The column of ids or steps that is summed, averaged, or compared by size."""
+    for table in (table for table in schema.tables if table.name in reading.tables):
+        of = meanings_of(table, {}).of
+        for requirement in reading.requirements:
+            match requirement.value:
+                case Metric(column=str() as name, function=function, usual=usual) if of.get(name) in (
+                    "identifier",
+                    "category",
+                ):
+                    known = table.find(name)
+                    if (
+                        known
+                        and known.kind == "number"
+                        and (function or usual or "sum") in ("sum", "mean", "median", "std")
+                    ):
+                        return name
+                case Filter(column=str() as name, operator="<" | ">" | "<=" | ">=") if of.get(name) == "identifier":
+                    return name
+    return None
+
+
+def unasked_analysis(reading: Reading) -> str | None:
+    """A distribution, a correlation or an anomaly that no word of the question asks for."""
+    words = words_of(reading.question)
+    lexicon = load_lexicon()
+    cues = {cue.label for cue in lexicon.analyses.find(words)} | {cue.label for cue in lexicon.charts.find(words)}
+    cues |= {cue.label for cue in lexicon.functions.find(words)}
+    said = {"distribution": {"distribution", "histogram", "box", "count"}, "anomaly": {"anomaly"}}
+    for requirement in reading.requirements:
+        value = requirement.value
+        if isinstance(value, AnalysisAsked) and value.label in said and not said[value.label] & cues:
+            return value.label
+    return None
+
+
+def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
+    """A refusal that names the words, and the nearest things that the data has."""
+    said = list(dict.fromkeys(words))
+    if not said:
+        return refused(
+            "reading/no-question",
+            "I know these words, but not what they ask for together",
+            "say what to compute, of what, and by what: total sales by region in 2025",
+        )
+    names = [column.name for table in schema.tables for column in table.columns]
+    near = [found[0] for word in said for found in process.extract(word, names, limit=2, score_cutoff=70)]
+    quoted = ", ".join(repr(word) for word in said[:6])
+    known = f"; near are {', '.join(dict.fromkeys(near))}" if near else ""
+    listed = "; ".join(
+        f"{table.name} has {', '.join(c.name for c in table.columns[:20])}" for table in schema.tables[:3]
+    )
+    return refused(
+        "reading/unread-word",
+        f"I do not understand {quoted} here{known}",
+        f"say it in words of the data: {listed}",
+    )

@@ -1,0 +1,1207 @@
+"""From phrases to a reading: what is measured, by what, of which rows, in what order. Each slot must be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from groundplan.asking.tables.grammar.chart import Cover
+from groundplan.asking.tables.grammar.meanings import Meanings
+from groundplan.asking.tables.grammar.phrases import (
+    Ask,
+    Cond,
+    Field,
+    Group,
+    Item,
+    Mark,
+    Measure,
+    PartOfDate,
+    Rank,
+    ShareOf,
+    Target,
+    Thing,
+    Unit,
+    When,
+)
+from groundplan.asking.tables.grammar.rules import NUMBERS, Builders, under, within
+from groundplan.asking.tables.grammar.senses import one_of
+from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    AnyOf,
+    Arithmetic,
+    Bins,
+    Cases,
+    Change,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    DateCut,
+    DatePart,
+    Elapsed,
+    Expression,
+    Missing,
+    Moving,
+    Not,
+    Rows,
+    Running,
+    Share,
+    level,
+    walk,
+)
+from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    ColumnsAsked,
+    Each,
+    EachMeasure,
+    Evidence,
+    Filter,
+    GroupBy,
+    Intent,
+    Metric,
+    OutputAsked,
+    Reading,
+    Requirement,
+    Time,
+)
+from groundplan.contracts.reading import Rank as RankAsked
+from groundplan.text.words import Word, language_of
+
+USABLE = frozenset(
+    [
+        "measure",
+        "share",
+        "field",
+        "thing",
+        "group",
+        "groups",
+        "condition",
+        "having",
+        "period",
+        "ask",
+        "rank",
+        "order",
+        "event",
+        "over_time",
+        "whole_time",
+        "list",
+        "chart",
+        "table",
+        "by_measure",
+        "versus",
+        "compared",
+        "change",
+        "over_prior",
+        "in_percent",
+        "in_unit",
+        "split",
+        "count",
+        "who",
+    ]
+)
+
+
+COUNT = Mark("count", "count")
+
+
+class Unfit(Exception):
+    """The phrases make no question; the reason, for whoever develops the grammar."""
+
+
+class Unsaid(Exception):
+    """Something has to be said first."""
+
+    def __init__(self, what: str, choices: tuple[str, ...] = ()) -> None:
+        super().__init__(what)
+        self.what = what
+        self.choices = choices
+
+
+@dataclass
+class Part:
+    """A requirement in the making: its value and the words that ask for it."""
+
+    id: str
+    value: Any
+    items: tuple[Item, ...]
+    implied: bool = False
+
+
+@dataclass
+class Assembly:
+    cover: Cover
+    words: tuple[Word, ...]
+    text: str
+    meanings: Meanings
+    builders: Builders
+    parts: list[Part] = field(default_factory=list)
+    penalty: float = 0.0
+    used: set[Item] = field(default_factory=set)
+
+    # what was said
+
+    def all(self, *categories: str) -> list[Item]:
+        return [item for item in self.cover.items if item.category in categories]
+
+    def take(self, *items: Item) -> tuple[Item, ...]:
+        self.used.update(items)
+        return items
+
+    def read(self) -> Reading:
+        self.measures: list[tuple[Measure, tuple[Item, ...]]] = []
+        self.groups: list[tuple[Group, tuple[Item, ...]]] = []
+        self.having: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("having")]  # type: ignore[misc]
+        self.conditions: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("condition")]  # type: ignore[misc]
+        self.rank: tuple[Rank, tuple[Item, ...]] | None = None
+        self.ask: tuple[Ask, tuple[Item, ...]] | None = None
+        self.show: list[tuple[str, tuple[Item, ...]]] = []
+        self.distinct = False
+        self.each: Part | None = None
+        self.along_filter = False
+        for step in (
+            self._collect,
+            self._periods,
+            self._compared_values,
+            self._shares,
+            self._bare,
+            self._ranking,
+            self._asked,
+            self._counting,
+            self._nested,
+            self._series,
+            self._check,
+            self._write,
+        ):
+            step()
+        return self._reading()
+
+    def _collect(self) -> None:
+        for item in self.cover.items:
+            value = item.value
+            match item.category:
+                case "measure":
+                    self.measures.append((value, self.take(item)))  # type: ignore[arg-type]
+                case "group":
+                    if item.length == 1 and self._is_of_people(value):  # type: ignore[arg-type]
+                        raise Unfit("a yearly salary is no group of years")
+                    self.groups.append((value, self.take(item)))  # type: ignore[arg-type]
+                case "groups":
+                    self.groups += [(group, self.take(item)) for group in value]  # type: ignore[attr-defined]
+                case "condition" | "having":
+                    self.take(item)
+                case "ask":
+                    if self.ask is not None:
+                        if value.person or self.ask[0].person:  # type: ignore[attr-defined]
+                            raise Unfit("two questions")
+                        self._also_shown(value, item)  # type: ignore[arg-type]
+                    else:
+                        self.ask = (value, self.take(item))  # type: ignore[assignment]
+                case "rank":
+                    if self.rank is not None:
+                        raise Unfit("two rankings")
+                    self.rank = (value, self.take(item))  # type: ignore[assignment]
+                case (
+                    "whole_time"
+                    | "in_percent"
+                    | "list"
+                    | "table"
+                    | "compared"
+                    | "split"
+                    | "chart"
+                    | "over_time"
+                    | "who"
+                ):
+                    self.take(item)
+                case "in_unit" | "versus" | "change" | "order" | "event" | "over_prior" | "count" | "share" | "period":
+                    pass
+        if len({(c.column, c.values) for c, _ in self.conditions if c.column and not c.negated}) < len(
+            [c for c, _ in self.conditions if c.column and not c.negated]
+        ):
+            raise Unfit("a condition twice")
+        self._join_values()
+        for unit in self.all("in_unit"):
+            self._in_unit(str(unit.value.value), unit)  # type: ignore[attr-defined]
+
+    def _join_values(self) -> None:
+        """Values of one column, one behind the other: any of them. With other words between, they are no list."""
+        joined: list[tuple[Cond, tuple[Item, ...]]] = []
+        for condition, items in sorted(self.conditions, key=lambda pair: pair[1][0].first):
+            before = joined[-1] if joined else None
+            plain = condition.column and condition.values and not condition.versus and condition.column != "weekday"
+            same = [c for c, _ in joined if plain and c.column == condition.column]
+            if not same:
+                joined.append((condition, items))
+                continue
+            if before is None or before[0].column != condition.column:
+                raise Unfit("conditions that exclude each other")
+            if before[0].negated != condition.negated:
+                joined[-1] = (self._without(before[0], condition), (*before[1], *items))
+                continue
+            gap = self.text[self.words[before[1][-1].last - 1].end : self.words[items[0].first].start]
+            if gap.strip(" ,/;&") not in ("", "and", "or", "и", "или"):
+                raise Unfit("values that are no list")
+            both = one_of(condition.column or "", (*before[0].values, *condition.values))
+            if condition.negated:
+                both = replace(both, condition=Not(part=both.condition), negated=True)
+            joined[-1] = (both, (*before[1], *items))
+        self.conditions = joined
+
+    def _without(self, left: Cond, right: Cond) -> Cond:
+        """In the west but not the east: in the west."""
+        kept, out = (left, right) if right.negated else (right, left)
+        values = tuple(value for value in kept.values if value not in out.values)
+        if not values:
+            raise Unfit("conditions that exclude each other")
+        return one_of(kept.column or "", values)
+
+    def _is_of_people(self, group: Group) -> bool:
+        start = self.meanings.events.get("start")
+        person = self.meanings.person
+        return group.time and start is not None and group.name == start.name and person is not None and person.is_rows
+
+    def _also_shown(self, ask: Ask, item: Item) -> None:
+        target = ask.target.value if ask.target else None
+        if not isinstance(target, Field) or target.column is None:
+            raise Unfit("two questions")
+        self.show.append((target.name, self.take(item)))
+
+    def _in_unit(self, unit: str, item: Item) -> None:
+        changed = False
+
+        def put(node: Any) -> Any:
+            nonlocal changed
+            if isinstance(node, Elapsed):
+                changed = True
+                return node.model_copy(update={"unit": unit})
+            return mapped(node, put)
+
+        self.measures = [(replace(m, expression=put(m.expression)), (*items, item)) for m, items in self.measures]
+        if not changed:
+            raise Unfit("a unit of nothing")
+        self.take(item)
+
+    # time
+
+    def _periods(self) -> None:
+        events = self.all("event")
+        periods = self.all("period")
+        column = self._date(events)
+        self.sides: list[tuple[When, Item]] = []
+        if not periods:
+            if events:
+                raise Unfit("an event without a time")
+            return
+        whens = [(item.value, item) for item in periods]
+        if len(whens) == 2 and self._compares():
+            self.sides = whens  # type: ignore[assignment]
+            self.take(*periods, *self.all("versus"))
+            self.date = column
+            return
+        if len(whens) > 1:
+            raise Unfit("several periods")
+        when: When = whens[0][0]  # type: ignore[assignment]
+        fiscal = [c.name for c in self.meanings.table.columns if "fiscal" in self.meanings.names[c.name]]
+        years = (when.period.start.month, when.period.start.day, when.period.end.month, when.period.end.day) == (
+            1,
+            1,
+            1,
+            1,
+        )
+        if fiscal and column and years and not events:
+            raise Unsaid("which year", (fiscal[0], column))
+        self.take(*periods, *events)
+        if column is None:
+            self._year_condition(when, periods[0])
+            return
+        self.conditions.append((Cond(within(column, when), column=f"period {column}"), (*events, *periods)))
+
+    def _date(self, events: list[Item]) -> str | None:
+        told = {event.value.column.name for event in events}  # type: ignore[attr-defined]
+        if len(told) > 1:
+            raise Unfit("two events")
+        if told:
+            return str(told.pop())
+        return self.meanings.main_date.name if self.meanings.main_date else None
+
+    def _year_condition(self, when: When, item: Item) -> None:
+        years = [c for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
+        period = when.period
+        whole = (period.start.month, period.start.day, period.end.month, period.end.day) == (1, 1, 1, 1)
+        if len(years) != 1 or not whole:
+            raise Unfit("no dates")
+        of = Column(name=years[0].name)
+        span = tuple(range(period.start.year, period.end.year))
+        if len(span) != 1:
+            raise Unfit("several years")
+        self.conditions.append((Cond(Compare(left=of, operator="=", right=Constant(value=span[0]))), (item,)))
+
+    def _compares(self) -> bool:
+        return bool(self.all("versus", "compared", "change")) or any(m.sides for m, _ in self.measures)
+
+    # comparisons of values
+
+    def _compared_values(self) -> None:
+        for condition, items in self.conditions:
+            if condition.versus:
+                self.groups.append((self._values_group(condition), items))
+        loose = [i for i in self.all("versus") if i not in self.used]
+        if loose:
+            raise Unfit("a comparison of nothing")
+
+    def _values_group(self, condition: Cond) -> Group:
+        if condition.column != "weekday":
+            return Group(condition.column or "")
+        parts = condition.condition.parts if isinstance(condition.condition, AnyOf) else (condition.condition,)
+        return Group("part of the week", Cases(conditions=tuple(parts), values=tuple(str(v) for v in condition.values)))
+
+    # shares
+
+    def _shares(self) -> None:
+        shares = self.all("share")
+        if not shares:
+            return
+        if len(shares) > 1:
+            raise Unfit("two shares")
+        item = shares[0]
+        if not isinstance(item.value, ShareOf):
+            raise Unfit("a share of nothing")
+        of = item.value.of
+        if self.rank is not None and self.rank[0].limit is not None:
+            raise Unfit("a share of the best")
+        self.take(item)
+        after = [(c, i) for c, i in self.conditions if self._is_numerator(c, i, item)]
+        if after:
+            where = _all([c.condition for c, _ in after])
+            self.conditions = [(c, i) for c, i in self.conditions if (c, i) not in after]
+            ratio = Arithmetic(operator="/", left=under(of.expression, where), right=of.expression)
+            items = (item, *(x for _, i in after for x in i))
+            self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), items))
+        elif self.groups or self.ask:
+            self.measures.insert(0, (Measure(Share(of=of.expression), f"share of {of.name}"), (item,)))
+        else:
+            raise Unfit("a share without a part")
+
+    def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
+        """What follows the whole; a period and what stands right behind the things limit both."""
+        if (condition.column or "").startswith("period ") and isinstance(condition.condition, All | Compare):
+            return False
+        if condition.versus:
+            return False
+        if any(item.first < share.first for item in items):
+            return True
+        between = self.words[share.last : items[0].first]
+        others = [
+            c
+            for c, i in self.conditions
+            if c is not condition and i[0].first > share.first and not (c.column or "").startswith("period ")
+        ]
+        describes = not any(word.lower in VERBS for word in between)
+        return not (others and describes and any(word.lower in VERBS for word in self.words[items[-1].last :]))
+
+    # phrases that say what they are only together with the rest
+
+    def _bare(self) -> None:
+        has_measure = bool(self.measures) or (self.rank is not None and self.rank[0].by is not None)
+        ranked_by = self.rank is not None and self.rank[0].by is None
+        for item in self.all("field"):
+            value: Field = item.value  # type: ignore[assignment]
+            if value.meaning in NUMBERS and self._groups_numbers(value):
+                self.groups.append((Group(value.name), self.take(item)))
+                self.penalty += 0.3
+            elif value.meaning in NUMBERS:
+                measure = self.builders.usual(value)
+                if measure is None:
+                    raise Unfit("not a measure")
+                if ranked_by and self.rank is not None and not any(True for m, _ in self.measures):
+                    self.rank = (replace(self.rank[0], by=value, judged=False), (*self.rank[1], *self.take(item)))
+                    ranked_by, has_measure = False, True
+                    continue
+                self.measures.append((measure, self.take(item)))
+                has_measure = True
+        for item in self.all("field"):
+            value = item.value  # type: ignore[assignment]
+            if item in self.used:
+                continue
+            if self._ranks_rows():
+                self.show.append((value.name, self.take(item)))
+            elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
+                raise Unfit("how many of which?")
+            elif value.meaning in ("category", "flag", "year") and (
+                has_measure or self.having or self.all("count", "split", "thing")
+            ):
+                self.groups.append((Group(value.name), self.take(item)))
+                self.penalty += 0.2 if self.all("split") else 0.6
+            elif value.meaning == "date" and self.all("over_time", "grain"):
+                self.groups.append((Group(value.name, time=True), self.take(item)))
+            elif self.ask is not None or self.all("list"):
+                self.show.append((value.name, self.take(item)))
+            else:
+                raise Unfit(f"what of {value.name}?")
+
+    def _groups_numbers(self, value: Field) -> bool:
+        """A whole number with few values, beside a measure: rooms beside the rent."""
+        column = value.column
+        whole = column is not None and "int" in column.type.lower() and (column.cardinality or 99) <= 12
+        return whole and value.meaning == "rate" and any(m.base != value for m, _ in self.measures)
+
+    def _ranks_rows(self) -> bool:
+        target = self.rank[0].target if self.rank else None
+        if target is None and self.rank and self.ask:
+            target = self.ask[0].target
+        return target is not None and isinstance(target.value, Thing) and target.value.entity.is_rows
+
+    # rankings
+
+    def _ranking(self) -> None:
+        for item in self.all("by_measure"):
+            if self.rank is None or (self.rank[0].by is not None and not self._same_by(self.rank[0].by, item.value)):
+                raise Unfit("by what no ranking goes")
+            self.rank = (replace(self.rank[0], by=item.value, judged=False), (*self.rank[1], *self.take(item)))  # type: ignore[arg-type]
+        if self.rank is None:
+            self._orders()
+            return
+        rank, items = self.rank
+        if rank.limit == 1 and rank.target is not None and self._names_several(items[0]):
+            rank = replace(rank, limit=None)  # top stores: all of them, the best first
+        target = rank.target
+        if target is None and self.ask is not None:
+            target, items = self.ask[0].target, (*items, *self.ask[1])
+            self.ask = None
+        elif self.ask is not None and target is not None:
+            asked = self.ask[0].target
+            if asked is None or self.ask[0].person or _same_target(asked, target):
+                items = (*items, *self.ask[1])
+                self.ask = None
+            elif isinstance(asked.value, Field):
+                self.show.append((asked.value.name, self.ask[1]))
+                self.ask = None
+            else:
+                raise Unfit("a ranking and another question")
+        things = [i for i in self.all("thing") if i not in self.used and not self.all("count")]
+        if target is None and things:
+            target = Target(things[0].value)  # type: ignore[arg-type]
+            items = (*items, *self.take(things[0]))
+        by = rank.by
+        if by is None and self.measures and rank.limit is not None:
+            by = self.measures[0][0]
+        if rank.limit is None:
+            if target is not None:
+                self.groups.append((self._target_group(target), items))
+            self._sort(replace(rank, by=by), items)
+            return
+        if target is None:
+            self._extreme(rank, by, items)
+            return
+        value = target.value
+        if isinstance(value, Thing) and value.entity.is_rows:
+            self._extreme_rows(rank, by, items, value)
+            return
+        group = self._target_group(target)
+        within_groups = [g for g, _ in self.groups]
+        if group in within_groups:
+            within_groups.remove(group)
+        else:
+            self.groups.append((group, items))
+            self._named_too(target, items)
+            self._known_only(group.name, items)
+        measure = self._rank_measure(rank, by)
+        if not any(m.expression == measure.expression for m, _ in self.measures):
+            self.measures.insert(0, (measure, items))
+        rank_by = None if self.measures[0][0].expression == measure.expression else measure.expression
+        self.order = RankAsked(
+            direction=rank.direction,
+            limit=rank.limit,
+            by=rank_by,
+            within=tuple(_group_name(g) for g in within_groups),
+        )
+        self.order_items = items
+
+    def _names_several(self, item: Item) -> bool:
+        """The noun behind top or best is a plural."""
+        skipped = TOPS | self.meanings.lexicon.structure
+        nouns = [w.lower for w in self.words[item.first : item.last] if w.lower not in skipped and not w.is_number]
+        word = nouns[0] if len(nouns) < item.length and nouns else ""
+        ending = word.endswith("s") and not word.endswith("ss")
+        return ending or word.endswith(("ов", "ев", "ей", "ам", "ы", "и"))
+
+    def _same_by(self, left: Measure | Field, right: object) -> bool:
+        """Best selling, by revenue: said twice."""
+        made = [self.builders.measured(side) for side in (left, right)]
+        return all(m is not None for m in made) and made[0].expression == made[1].expression  # type: ignore[union-attr]
+
+    def _rank_measure(self, rank: Rank, by: Measure | Field | None) -> Measure:
+        if by is None:
+            if rank.judged:
+                raise Unsaid("by what", self._measure_names())
+            if self.builders.amount() is not None and not self._counts_said():
+                raise Unsaid("by what", self._measure_names())
+            return self.builders.count_things(COUNT, Thing(self.meanings.entities[0], "number"))
+        if isinstance(by, Measure):
+            return by
+        adjective = any(item.category == "rank" for item in self.rank[1]) if self.rank else False
+        if by.meaning == "date":
+            function = "max" if rank.direction == "top" else "min"
+            return Measure(Aggregate(function=function, of=by.expression), by.name, base=by)
+        if (
+            by.meaning == "rate"
+            and adjective
+            and rank.target is not None
+            and by.column is not None
+            and "price" in self.meanings.names[by.column.name]
+        ):
+            function = "max" if rank.direction == "top" else "min"
+            return Measure(Aggregate(function=function, of=by.expression), by.name, base=by)
+        measure = self.builders.usual(by)
+        if measure is None:
+            raise Unfit("ranked by no number")
+        return measure
+
+    def _counts_said(self) -> bool:
+        return bool(self.all("count"))
+
+    def _measure_names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] in NUMBERS)
+
+    def _target_group(self, target: Target) -> Group:
+        value = target.value
+        match value:
+            case Field(column=column) if column is not None and value.meaning not in ("date",):
+                return Group(value.name)
+            case Field(meaning="date"):
+                return Group(value.name, time=True, grain="day")
+            case Thing(entity=entity):
+                assert entity.column is not None
+                if entity.column.name in self.meanings.foreign:
+                    raise Unfit("its names are in another table")
+                return Group(entity.column.name)
+            case Unit(grain=grain):
+                if self.meanings.main_date is None:
+                    raise Unfit("no dates")
+                return Group(self.meanings.main_date.name, grain=grain, time=True)
+            case PartOfDate():
+                made = self.builders.part_group(value)
+                if made is None:
+                    raise Unfit("no hours")
+                return made
+        raise Unfit("ranks nothing")
+
+    def _known_only(self, column: str, items: tuple[Item, ...]) -> None:
+        """Among the best stores there is none without a name."""
+        known = self.meanings.table.find(column)
+        if known is not None and known.nulls and known.kind == "text":
+            self.conditions.append((Cond(Not(part=Missing(of=Column(name=column)))), items))
+
+    def _named_too(self, target: Target, items: tuple[Item, ...]) -> None:
+        """Things by id are shown with their names; two may be called the same."""
+        if isinstance(target.value, Thing) and not target.value.entity.is_rows:
+            for column in self.meanings.name_columns(target.value.entity):
+                self.groups.append((Group(column.name), items))
+
+    def _extreme(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
+        """The highest score itself, or of the groups the one that has it."""
+        if isinstance(by, Field) and not self.groups and not self.measures:
+            function = "max" if rank.direction == "top" else "min"
+            self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
+            self.rank = None
+            self.order, self.order_items = None, ()
+            return
+        if isinstance(by, Field) and self.groups and not self.measures:
+            function = "max" if rank.direction == "top" else "min"
+            self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
+            self.rank = None
+            self.order, self.order_items = None, ()
+            return
+        raise Unfit("the most of nothing")
+
+    def _extreme_rows(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...], thing: Thing) -> None:
+        """The rows themselves, by the number that was said."""
+        base = by if isinstance(by, Field) else by.base if isinstance(by, Measure) else None
+        if base is None:
+            if by is None:
+                raise Unsaid("by what", self._measure_names())
+            raise Unfit("rows have no such number")
+        if (
+            isinstance(by, Measure)
+            and isinstance(by.expression, Aggregate)
+            and not by.usual
+            and by.expression.function not in ("max", "min")
+        ):
+            raise Unfit("rows have no averages")
+        names = [c.name for c in self.meanings.name_columns(self.meanings.entities[0])]
+        keys = [key[0] for key in self.meanings.table.keys if len(key) == 1]
+        shown = [*names[:3]] or keys[:1]
+        shown += [name for name, _ in self.show if name not in shown]
+        if base.column is not None and base.name not in shown:
+            shown.append(base.name)
+        if not shown:
+            shown = [c.name for c in self.meanings.table.columns[:12]]
+        within_groups = [_group_name(g) for g, _ in self.groups]
+        self.columns = tuple(dict.fromkeys([*within_groups, *shown]))
+        self.columns_items = (
+            *items,
+            *(i for _, more in self.show for i in more),
+            *(i for _, more in self.groups for i in more),
+        )
+        self.groups = []
+        self.measures = []
+        self.order = RankAsked(
+            direction=rank.direction, limit=rank.limit, by=base.expression, within=tuple(within_groups)
+        )
+        self.order_items = items
+
+    def _sort(self, rank: Rank, items: tuple[Item, ...]) -> None:
+        measure = rank.by if isinstance(rank.by, Measure) else self.builders.usual(rank.by) if rank.by else None
+        if measure is not None and not self.measures:
+            self.measures.append((measure, items))
+        same = measure is None or any(m.expression == measure.expression for m, _ in self.measures)
+        self.order = RankAsked(
+            direction=rank.direction,
+            by=None if same or measure is None else measure.expression,
+        )
+        self.order_items = items
+        self.rank = None
+
+    order: RankAsked | None = None
+    order_items: tuple[Item, ...] = ()
+    columns: tuple[str, ...] = ()
+    columns_items: tuple[Item, ...] = ()
+    date: str | None = None
+
+    def _orders(self) -> None:
+        orders = self.all("order")
+        if orders:
+            self.order = RankAsked(direction=orders[0].value.direction)  # type: ignore[attr-defined]
+            self.order_items = self.take(*orders)
+
+    # questions: which, who, list
+
+    def _asked(self) -> None:
+        for item in self.all("order"):
+            if item not in self.used:
+                self.order = RankAsked(direction=item.value.direction)  # type: ignore[attr-defined]
+                self.order_items = self.take(item)
+        if self.ask is None:
+            return
+        ask, items = self.ask
+        target = ask.target
+        assert target is not None
+        value = target.value
+        self._summed_conditions(target)
+        if isinstance(value, Field) and value.meaning in ("category", "name", "identifier", "flag", "year"):
+            if self.measures or self.having:
+                self.groups.append((Group(value.name), items))
+            else:
+                self._list([value.name, *(name for name, _ in self.show)], items, distinct=True)
+        elif isinstance(value, Thing):
+            self._ask_things(value, items)
+        elif isinstance(value, Unit | PartOfDate) or (isinstance(value, Field) and value.meaning == "date"):
+            if not self.having and not self.measures:
+                raise Unfit("which day of what")
+            self.groups.append((self._target_group(target), items))
+        else:
+            raise Unfit("asks for nothing")
+
+    def _ask_things(self, thing: Thing, items: tuple[Item, ...]) -> None:
+        entity = thing.entity
+        names = [c.name for c in self.meanings.name_columns(entity)]
+        if entity.is_rows:
+            if self.having:
+                raise Unfit("rows have no groups")
+            measured = [m for m, _ in self.measures]
+            if measured and not all(m.usual and m.base and m.base.column for m in measured):
+                raise Unfit("rows and a measure")
+            shown = [*names, *(name for name, _ in self.show), *(m.base.name for m in measured if m.base)]
+            items = (*items, *(i for _, more in self.measures for i in more))
+            self.measures = []
+            self._list(shown or [c.name for c in self.meanings.table.columns[:20]], items, distinct=False)
+            return
+        assert entity.column is not None
+        key = entity.column.name
+        if key in self.meanings.foreign:
+            raise Unfit("its names are in another table")
+        if self.having or self.measures:
+            self.groups.append((Group(key), items))
+            self._named_too(Target(thing), items)
+            if entity.column.nulls:
+                self.conditions.append((Cond(Not(part=Missing(of=Column(name=key)))), items))
+        else:
+            self._list([key, *names, *(name for name, _ in self.show)], items, distinct=True)
+
+    def _list(self, names: list[str], items: tuple[Item, ...], *, distinct: bool) -> None:
+        self.columns = tuple(dict.fromkeys(names))
+        self.columns_items = (*items, *(i for _, more in self.show for i in more))
+        self.distinct = distinct
+
+    def _summed_conditions(self, target: Target) -> None:
+        """Stores with sales over 10k: the sales of a store are its total."""
+        if isinstance(target.value, Thing) and target.value.entity.is_rows:
+            return
+        for condition, items in tuple(self.conditions):
+            made = condition.condition
+            if condition.column is None and isinstance(made, Compare) and isinstance(made.left, Column):
+                known = self.meanings.of.get(made.left.name)
+                right = made.right
+                if known in ("amount", "count"):
+                    new = Compare(
+                        left=_sum(made.left),
+                        operator=made.operator,
+                        right=_sum(right) if isinstance(right, Column) else right,
+                    )
+                    self.conditions.remove((condition, items))
+                    self.having.append((Cond(new, groups=True), items))
+
+    # counting
+
+    def _counting(self) -> None:
+        counts = [item for item in self.all("count") if item not in self.used]
+        things = [item for item in self.all("thing") if item not in self.used]
+        if counts and (self.columns or (self.order_items and self.rank and self.rank[0].limit is not None)):
+            raise Unfit("counts and lists")
+        if len({t.value for t in things}) > 1:
+            rows = [t for t in things if t.value.entity.is_rows]  # type: ignore[attr-defined]
+            if len(rows) != len(things):
+                raise Unfit("two kinds of things")
+        if counts and not self.measures:
+            entity = things[0].value if things else Thing(self.meanings.entities[0], "rows")
+            made = self.builders.count_things(COUNT, entity)  # type: ignore[arg-type]
+            if not things:
+                self.penalty += 0.3
+            self.measures.append((made, self.take(*counts, *things[:1])))
+        elif counts:
+            raise Unfit("a count of nothing")
+        for item in things:
+            if item in self.used:
+                continue
+            thing: Thing = item.value  # type: ignore[assignment]
+            if self.columns or self.measures:
+                counted = [m for m, _ in self.measures if m.counts == thing.entity]
+                if not thing.entity.is_rows and not counted and not self._describes(thing):
+                    raise Unfit("things beside a measure")
+                self.take(item)
+            elif self.groups or self.sides:
+                made = self.builders.count_things(COUNT, thing)
+                self.measures.append((made, self.take(item)))
+            elif self.having:
+                self.ask = (Ask(Target(thing)), self.take(item))
+                self._asked()
+            elif self.all("list"):
+                self._ask_things(thing, self.take(item))
+            else:
+                raise Unfit("what of the things?")
+
+    def _describes(self, thing: Thing) -> bool:
+        """`average score of students`: the rows of things; their scores, not the things, are averaged."""
+        return all(m.base is not None and m.base.meaning in NUMBERS for m, _ in self.measures)
+
+    # one level of nesting
+
+    def _nested(self) -> None:
+        if not self.having or self.groups:
+            return
+        if len(self.measures) != 1:
+            raise Unfit("a condition on groups without groups")
+        measure, items = self.measures[0]
+        key = None
+        match measure.expression:
+            case Aggregate(function="count_distinct", of=Column(name=name), where=None):
+                key = name
+        if key is None:
+            raise Unfit("a condition on groups without groups")
+        measures: list[EachMeasure] = []
+        wheres: list[Part] = []
+        for number, (condition, more) in enumerate(self.having):
+            compare = condition.condition
+            assert isinstance(compare, Compare)
+            name = f"its number {number + 1}" if number else "its number"
+            measures.append(EachMeasure(name=name, expression=compare.left))
+            own = compare.model_copy(update={"left": Column(name=name)})
+            wheres.append(Part(f"filter:{name}", Filter(condition=own), more))
+        self.each = Part("each:thing", Each(keys=(key,), measures=tuple(measures)), items)
+        self.parts += wheres
+        self.having = []
+        self.measures = [(replace(measure, expression=Rows()), items)]
+
+    # series
+
+    def _series(self) -> None:
+        trends = self.all("over_time")
+        if (
+            trends
+            and not any(g.time for g, _ in self.groups)
+            and not any(self.meanings.of.get(g.name) == "year" for g, _ in self.groups)
+        ):
+            self.groups.insert(0, (self._time_axis(), tuple(trends)))
+        self._event_axis()
+        self._listed_values()
+        changes = [item for item in self.all("change") if item not in self.used]
+        priors = [item for item in self.all("over_prior") if item not in self.used]
+        if (changes or priors) and not self.measures:
+            raise Unfit("a change of nothing")
+        if priors:
+            first, items = self.measures[0]
+            made = self.builders.over_prior(priors[0].value, first)  # type: ignore[arg-type]
+            if made is None:
+                raise Unfit("a change of a change")
+            self.measures[0] = (made, (*items, *self.take(*priors, *changes)))
+            changes = []
+        if changes:
+            first, items = self.measures[0]
+            self.measures[0] = (replace(first, sides=True), (*items, *self.take(*changes)))
+        if self.sides:
+            self._two_sides()
+            return
+        made_measures = []
+        for measure, items in self.measures:
+            if measure.sides:
+                if not any(g.time for g, _ in self.groups):
+                    raise Unfit("a change without times")
+                measure = replace(
+                    measure,
+                    expression=Change(of=measure.expression, ratio=True),
+                    sides=False,
+                    name=f"{measure.name} growth",
+                )
+            made_measures.append((measure, items))
+        self.measures = made_measures
+        follows = [
+            m for m, _ in self.measures if any(isinstance(p, Change | Running | Moving) for p in walk(m.expression))
+        ]
+        if not follows:
+            return
+        times = [place for place, (g, _) in enumerate(self.groups) if g.time]
+        ordered = [g for g, _ in self.groups if not g.time]
+        if not times:
+            grain = next((m.grain for m in follows if m.grain), None)
+            yearly = [g for g in ordered if "year" in g.name.lower() or "год" in g.name.lower()]
+            if grain == "year" and yearly:
+                return
+            if grain is None or self.meanings.main_date is None:
+                raise Unfit("a series without a time axis")
+            items = next(i for m, i in self.measures if m is follows[0])
+            self.groups.insert(0, (Group(self.meanings.main_date.name, grain=grain, time=True), items))
+            times = [0]
+        group, items = self.groups[times[0]]
+        grain = group.grain or next((m.grain for m in follows if m.grain), None)
+        if grain is None:
+            raise Unfit("a series without a grain")
+        self.groups[times[0]] = (replace(group, grain=grain), items)
+        known = self.meanings.table.find(group.name)
+        if known is not None and known.nulls:
+            self.conditions.append((Cond(Not(part=Missing(of=Column(name=group.name)))), items))
+        if any(isinstance(p, Moving) for m in follows for p in walk(m.expression)):
+            self._filter_groups(group.name, grain, times[0])
+
+    def _event_axis(self) -> None:
+        """Tickets closed in 2025, by month: by the month in which they were closed."""
+        main = self.meanings.main_date.name if self.meanings.main_date else None
+        told = {
+            (c.column or "").removeprefix("period ")
+            for c, _ in self.conditions
+            if (c.column or "").startswith("period ")
+        }
+        if len(told) == 1 and told != {main}:
+            column = told.pop()
+            self.groups = [(replace(g, name=column) if g.time and g.name == main else g, i) for g, i in self.groups]
+
+    def _listed_values(self) -> None:
+        """Sales of furniture, books and toys over time: a line for each."""
+        grouped = {g.name for g, _ in self.groups}
+        if any(g.time for g, _ in self.groups) and self.measures:
+            for condition, items in self.conditions:
+                listed = len(condition.values) > 1 and not condition.negated and not condition.versus
+                if (
+                    listed
+                    and condition.column
+                    and condition.column not in grouped
+                    and self.meanings.table.find(condition.column)
+                ):
+                    self.groups.append((Group(condition.column), items))
+                    grouped.add(condition.column)
+
+    def _time_axis(self) -> Group:
+        if self.meanings.main_date is not None:
+            return Group(self.meanings.main_date.name, time=True)
+        years = [c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
+        if len(years) != 1:
+            raise Unfit("no time axis")
+        return Group(years[0])
+
+    def _filter_groups(self, column: str, grain: str, place: int) -> None:
+        """The first days of a moving average look back beyond the period that is shown."""
+        name = grain
+        made: list[tuple[Cond, tuple[Item, ...]]] = []
+        for condition, items in self.conditions:
+            if condition.column == f"period {column}":
+                condition = replace(condition, condition=_over(condition.condition, column, name))
+            made.append((condition, items))
+        self.conditions = made
+        items = self.groups[place][1]
+        self.groups[place] = (Group(name, DateCut(of=Column(name=column), grain=grain), time=False), items)
+
+    def _two_sides(self) -> None:
+        """Each period's value, and the change from the earlier to the later."""
+        if self.date is None or not self.measures:
+            raise Unfit("two periods of nothing")
+        (left, left_item), (right, right_item) = sorted(self.sides, key=lambda side: side[0].period.start)
+        changed: list[tuple[Measure, tuple[Item, ...]]] = []
+        both = (left_item, right_item)
+        for measure, items in self.measures:
+            base = measure.expression
+            early = under(base, within(self.date, left))
+            late = under(base, within(self.date, right))
+            name = measure.name.removesuffix(" change").removesuffix(" ratio")
+            changed.append((Measure(late, f"{name} {right.period.phrase}"), (*items, *both)))
+            changed.append((Measure(early, f"{name} {left.period.phrase}"), (*items, *both)))
+            growth = Arithmetic(
+                operator="-", left=Arithmetic(operator="/", left=late, right=early), right=Constant(value=1)
+            )
+            changed.append((Measure(growth, f"{name} growth"), (*items, *both)))
+        self.measures = changed
+
+    # the result
+
+    def _values_of_named(self) -> None:
+        """Anna's salary: the value of each row that is called so, not an average."""
+        named = [c for c, _ in self.conditions if c.column and self.meanings.of.get(c.column) == "name"]
+        alone = len(self.measures) == 1 and not self.groups and not self.having and self.order is None and not self.each
+        if not (named and alone and self.meanings.person and self.meanings.person.is_rows):
+            return
+        measure, items = self.measures[0]
+        if measure.usual and measure.base is not None and measure.base.column is not None:
+            names = [c.name for c in self.meanings.name_columns(self.meanings.person)]
+            self.measures = []
+            self.columns = tuple(dict.fromkeys([*names, measure.base.name]))
+            self.columns_items = items
+
+    def _check(self) -> None:
+        self._values_of_named()
+        if self.all("split") and not self.groups:
+            raise Unfit("a breakdown by nothing")
+        if self.distinct and any(c.negated and (c.column or "").startswith("period ") for c, _ in self.conditions):
+            raise Unfit("those without rows in a period")
+        things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
+        if things and any(word.lower in ("never", "always", "никогда") for word in self.words):
+            raise Unfit("never, of things with several rows each")
+        if self.all("compared") and not (self.groups or self.sides or len(self.measures) > 1):
+            raise Unfit("a comparison of nothing")
+        left = [item for item in self.cover.items if item not in self.used]
+        if left:
+            raise Unfit(f"{left[0].category} has no place")
+        if not self.measures and not self.columns and not (self.having and self.groups):
+            if self.groups:
+                self.measures.append(
+                    (self.builders.count_things(COUNT, Thing(self.meanings.entities[0], "number")), self.groups[0][1])
+                )
+                self.penalty += 0.5
+            else:
+                raise Unfit("nothing is asked for")
+        if self.columns and (self.measures or self.having):
+            raise Unfit("rows and measures")
+        if self.having and not self.groups and not self.each:
+            raise Unfit("a condition on groups without groups")
+        for group, items in self.groups:
+            if isinstance(group.expression, Bins):
+                self.conditions.append((Cond(Not(part=Missing(of=group.expression.of))), items))
+        expressions = [m.expression for m, _ in self.measures]
+        if len(set(expressions)) < len(expressions):
+            raise Unfit("a measure twice")
+        names = [g.name for g, _ in self.groups]
+        if len(set(names)) < len(names):
+            raise Unfit("a group twice")
+        for group, _ in self.groups:
+            if any(c.column == group.name and len(c.values) == 1 and not c.negated for c, _ in self.conditions):
+                self.penalty += 0.5
+
+    def _write(self) -> None:
+        taken: dict[str, int] = {}
+        for measure, items in self.measures:
+            self.parts.append(self._metric(measure, items, taken))
+        for group, items in self.groups:
+            self.parts.append(self._grouped(group, items))
+        if self.each:
+            self.parts.append(self.each)
+        for number, (condition, items) in enumerate((*self.conditions, *self.having)):
+            self.parts.append(Part(f"filter:{number}", _short(condition), items))
+        if self.columns:
+            value = ColumnsAsked(columns=self.columns, distinct=self.distinct)
+            self.parts.append(Part("columns:shown", value, self.columns_items))
+        if self.order is not None:
+            self.parts.append(Part(f"rank:{self.order.direction}", self.order, self.order_items))
+        self._outputs()
+
+    def _metric(self, measure: Measure, items: tuple[Item, ...], taken: dict[str, int]) -> Part:
+        expression = measure.expression
+        name = measure.name
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            name = f"{name} {taken[name]}"
+        match expression:
+            case Rows(where=None) if len(self.measures) == 1 and not self.each:
+                return Part("metric:rows", Metric(function="count"), items)
+            case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
+                usual = measure.usual
+                value = Metric(column=column, function=function, usual=function if usual else None)
+                return Part(self._free(f"metric:{column}"), value, items)
+        if name in {c.name for c in self.meanings.table.columns}:
+            name = f"{name} value"
+        return Part(f"metric:{name}", Metric(expression=expression, name=name[:120]), items)
+
+    def _free(self, id_: str) -> str:
+        taken = {part.id for part in self.parts}
+        return id_ if id_ not in taken else next(f"{id_} {n}" for n in range(2, 99) if f"{id_} {n}" not in taken)
+
+    def _grouped(self, group: Group, items: tuple[Item, ...]) -> Part:
+        if group.time:
+            return Part(f"time:{group.name}", Time(column=group.name, grain=group.grain), items)
+        ordered = isinstance(group.expression, DateCut | DatePart) or self.meanings.of.get(group.name) == "year"
+        return Part(
+            f"group_by:{group.name}", GroupBy(column=group.name, expression=group.expression, ordered=ordered), items
+        )
+
+    def _outputs(self) -> None:
+        charts = self.all("chart")
+        kinds = [item.value.value for item in charts if item.value.value != "any"]  # type: ignore[attr-defined]
+        drawn = bool(self.groups and self.measures and len(self.groups) <= 2)
+        if charts and not drawn:
+            raise Unfit("a chart of nothing")
+        anchor = self.parts[0].items if self.parts else ()
+        if drawn and not self.all("table"):
+            self.parts.append(
+                Part(
+                    "output:chart",
+                    OutputAsked(label="chart", chart=kinds[0] if kinds else None),
+                    tuple(charts) or anchor,
+                    implied=not charts,
+                )
+            )
+        self.parts.append(
+            Part("output:table", OutputAsked(label="table"), tuple(self.all("table")) or anchor, implied=True)
+        )
+
+    def _reading(self) -> Reading:
+        extra = self.all("whole_time", "in_percent", "list", "compared", "over_time", "split", "who", "thing")
+        covered = {i for part in self.parts for i in part.items}
+        loose = tuple(i for i in extra if i not in covered)
+        if loose and self.parts:
+            self.parts[0].items = (*self.parts[0].items, *loose)
+        requirements = tuple(self._requirement(part) for part in self.parts)
+        implied = tuple(self._analyses(requirements))
+        ids = {r.id for r in requirements}
+        return Reading(
+            question=self.text,
+            language=language_of(self.text),
+            tables=(self.meanings.table.name,),
+            requirements=(*requirements, *(r for r in implied if r.id not in ids)),
+            intents=(Intent(name=self._intent(), confidence=1.0),),
+        )
+
+    def _intent(self) -> str:
+        if self.columns:
+            return "detail"
+        if self.order is not None and self.order.limit is not None:
+            return "ranking"
+        if any(g.time for g, _ in self.groups):
+            return "time_series"
+        return "comparison" if self.groups else "total"
+
+    def _analyses(self, requirements: Sequence[Requirement]) -> Iterator[Requirement]:
+        intent = self._intent()
+        labels: list[str] = []
+        if any(isinstance(r.value, Metric) and r.value.function == "sum" for r in requirements):
+            labels.append("total")
+        if any(isinstance(r.value, GroupBy) for r in requirements) and intent in (
+            "comparison",
+            "time_series",
+            "ranking",
+        ):
+            labels.append("compare")
+        labels += {"ranking": ["ranking"], "time_series": ["trend"], "detail": ["detail"]}.get(intent, [])
+        for label in labels:
+            yield Requirement(
+                id=f"analysis:{label}",
+                value=AnalysisAsked(label=label),
+                evidence=requirements[0].evidence,
+                implied=True,
+            )
+
+    def _requirement(self, part: Part) -> Requirement:
+        items = sorted(part.items, key=lambda item: item.first)
+        spans = _merged([(item.first, item.last) for item in items]) or [(0, len(self.words))]
+        evidence = [self._evidence(first, last) for first, last in spans]
+        return Requirement.model_validate(
+            {
+                "id": part.id[:256],
+                "value": part.value,
+                "evidence": evidence[0],
+                "also": tuple(evidence[1:]),
+                "implied": part.implied,
+            }
+        )
+
+    def _evidence(self, first: int, last: int) -> Evidence:
+        start, end = self.words[first].start, self.words[last - 1].end
+        return Evidence(text=self.text[start:end][:500], start=start)
+
+
+TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
+VERBS = frozenset({"is", "are", "was", "were", "have", "has", "had", "that", "who", "which", "get", "got", "do", "did"})
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(set(spans)):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _same_target(left: Target, right: Target) -> bool:
+    return left.value == right.value
+
+
+def _group_name(group: Group) -> str:
+    return group.name
+
+
+def _all(conditions: list[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
+
+
+def _sum(node: Expression) -> Expression:
+    return Aggregate(function="sum", of=node)
+
+
+def _over(node: Any, column: str, name: str) -> Any:
+    if isinstance(node, Column) and node.name == column:
+        return Column(name=name)
+    return mapped(node, lambda part: _over(part, column, name))
+
+
+def _short(condition: Cond) -> Filter:
+    """A comparison of a column with values where that says it."""
+    made = condition.condition
+    match made:
+        case Compare(left=Column(name=name), operator=operator, right=Constant(value=value)) if level(made) == "row":
+            return Filter(column=name, operator=operator, values=(value,))
+        case All(
+            parts=(
+                Compare(left=Column(name=name), operator=">=", right=Constant(value=str() as start)),
+                Compare(left=Column(name=other), operator="<", right=Constant(value=str() as end)),
+            )
+        ) if name == other and (condition.column or "").startswith("period ") and condition.column == f"period {name}":
+            return Filter(column=name, operator="between", values=(start, end))
+    if (
+        condition.column
+        and condition.values
+        and not condition.groups
+        and condition.column != "weekday"
+        and not condition.versus
+    ):
+        among = Filter(column=condition.column, operator="in", values=condition.values)
+        return among.model_copy(update={"operator": "not in"}) if condition.negated else among
+    return Filter(condition=made)

@@ -1,0 +1,120 @@
+"""The lexicon of the grammar: phrases by category, and what is known about words in the names of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from groundplan.text.stems import lower, stem
+from groundplan.text.words import Word, words_of
+
+FILE = Path(__file__).with_name("lexicon.yaml")
+Key = tuple[str, ...]
+LISTS = frozenset(
+    {
+        "things",
+        "persons",
+        "means",
+        "abbreviations",
+        "numbers",
+        "structure",
+        "formula_parts",
+        "multiples",
+        "spelt_numbers",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What people say, and the words that names of columns use for it."""
+
+    say: frozenset[Key]
+    names: frozenset[Key]
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    phrases: Mapping[Key, tuple[tuple[str, str], ...]]  # stems, or `=` and a word as written: category and value
+    longest: int
+    structure: frozenset[str]
+    things: tuple[frozenset[str], ...]
+    persons: frozenset[str]
+    means: tuple[Saying, ...]
+    abbreviations: Mapping[str, str]
+    numbers: Mapping[str, frozenset[str]]
+    formula_parts: Mapping[str, tuple[str, ...]]
+    multiples: Mapping[str, int]
+    spelt_numbers: Mapping[str, int]
+    values: Mapping[str, Mapping[str, frozenset[str]]]  # category: value: words, in lower case
+
+    def find(self, words: tuple[Word, ...], first: int, last: int) -> Iterable[tuple[str, str]]:
+        """Category and value of the phrase that these words are."""
+        span = words[first:last]
+        found = [*self.phrases.get(tuple(word.stem for word in span), ())]
+        if len(span) == 1:
+            found += self.phrases.get((f"={span[0].lower}",), ())
+        return found
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        return self._vocabulary
+
+    _vocabulary: frozenset[str] = frozenset()
+
+
+def stems_of(phrase: str) -> Key:
+    return tuple(word.stem for word in words_of(phrase))
+
+
+MOST = ("самый", "самая", "самое", "самой", "самого", "самых", "самую", "самые", "самым", "самом")
+
+
+def _keys(text: str) -> Iterable[Key]:
+    """As written behind `=`, otherwise by stems; the forms of `самый` have stems of their own."""
+    if text.startswith("=") and len(text) > 1:
+        return [(text,)]
+    first, _, rest = text.partition(" ")
+    return [stems_of(f"{form} {rest}") for form in MOST] if first == MOST[0] and rest else [stems_of(text)]
+
+
+@cache
+def load() -> Lexicon:
+    """The lexicon of lexicon.yaml, read once."""
+    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    phrases: dict[Key, list[tuple[str, str]]] = {}
+    spelt: set[str] = set()
+    for category, values in raw.items():
+        if category in LISTS:
+            continue
+        for value, listed in values.items():
+            for phrase in listed:
+                text = str(phrase)
+                for key in _keys(text):
+                    phrases.setdefault(key, []).append((category, str(value)))
+                if category not in ("yes_no", "sex_values", "event_names"):
+                    spelt.update(word.lower for word in words_of(text) if len(word.lower) > 4)
+    return Lexicon(
+        phrases={key: tuple(dict.fromkeys(found)) for key, found in phrases.items()},
+        longest=max(map(len, phrases)),
+        structure=frozenset(lower(word) for line in raw["structure"] for word in line.split()),
+        things=tuple(frozenset(stem(word) for word in group) for group in raw["things"]),
+        persons=frozenset(map(stem, raw["persons"])),
+        means=tuple(
+            Saying(frozenset(map(stems_of, one["say"])), frozenset(map(stems_of, one["names"]))) for one in raw["means"]
+        ),
+        abbreviations={lower(short): long for short, long in raw["abbreviations"].items()},
+        numbers={kind: frozenset(map(stem, words)) for kind, words in raw["numbers"].items()},
+        formula_parts={name: tuple(forms) for name, forms in raw["formula_parts"].items()},
+        multiples=raw["multiples"],
+        spelt_numbers=raw["spelt_numbers"],
+        values={
+            category: {value: frozenset(lower(str(word)) for word in words) for value, words in raw[category].items()}
+            for category in ("yes_no", "sex_values", "event_names")
+        },
+        _vocabulary=frozenset(spelt),
+    )

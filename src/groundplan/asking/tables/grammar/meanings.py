@@ -1,0 +1,214 @@
+"""What the columns of a table mean: what is summed, averaged or counted, what a row is, when events were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
+from groundplan.contracts.schema import Column, Table
+from groundplan.text.names import split_name
+from groundplan.text.stems import lower, stem
+
+Meaning = Literal["amount", "count", "rate", "identifier", "flag", "date", "year", "category", "name", "text"]
+IDENTIFYING = frozenset(
+    {"id", "no", "number", "key", "code", "uuid", "sku", "ref", "reference", "ид", "код", "номер", "артикул"}
+)
+NAMING = frozenset({"name", "имя", "фио", "фамилия", "название", "title"})
+YEARS = frozenset({"year", "год"})
+DATING = frozenset({"date", "time", "timestamp", "day", "at", "on", "datetime", "дата", "время", "день"})
+STEPS = ("grade", "level", "class", "tier", "floor", "класс", "уровень", "этаж", "курс")  # numbered, not measured
+EVENT_NOUNS = {
+    "visit": ("visit", "check-in", "checkin", "посещение", "визит"),
+    "book": ("booking", "reservation", "бронирование", "бронь"),
+    "order": ("order", "заказ"),
+    "open": ("ticket", "case", "request", "заявка", "обращение"),
+    "ship": ("shipment", "отправка"),
+    "pay": ("payment", "платеж"),
+}
+MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
+MANY = 0.5  # of the rows: so many different values of a text name the rows
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A kind of thing that the table has rows of, and how it is counted: by rows, or by the ids of `column`."""
+
+    nouns: frozenset[str]  # stems
+    column: Column | None  # None: a row is one
+    called: str
+
+    @property
+    def is_rows(self) -> bool:
+        return self.column is None
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """The table as the grammar sees it."""
+
+    table: Table
+    values: Mapping[str, tuple[str, ...]]
+    lexicon: Lexicon
+    foreign: frozenset[str] = frozenset()  # columns that point at another table, which has the names
+
+    @cached_property
+    def of(self) -> Mapping[str, Meaning]:
+        return {column.name: self._meaning(column) for column in self.table.columns}
+
+    @cached_property
+    def names(self) -> Mapping[str, Key]:
+        """The words of each column's name as stems, abbreviations written out, units left out."""
+        return {column.name: self._name(column.name) for column in self.table.columns}
+
+    def _name(self, name: str) -> Key:
+        words = split_name(name)
+        long = [self.lexicon.abbreviations.get(word, word) for word in words]
+        found = tuple(stem(part) for word in long for part in word.split())
+        return found or tuple(map(stem, words))
+
+    def _meaning(self, column: Column) -> Meaning:
+        words = split_name(column.name)
+        last = words[-1] if words else ""
+        rows = self.table.row_count or 0
+        if column.kind == "time" or column.role == "temporal":
+            return "date"
+        if column.kind == "boolean" or self.yes_value(column) is not None:
+            return "flag"
+        if column.role == "id" or (last in IDENTIFYING and column.kind in ("text", "number")):
+            return "identifier"
+        if column.kind == "number":
+            return "year" if last in YEARS else self._number(column)
+        if set(words) & NAMING:
+            return "name"
+        if rows >= 20 and (column.cardinality or 0) > MANY * rows:
+            return "identifier" if self._looks_like_codes(column) else "name"
+        return "category"
+
+    def _looks_like_codes(self, column: Column) -> bool:
+        return any(any(letter.isdigit() for letter in value) for value in self.values.get(column.name, ())[:20])
+
+    def _number(self, column: Column) -> Meaning:
+        stems = self.names[column.name]
+        few = (
+            "float" not in column.type.lower()
+            and "double" not in column.type.lower()
+            and (column.cardinality or 99) <= 20
+        )
+        if few and {*stems} & {*map(stem, STEPS)}:
+            return "category"
+        for word in reversed(stems):
+            for kind in ("rate", "count", "amount"):
+                if word in self.lexicon.numbers[kind]:
+                    return kind
+        return "amount" if {*split_name(column.name)} & MONEY else "rate"
+
+    def yes_value(self, column: Column) -> str | int | bool | None:
+        """The value of a flag that means yes, however it is written."""
+        if column.kind == "boolean":
+            return True
+        if column.kind == "number":
+            flag = (column.least, column.greatest) == (0, 1) and column.cardinality == 2
+            return 1 if flag else None
+        values = self.values.get(column.name, ())
+        if column.kind != "text" or not 1 <= len(values) <= 2 or (column.cardinality or 0) > 2:
+            return None
+        spelt = self.lexicon.values["yes_no"]
+        yes = [value for value in values if lower(value) in spelt["yes"]]
+        no = [value for value in values if lower(value) in spelt["no"]]
+        return yes[0] if yes and len(yes) + len(no) == len(values) else None
+
+    def no_value(self, column: Column) -> str | int | bool | None:
+        if column.kind == "boolean":
+            return False
+        if column.kind == "number":
+            return 0
+        yes = self.yes_value(column)
+        return next((value for value in self.values.get(column.name, ()) if value != yes), None)
+
+    @cached_property
+    def dates(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.table.columns if self.of[column.name] == "date")
+
+    @cached_property
+    def main_date(self) -> Column | None:
+        """Present in every row; of those the one with about the most different days, the earliest first.
+
+        The date on which a member joined is the same in all of the member's rows; the date of the visit is not.
+        """
+        fewest = min((c.nulls or 0 for c in self.dates), default=0)
+        whole = [c for c in self.dates if (c.nulls or 0) == fewest]
+        most = max((c.cardinality or 0 for c in whole), default=0)
+        varied = [c for c in whole if (c.cardinality or 0) >= 0.8 * most]
+        ranked = sorted(varied, key=lambda c: (str(c.least or "~"), self.table.columns.index(c)))
+        return ranked[0] if ranked else None
+
+    @cached_property
+    def events(self) -> Mapping[str, Column]:
+        """The date of each kind of event that the names of columns tell."""
+        found: dict[str, Column] = {}
+        for event, names in self.lexicon.values["event_names"].items():
+            keys = {stems_of(name) for name in names}
+            for column in self.dates:
+                own = tuple(word for word in self.names[column.name] if word not in map(stem, DATING))
+                runs = {own[i:j] for i in range(len(own)) for j in range(i + 1, len(own) + 1)}
+                if runs & keys:
+                    found.setdefault(event, column)
+        return found
+
+    @cached_property
+    def entities(self) -> tuple[Entity, ...]:
+        """What a row is, and the things that have ids."""
+        found: list[Entity] = []
+        row_nouns = {stem(word) for word in split_name(self.table.name)}
+        for column in self.table.columns:
+            if self.of[column.name] != "identifier":
+                continue
+            words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
+            nouns = {stem(word) for word in words} or {self.names[column.name][0]}
+            if self._is_key(column):
+                row_nouns |= nouns
+            else:
+                found.append(Entity(self._alike(nouns), column, column.name))
+        main = self.main_date
+        if main is not None:  # the date of an order: the rows are orders
+            telling = {word for word in self.names[main.name] if word not in map(stem, DATING)}
+            events = [event for event, column in self.events.items() if column == main]
+            row_nouns |= telling | {noun for event in events for noun in map(stem, EVENT_NOUNS.get(event, ()))}
+        of_ids = frozenset[str]().union(*(entity.nouns for entity in found))
+        own = Entity(self._alike(row_nouns) - of_ids, None, self.table.name)
+        return (own, *found)
+
+    def _is_key(self, column: Column) -> bool:
+        rows = self.table.row_count or 0
+        return (column.name,) in self.table.keys or (bool(rows) and (column.cardinality or 0) >= 0.98 * rows)
+
+    def _alike(self, nouns: set[str]) -> frozenset[str]:
+        groups = [group for group in self.lexicon.things if group & nouns]
+        return frozenset(nouns).union(*groups)
+
+    @cached_property
+    def person(self) -> Entity | None:
+        """The people of the table: its rows, or the only things among them that are persons."""
+        persons = [entity for entity in self.entities if entity.nouns & self.lexicon.persons]
+        rows = [entity for entity in persons if entity.is_rows]
+        return rows[0] if rows else persons[0] if len(persons) == 1 else None
+
+    def name_columns(self, entity: Entity | None) -> tuple[Column, ...]:
+        """The columns that name a thing: the name of the student."""
+        names = [column for column in self.table.columns if self.of[column.name] == "name"]
+        if entity is not None and not entity.is_rows:
+            told = [c for c in names if entity.nouns & set(self.names[c.name])]
+            names = told or ([] if len(names) > 2 else names)
+        return tuple(names)
+
+    def column(self, name: str) -> Column:
+        found = self.table.find(name)
+        assert found is not None
+        return found
+
+
+def meanings_of(table: Table, values: Mapping[str, tuple[str, ...]], foreign: frozenset[str] = frozenset()) -> Meanings:
+    return Meanings(table, values, load(), foreign)

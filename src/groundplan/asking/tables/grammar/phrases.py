@@ -1,0 +1,139 @@
+"""What phrases of a question mean: the values that senses have and that rules compose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groundplan.asking.tables.grammar.meanings import Entity, Meaning
+from groundplan.contracts.columns import Grain
+from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.reading import Period
+from groundplan.contracts.schema import Column
+
+
+@dataclass(frozen=True)
+class Item:
+    """A phrase: its category and value, the words from `first` up to `last`, and how sure it is."""
+
+    category: str
+    first: int
+    last: int
+    value: object
+    score: float
+    rules: int = 0  # how many rules made it
+    within: tuple[Item, ...] = ()  # conditions and periods that stand between its words
+
+    @property
+    def length(self) -> int:
+        return self.last - self.first
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value of each row: a column, a duration, a product of columns."""
+
+    expression: Expression
+    name: str
+    meaning: Meaning
+    column: Column | None = None
+
+
+@dataclass(frozen=True)
+class Thing:
+    entity: Entity
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+    percent: bool = False
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class When:
+    period: Period
+
+
+@dataclass(frozen=True)
+class Unit:
+    grain: Grain
+
+
+@dataclass(frozen=True)
+class PartOfDate:
+    part: str
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of each group. `usual`: the question names the column and no function."""
+
+    expression: Expression
+    name: str
+    usual: bool = False
+    counts: Entity | None = None
+    base: Field | None = None  # what it is a function of
+    grain: Grain | None = None  # a change from period to period needs a time axis
+    sides: bool = False  # a change between two periods that the question names
+
+
+@dataclass(frozen=True)
+class ShareOf:
+    of: Measure
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    expression: Expression | None = None  # None: the column of that name
+    grain: Grain | None = None
+    time: bool = False
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cond:
+    condition: Condition
+    column: str | None = None  # of plain values: whose they are
+    values: tuple[str | float | int | bool, ...] = ()
+    negated: bool = False
+    groups: bool = False  # of groups, not of rows
+    versus: bool = False  # the values are compared with each other
+
+
+@dataclass(frozen=True)
+class Event:
+    column: Column
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is ranked, listed or asked for."""
+
+    value: Field | Thing | Unit | PartOfDate
+
+
+@dataclass(frozen=True)
+class Rank:
+    direction: str
+    limit: int | None
+    target: Target | None = None
+    by: Measure | Field | None = None
+    judged: bool = False  # best or worst: by a measure that has to be said
+
+
+@dataclass(frozen=True)
+class Ask:
+    target: Target | None
+    person: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A word that changes how the rest is meant: an order, a chart, a comparison."""
+
+    kind: str
+    value: str = ""
+    parts: tuple[object, ...] = field(default=())

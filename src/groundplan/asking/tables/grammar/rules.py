@@ -1,0 +1,867 @@
+"""The composition rules: which phrases combine, and what the combination means. One rule is one line in RULES."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from typing import Any
+
+from groundplan.asking.tables.grammar.chart import Rule
+from groundplan.asking.tables.grammar.meanings import Entity, Meanings
+from groundplan.asking.tables.grammar.phrases import (
+    Ask,
+    Cond,
+    Event,
+    Field,
+    Group,
+    Mark,
+    Measure,
+    Number,
+    PartOfDate,
+    Rank,
+    ShareOf,
+    Target,
+    Thing,
+    Unit,
+    When,
+)
+from groundplan.asking.tables.grammar.senses import Senses, as_field, one_of
+from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    AnyOf,
+    Arithmetic,
+    Bins,
+    Change,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    DatePart,
+    Elapsed,
+    Expression,
+    Missing,
+    Moving,
+    Not,
+    Rows,
+    Running,
+)
+from groundplan.contracts.normal_form import mapped, normal_expression
+from groundplan.text.stems import stem
+
+NUMBERS = ("amount", "count", "rate")
+NAMED = {"mean": "average", "median": "median", "min": "lowest", "max": "highest", "std": "standard deviation of"}
+PLANNED = ("budget", "budgeted", "plan", "planned", "target", "quota", "estimate", "estimated", "бюджет", "план")
+ACTUAL = ("spent", "actual", "cost", "spend", "expense", "факт", "расход", "потрачено")
+
+
+class Builders:
+    """The builders of the rules, over the meanings of one table. Each returns None for what does not fit."""
+
+    def __init__(self, meanings: Meanings) -> None:
+        self.meanings = meanings
+
+    # measures
+
+    def function_of_field(self, function: Mark, field: Field) -> Measure | None:
+        if field.meaning == "flag":
+            return self.flag_rate(field) if function.value == "mean" else None
+        if field.meaning == "date" and function.value in ("min", "max"):
+            return Measure(_aggregate(function.value, field.expression), f"{function.value} {field.name}", base=field)
+        if field.meaning not in NUMBERS:
+            return None
+        name = field.name if field.column or function.value == "sum" else f"{NAMED[function.value]} {field.name}"
+        return Measure(_aggregate(function.value, field.expression), name, base=field)
+
+    def field_function(self, field: Field, function: Mark) -> Measure | None:
+        return self.function_of_field(function, field) if field.meaning in NUMBERS else None
+
+    def function_of_measure(self, function: Mark, measure: Measure) -> Measure | None:
+        """The average of a ratio is the ratio of sums; the total of a count is the count."""
+        if measure.counts is not None:
+            return measure if function.value == "sum" else None
+        ratio = isinstance(measure.expression, Arithmetic)
+        return measure if ratio and function.value in ("mean", "sum") else None
+
+    def function_of_things(self, function: Mark, thing: Thing) -> Measure | None:
+        """The average receipt: what it comes to."""
+        entity = thing.entity
+        amount = self.amount()
+        if function.value not in ("mean", "median") or amount is None or entity.nouns & self.meanings.lexicon.persons:
+            return None
+        if function.value == "median" or entity.is_rows:
+            return (
+                Measure(_aggregate(function.value, amount.expression), thing.said, base=amount)
+                if entity.is_rows
+                else None
+            )
+        return Measure(_ratio(_aggregate("sum", amount.expression), self.number_of(entity)), thing.said)
+
+    def amount(self) -> Field | None:
+        """What a sale comes to, where the table has one such number."""
+
+        made = Senses("", (), self.meanings, ()).amount("revenue")
+        if made is None:
+            return None
+        return (
+            as_field(self.meanings.column(made.name), self.meanings)
+            if isinstance(made, Column)
+            else Field(made, "revenue", "amount")
+        )
+
+    def count_things(self, _: Mark, thing: Thing) -> Measure:
+        return Measure(self.number_of(thing.entity), thing.said or thing.entity.called, counts=thing.entity)
+
+    def count_distinct_things(self, _: Mark, __: Mark, thing: Thing) -> Measure | None:
+        return self.distinct_things(__, thing)
+
+    def distinct_things(self, _: Mark, thing: Thing) -> Measure | None:
+        return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(_, thing)
+
+    def count_field(self, _: Mark, field: Field) -> Measure | None:
+        if self.names_rows(field):
+            return Measure(Rows(), field.name, counts=self.meanings.entities[0])
+        if field.meaning in ("category", "name", "identifier"):
+            return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
+        if field.meaning == "count":
+            return Measure(_aggregate("sum", field.expression), field.name, base=field)
+        return None
+
+    def names_rows(self, field: Field) -> bool:
+        """Most rows have a name of their own: counting names is counting rows."""
+        rows = self.meanings.table.row_count or 0
+        many = field.column is not None and (field.column.cardinality or 0) > 0.5 * rows
+        return field.meaning == "name" and many and rows >= 20
+
+    def distinct_field(self, _: Mark, field: Field) -> Measure | None:
+        if field.meaning in ("category", "name", "identifier"):
+            return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
+        return None
+
+    def count_distinct_field(self, count: Mark, distinct: Mark, field: Field) -> Measure | None:
+        return self.distinct_field(distinct, field)
+
+    def much(self, _: Mark, field: Field) -> Measure | None:
+        if field.meaning in ("amount", "count"):
+            return Measure(_aggregate("sum", field.expression), field.name, base=field)
+        return None
+
+    def much_function(self, _: Mark, function: Mark, field: Field) -> Measure | None:
+        return self.much(_, field)
+
+    def flag_rate(self, field: Field, *_: Mark) -> Measure | None:
+        yes = self.yes(field)
+        return None if yes is None else Measure(_ratio(Rows(where=yes.condition), Rows()), f"{field.name} rate")
+
+    def condition_rate(self, condition: Cond, _: Mark) -> Measure | None:
+        if condition.groups or condition.versus:
+            return None
+        name = ", ".join(map(str, condition.values)) or "those"
+        return Measure(_ratio(Rows(where=condition.condition), Rows()), f"{name} rate")
+
+    def percentile(self, number: Number, _: Mark, field: Field) -> Measure | None:
+        if field.meaning not in NUMBERS or not 0 < number.value < 100:
+            return None
+        made = Aggregate(function="percentile", of=field.expression, percent=number.value)
+        return Measure(made, f"{number.value:g}th percentile", base=field)
+
+    def per(self, above: Measure, by: Mark, below: Any) -> Measure | None:
+        """Cost per conversion, visits per patient: a ratio; of a category, groups are meant instead."""
+        right = self.counted(below)
+        if right is None or above.grain:
+            return None
+        left = above.expression
+        if isinstance(left, Aggregate) and left.function == "mean" and above.base is not None:
+            left = _aggregate("sum", above.base.expression)
+        if normal_expression(left) == normal_expression(right):
+            return None
+        return Measure(_ratio(left, right), f"{above.name} per {_called(below)}")
+
+    def field_per(self, above: Field, by: Mark, below: Any) -> Measure | None:
+        measure = self.usual(above)
+        return self.per(measure, by, below) if measure is not None and above.meaning in ("amount", "count") else None
+
+    def counted(self, value: Any) -> Expression | None:
+        """What a ratio can be of: things, a number that counts, days of a duration."""
+        if isinstance(value, Thing):
+            return self.number_of(value.entity)
+        if isinstance(value, Field) and value.meaning == "count":
+            return _aggregate("sum", value.expression)
+        if isinstance(value, Field) and isinstance(value.expression, Elapsed):
+            return _aggregate("sum", value.expression)
+        return None
+
+    def number_of(self, entity: Entity) -> Expression:
+        return Rows() if entity.column is None else _aggregate("count_distinct", Column(name=entity.column.name))
+
+    def usual(self, field: Field) -> Measure | None:
+        if field.meaning not in NUMBERS:
+            return None
+        function = "sum" if field.meaning in ("amount", "count") else "mean"
+        return Measure(_aggregate(function, field.expression), field.name, usual=True, base=field)
+
+    def share_of_measure(self, _: Mark, measure: Measure) -> ShareOf | None:
+        return None if isinstance(measure.expression, Arithmetic) else ShareOf(measure)
+
+    def share_of_field(self, _: Mark, field: Field) -> ShareOf | None:
+        measure = self.usual(field) if field.meaning in ("amount", "count") else None
+        return ShareOf(measure) if measure else None
+
+    def share_of_things(self, _: Mark, thing: Thing) -> ShareOf:
+        return ShareOf(self.count_things(_, thing))
+
+    def measured(self, value: Any) -> Measure | None:
+        if isinstance(value, Field):
+            return self.usual(value)
+        if isinstance(value, Thing):
+            return self.count_things(Mark("count"), value)
+        return value  # type: ignore[no-any-return]
+
+    def change_of(self, change: Mark, value: Any) -> Measure | None:
+        measure = self.measured(value)
+        if measure is None or measure.grain or measure.sides:
+            return None
+        return replace(measure, sides=True, name=f"{measure.name} {change.value}", usual=False)
+
+    def of_change(self, value: Any, change: Mark) -> Measure | None:
+        return self.change_of(change, value)
+
+    def over_prior(self, prior: Mark, value: Any) -> Measure | None:
+        measure = self.measured(value)
+        if measure is None or measure.grain:
+            return None
+        made = Change(of=measure.expression, against="previous", ratio=True)
+        return Measure(
+            made,
+            f"{measure.name.removesuffix(' change').removesuffix(' ratio')} growth",
+            grain=prior.value,  # type: ignore[arg-type]
+            base=measure.base,
+        )
+
+    def of_prior(self, value: Any, prior: Mark) -> Measure | None:
+        return self.over_prior(prior, value)
+
+    def prior_change(self, prior: Mark, change: Mark) -> Mark:
+        return Mark("over_prior", prior.value)
+
+    def running(self, _: Mark, value: Any) -> Measure | None:
+        measure = self.measured(value)
+        if measure is None or measure.grain or isinstance(measure.expression, Arithmetic):
+            return None
+        if isinstance(measure.expression, Aggregate) and measure.expression.function not in ("sum", "count"):
+            return None
+        return Measure(Running(of=measure.expression), f"running {measure.name}", grain=None, base=measure.base)
+
+    def moving(self, number: Number, unit: Unit, _: Mark, value: Any) -> Measure | None:
+        measure = self.measured(value)
+        if measure is None or not 2 <= number.value <= 1000:
+            return None
+        expression = measure.expression
+        made = Moving(of=expression, periods=int(number.value))
+        return Measure(made, f"moving average of {measure.name}", grain=unit.grain, base=measure.base)
+
+    def moving_daily(self, number: Number, unit: Unit, mark: Mark, _: Unit, value: Any) -> Measure | None:
+        """The moving average of daily sales: of the sales of each day."""
+        return self.moving(number, unit, mark, value)
+
+    def moving_after(self, _: Mark, value: Any, number: Number, unit: Unit) -> Measure | None:
+        return self.moving(number, unit, _, value)
+
+    def which_measure(self, _: Mark, value: Any) -> Any:
+        return self.measured(value) if isinstance(value, Field) else value
+
+    def much_of_all(self, _: Mark) -> Measure | None:
+        amount = self.amount()
+        return self.much(_, amount) if amount else None
+
+    def function_things_field(self, function: Mark, _: Thing, field: Field) -> Measure | None:
+        return self.function_of_field(function, field)
+
+    def headcount(self, _: Mark) -> Measure | None:
+        """How many people there are now."""
+        ended = self.current(_)
+        if not (self.meanings.person and self.meanings.person.is_rows):
+            return None
+        return Measure(Rows(where=ended.condition) if ended else Rows(), "headcount")
+
+    def per_unit_of(self, above: Any, by: Mark, unit: Unit, field: Field) -> Measure | None:
+        """Charge per day of stay."""
+        measure = self.measured(above)
+        if measure is None or not isinstance(field.expression, Elapsed) or measure.grain:
+            return None
+        below = field.expression.model_copy(update={"unit": unit.grain})
+        left = measure.expression
+        if measure.base is not None and isinstance(left, Aggregate) and left.function == "mean":
+            left = _aggregate("sum", measure.base.expression)
+        return Measure(_ratio(left, _aggregate("sum", below)), f"{measure.name} per {unit.grain}")
+
+    def generic_field(self, field: Field, generic: Mark) -> Field | None:
+        """Insurance type, amount spent: words that only say what kind of column it is."""
+        numeric = field.meaning in NUMBERS
+        return (
+            field
+            if field.column is not None and (generic.value == "number") == numeric and field.meaning != "date"
+            else None
+        )
+
+    def field_generic(self, generic: Mark, field: Field) -> Field | None:
+        return self.generic_field(field, generic)
+
+    # groups
+
+    def by_field(self, by: Mark, field: Field) -> Group | None:
+        if field.meaning == "date":
+            return Group(field.name, time=True, fields=(field,))
+        if field.meaning in ("category", "name", "flag", "identifier", "year"):
+            return Group(field.name, fields=(field,))
+        few = field.column is not None and (field.column.cardinality or 99) <= 30
+        return Group(field.name, fields=(field,)) if few and field.meaning == "rate" else None
+
+    def by_thing(self, by: Mark, thing: Thing) -> Group | None:
+        if thing.entity.is_rows:
+            return None
+        assert thing.entity.column is not None
+        return Group(thing.entity.column.name)
+
+    def by_unit(self, by: Mark, unit: Unit) -> Group | None:
+        return self.at_grain(unit)
+
+    def at_grain(self, unit: Unit) -> Group | None:
+        date = self.meanings.main_date
+        return Group(date.name, grain=unit.grain, time=True) if date else None
+
+    def unit_of_date(self, field: Field, unit: Unit) -> Group | None:
+        return Group(field.name, grain=unit.grain, time=True) if field.meaning == "date" else None
+
+    def by_part(self, by: Mark, part: PartOfDate) -> Group | None:
+        return self.part_group(part)
+
+    def part_group(self, part: PartOfDate) -> Group | None:
+        date = self.meanings.main_date
+        if date is None or (part.part == "hour" and "time" not in date.type.lower()):
+            return None
+        return Group(part.part, DatePart(of=Column(name=date.name), part=part.part))
+
+    def two_groups(self, left: Group, _: Mark, field: Field) -> tuple[Group, ...] | None:
+        right = self.by_field(_, field)
+        return (left, right) if right and right != left else None
+
+    def two_groups_by(self, left: Group, _: Mark, right: Group) -> tuple[Group, ...] | None:
+        return (left, right) if right != left else None
+
+    # conditions
+
+    def value_pair(self, left: Cond, joiner: Mark, right: Cond) -> Cond | None:
+        same = left.column is not None and left.column == right.column and left.column != "weekday"
+        if not same or left.negated or right.negated or left.groups or right.groups:
+            return None
+        return one_of(left.column or "", (*left.values, *right.values))
+
+    def versus(self, left: Cond, _: Mark, right: Cond) -> Cond | None:
+        if (
+            left.column is None
+            or left.column != right.column
+            or left.negated
+            or right.negated
+            or set(left.values) & set(right.values)
+        ):
+            return None
+        if left.column == "weekday":
+            return replace(
+                left,
+                condition=AnyOf(parts=(left.condition, right.condition)),
+                values=(*left.values, *right.values),
+                versus=True,
+            )
+        return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
+
+    def value_of_field(self, value: Cond, field: Field) -> Cond | None:
+        return value if value.column == field.name and not value.groups and not value.negated else None
+
+    def field_is_value(self, field: Field, value: Cond) -> Cond | None:
+        return self.value_of_field(value, field)
+
+    def field_flag_value(self, field: Field, value: Cond) -> Cond | None:
+        return value if value.column == field.name else None
+
+    def not_condition(self, _: Mark, condition: Cond) -> Cond | None:
+        if condition.negated or condition.groups or condition.versus:
+            return None
+        return replace(condition, condition=_negated(condition.condition), negated=True)
+
+    def by_value(self, _: Mark, condition: Cond) -> Cond | None:
+        """Paid by card, came in by email."""
+        plain = condition.column and condition.values and not condition.versus and not condition.negated
+        return condition if plain else None
+
+    def condition_out(self, condition: Cond, _: Mark) -> Cond | None:
+        return self.not_condition(_, condition) if condition.column else None
+
+    def not_out(self, _: Mark, condition: Cond, __: Mark) -> Cond | None:
+        return self.not_condition(_, condition)
+
+    def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
+        if field.meaning not in NUMBERS or (number.percent and not self.is_percent(field)):
+            return None
+        return Cond(Compare(left=field.expression, operator=compare.value, right=Constant(value=number.value)))
+
+    def is_percent(self, field: Field) -> bool:
+        """Whether the column's numbers are percentages: up to about a hundred, and not an amount."""
+        greatest = field.column.greatest if field.column else None
+        return field.meaning == "rate" and isinstance(greatest, int | float) and 1 < greatest <= 150
+
+    def zero_field(self, number: Number, field: Field) -> Cond | None:
+        if number.value != 0 or field.meaning not in NUMBERS:
+            return None
+        return Cond(Compare(left=field.expression, operator="=", right=Constant(value=0)))
+
+    def compare_with_number(self, compare: Mark, number: Number, field: Field) -> Cond | None:
+        return self.compare_field(field, compare, number)
+
+    def number_beyond_field(self, number: Number, beyond: Mark, field: Field) -> Cond | None:
+        return self.compare_field(field, beyond, number)
+
+    def field_number_beyond(self, field: Field, number: Number, beyond: Mark) -> Cond | None:
+        return self.compare_field(field, beyond, number)
+
+    def field_at_least(self, field: Field, number: Number) -> Cond | None:
+        return self.compare_field(field, Mark("compare", ">="), number)
+
+    def field_is_number(self, field: Field, number: Number) -> Cond | None:
+        if field.meaning not in ("rate", "year") or field.column is None or (field.column.cardinality or 0) > 40:
+            return None
+        return Cond(
+            Compare(left=field.expression, operator="=", right=Constant(value=number.value)),
+            field.name,
+            (number.value,),
+        )
+
+    def number_field(self, number: Number, field: Field) -> Cond | None:
+        if not isinstance(number.value, int) or field.meaning not in ("rate",) or field.column is None:
+            return None
+        return self.field_is_number(field, number) if (field.column.cardinality or 99) <= 20 else None
+
+    def between(self, field: Field, _: Mark, low: Number, __: Mark, high: Number) -> Cond | None:
+        if field.meaning not in NUMBERS or low.value >= high.value:
+            return None
+        return Cond(
+            All(
+                parts=(
+                    Compare(left=field.expression, operator=">=", right=Constant(value=low.value)),
+                    Compare(left=field.expression, operator="<=", right=Constant(value=high.value)),
+                )
+            )
+        )
+
+    def compare_fields(self, left: Field, compare: Mark, right: Field) -> Cond | None:
+        """Spent more than budgeted: a column against a column."""
+        if left.meaning not in ("amount", "count") or right.meaning != left.meaning or left == right:
+            return None
+        return Cond(Compare(left=left.expression, operator=compare.value, right=right.expression))
+
+    def more_times(self, compare: Mark, number: Number, _: Mark) -> Cond:
+        return self.more_things(compare, number, Thing(self.meanings.entities[0]))
+
+    def times_beyond(self, number: Number, beyond: Mark, _: Mark) -> Cond:
+        return self.more_times(beyond, number, _)
+
+    def over_plan(self, compare: Mark, field: Field) -> Cond | None:
+        """Over budget: what was spent against what was planned."""
+        planned, actual = ({stem(word) for word in words} for words in (PLANNED, ACTUAL))
+        if field.column is None or not planned & {*self.meanings.names[field.name]}:
+            return None
+        spent = [
+            c for c in self.meanings.table.columns if c.kind == "number" and actual & {*self.meanings.names[c.name]}
+        ]
+        if len(spent) != 1:
+            return None
+        return Cond(Compare(left=Column(name=spent[0].name), operator=compare.value, right=field.expression))
+
+    def more_things(self, compare: Mark, number: Number, thing: Thing) -> Cond:
+        left = self.number_of(thing.entity)
+        return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
+
+    def things_beyond(self, number: Number, beyond: Mark, thing: Thing) -> Cond:
+        return self.more_things(beyond, number, thing)
+
+    def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
+        if measure.grain or measure.sides:
+            return None
+        value = number.value / 100 if number.percent and isinstance(measure.expression, Arithmetic) else number.value
+        return Cond(
+            Compare(left=measure.expression, operator=compare.value, right=Constant(value=value)),
+            groups=True,
+        )
+
+    def missing_field(self, _: Mark, field: Field) -> Cond | None:
+        if field.column is None or field.meaning == "flag" or not field.column.nulls:
+            return None
+        return Cond(Missing(of=field.expression))
+
+    def field_missing(self, field: Field, _: Mark) -> Cond | None:
+        return self.missing_field(_, field)
+
+    def present_field(self, field: Field, _: Mark) -> Cond | None:
+        if field.column is None or not field.column.nulls:
+            return None
+        return Cond(Not(part=Missing(of=field.expression)))
+
+    def yes(self, field: Field) -> Cond | None:
+        if field.meaning != "flag" or field.column is None:
+            return None
+        value = self.meanings.yes_value(field.column)
+        return None if value is None else one_of(field.name, (value,))
+
+    def no_flag(self, _: Mark, field: Field) -> Cond | None:
+        if field.meaning != "flag" or field.column is None:
+            return None
+        value = self.meanings.no_value(field.column)
+        return None if value is None else one_of(field.name, (value,))
+
+    def in_period(self, event: Event, when: When) -> Cond:
+        return Cond(within(event.column.name, when), column=f"period {event.column.name}")
+
+    def period_event(self, when: When, event: Event) -> Cond:
+        return self.in_period(event, when)
+
+    def date_in_period(self, field: Field, when: When) -> Cond | None:
+        return Cond(within(field.name, when), column=f"period {field.name}") if field.meaning == "date" else None
+
+    def happened(self, event: Event) -> Cond | None:
+        if not event.column.nulls:
+            return None
+        return Cond(Not(part=Missing(of=Column(name=event.column.name))))
+
+    def not_happened(self, _: Mark, event: Event) -> Cond | None:
+        if not event.column.nulls:
+            return None
+        return Cond(Missing(of=Column(name=event.column.name)))
+
+    def current(self, _: Mark) -> Cond | None:
+        ends = [self.meanings.events[e] for e in ("end", "close", "check_out") if e in self.meanings.events]
+        ends = [column for column in ends if column.nulls]
+        return Cond(Missing(of=Column(name=ends[0].name)), column="current") if ends else None
+
+    def undone(self, mark: Mark) -> Cond | None:
+        column = self.meanings.events.get(mark.value)
+        return Cond(Missing(of=Column(name=column.name)), column="current") if column and column.nulls else None
+
+    def ranges_of(self, field: Field, ranges: Mark) -> Group | None:
+        if field.meaning not in NUMBERS:
+            return None
+        return Group(f"{field.name} range", Bins(of=field.expression, edges=ranges.parts))
+
+    def in_ranges(self, by: Mark, field: Field, _: Mark, ranges: Mark) -> Group | None:
+        return self.ranges_of(field, ranges)
+
+    def in_ranges_bare(self, field: Field, _: Mark, ranges: Mark) -> Group | None:
+        return self.ranges_of(field, ranges)
+
+    def by_ranges_of(self, by: Mark, field: Field, ranges: Mark) -> Group | None:
+        return self.ranges_of(field, ranges)
+
+    # what is asked for
+
+    def target(self, value: Any) -> Target | None:
+        if isinstance(value, Field) and value.meaning in NUMBERS:
+            return None
+        return Target(value)
+
+    def which(self, _: Mark, target: Target) -> Ask:
+        return Ask(target)
+
+    def who(self, _: Mark) -> Ask | None:
+        return Ask(Target(Thing(self.meanings.person, "who")), person=True) if self.meanings.person else None
+
+    def top_number(self, mark: Mark, number: Number, target: Target) -> Rank | None:
+        return self.ranked(mark, number, target)
+
+    def number_top(self, number: Number, mark: Mark, target: Target) -> Rank | None:
+        return self.ranked(mark, number, target)
+
+    def top_target(self, mark: Mark, target: Target) -> Rank | None:
+        return self.ranked(mark, None, target)
+
+    def ranked(self, mark: Mark, number: Number | None, target: Target | None) -> Rank | None:
+        """Top five stores, the best store, the most expensive item."""
+        limit = 1 if number is None else int(number.value)
+        if limit < 1 or limit > 1000:
+            return None
+        if mark.kind == "adjective":
+            direction, kind = mark.value.split()
+            by = self.dimension(kind)
+            return Rank(direction, limit, target, by) if by is not None else None
+        if mark.kind == "frequent":
+            return Rank(mark.value, limit, target, self.count_things(mark, Thing(self.frequency(target), "")))
+        if mark.kind == "selling":
+            amount = self.amount()
+            measure = self.usual(amount) if amount else None
+            return Rank(mark.value, limit, target, measure) if measure else None
+        return Rank(mark.value, limit, target, None, judged=mark.kind == "judged" and number is None)
+
+    def frequency(self, target: Target | None) -> Entity:
+        return self.meanings.entities[0]
+
+    def dimension(self, kind: str) -> Field | None:
+        """What an adjective compares by."""
+
+        wanted = {
+            "price": ("price", "цена"),
+            "age": ("age", "возраст"),
+            "weight": ("weight", "вес"),
+            "salary": ("salary", "оклад", "зарплата"),
+        }
+        if kind in ("date", "start"):
+            date = self.meanings.events.get("start") if kind == "start" else self.meanings.main_date
+            return as_field(date, self.meanings) if date else None
+        if kind == "duration":
+            events = self.meanings.events
+            for start, end in (("start", "end"), ("check_in", "check_out"), ("open", "close"), ("ship", "deliver")):
+                if start in events and end in events:
+                    made = Elapsed(start=Column(name=events[start].name), end=Column(name=events[end].name))
+                    return Field(made, "duration in days", "rate")
+        named = [
+            as_field(column, self.meanings)
+            for column in self.meanings.table.columns
+            if column.kind == "number"
+            and ({*self.meanings.names[column.name]} & {*map(stem, wanted.get(kind, (kind,)))})
+        ]
+        return named[0] if len(named) == 1 else None
+
+    def highest(self, mark: Mark, value: Any) -> Rank | None:
+        """The highest score, the most visits: what is asked for has it."""
+        if mark.kind not in ("superlative", "judged"):
+            return None
+        if isinstance(value, Field):
+            if value.meaning not in NUMBERS or (mark.kind == "judged" and value.meaning != "rate"):
+                return None
+            return Rank(mark.value, 1, None, value)
+        measure = self.measured(value)
+        return Rank(mark.value, 1, None, measure) if measure is not None else None
+
+    def number_highest(self, number: Number, mark: Mark, value: Any) -> Rank | None:
+        made = self.highest(mark, value)
+        return replace(made, limit=int(number.value)) if made and 1 <= number.value <= 1000 else None
+
+    def measure_highest(self, value: Any, mark: Mark) -> Rank | None:
+        """Выручка самая высокая."""
+        return self.highest(mark, value)
+
+    def target_by(self, rank: Rank, by: Mark, value: Any) -> Rank | None:
+        if rank.by is not None:
+            return None
+        measure = self.measured(value)
+        return (
+            replace(rank, by=value if isinstance(value, Field) else measure, judged=False)
+            if measure is not None
+            else None
+        )
+
+    def by_measure(self, by: Mark, value: Any) -> Any:
+        """What a ranking that was said before goes by."""
+        measure = self.measured(value)
+        return (value if isinstance(value, Field) else measure) if measure is not None else None
+
+    def target_frequent(self, target: Target, mark: Mark) -> Rank | None:
+        return self.ranked(mark, None, target)
+
+    def which_target_mark(self, _: Mark, target: Target, mark: Mark) -> Rank | None:
+        return self.ranked(mark, None, target)
+
+    def sorted_by(self, _: Mark, value: Any) -> Rank | None:
+        measure = self.measured(value)
+        return Rank("top", None, None, value if isinstance(value, Field) else measure) if measure is not None else None
+
+    def order(self, mark: Mark) -> Rank:
+        return Rank(mark.value, None)
+
+    def rank_order(self, rank: Rank, mark: Mark) -> Rank | None:
+        return replace(rank, direction=mark.value) if rank.limit is None and rank.by is not None else None
+
+
+def within(column: str, when: When) -> Condition:
+    """From the first day up to, not including, the day after the last."""
+
+    parts: list[Condition] = []
+    of = Column(name=column)
+    if when.period.start != date.min:
+        parts.append(Compare(left=of, operator=">=", right=Constant(value=when.period.start.isoformat())))
+    if when.period.end != date.max:
+        parts.append(Compare(left=of, operator="<", right=Constant(value=when.period.end.isoformat())))
+    return parts[0] if len(parts) == 1 else All(parts=tuple(parts))
+
+
+def under(node: Any, where: Condition) -> Any:
+    """The measure of those rows only."""
+    if isinstance(node, Rows | Aggregate):
+        both = where if node.where is None else All(parts=(node.where, where))
+        return node.model_copy(update={"where": both})
+    return mapped(node, lambda part: under(part, where))
+
+
+def _aggregate(function: str, of: Expression) -> Aggregate:
+    return Aggregate(function=function, of=of)
+
+
+def _ratio(left: Expression, right: Expression) -> Arithmetic:
+    return Arithmetic(operator="/", left=left, right=right)
+
+
+def _called(value: Any) -> str:
+    return str(value.said if isinstance(value, Thing) else value.name)
+
+
+def _negated(condition: Condition) -> Condition:
+    match condition:
+        case Not(part=part):
+            return part
+        case Compare(operator="=") as compare:
+            return compare.model_copy(update={"operator": "!="})
+        case _:
+            return Not(part=condition)
+
+
+VALUES = ("measure", "field", "thing")
+
+
+@cache
+def _lines() -> tuple[tuple[str, str, str, float], ...]:
+    """result, parts, builder, bonus."""
+    lines: list[tuple[str, str, str, float]] = [
+        ("measure", "function field", "function_of_field", 0.3),
+        ("measure", "field function", "field_function", -0.1),
+        ("measure", "function measure", "function_of_measure", 0.2),
+        ("measure", "function thing", "function_of_things", -0.2),
+        ("measure", "count thing", "count_things", 0.3),
+        ("measure", "count distinct thing", "count_distinct_things", 0.3),
+        ("measure", "distinct thing", "distinct_things", 0.0),
+        ("measure", "count field", "count_field", 0.2),
+        ("measure", "count distinct field", "count_distinct_field", 0.3),
+        ("measure", "distinct field", "distinct_field", -0.1),
+        ("measure", "much field", "much", 0.3),
+        ("measure", "much function field", "much_function", 0.3),
+        ("measure", "field rate", "flag_rate", 0.3),
+        ("measure", "condition rate", "condition_rate", 0.0),
+        ("measure", "number percentile field", "percentile", 0.5),
+        ("measure", "measure per thing", "per", 0.2),
+        ("measure", "measure per field", "per", 0.2),
+        ("measure", "field per thing", "field_per", 0.2),
+        ("measure", "field per field", "field_per", 0.2),
+        ("measure", "which measure", "which_measure", 0.1),
+        ("measure", "which field", "which_measure", 0.1),
+        ("share", "which share", "which_measure", 0.1),
+        ("rank", "which rank", "which_measure", 0.1),
+        ("measure", "much", "much_of_all", -0.3),
+        ("measure", "function thing field", "function_things_field", 0.2),
+        ("measure", "headcount", "headcount", 0.3),
+        ("measure", "measure per unit field", "per_unit_of", 0.5),
+        ("measure", "field per unit field", "per_unit_of", 0.5),
+        ("field", "field generic", "generic_field", 0.1),
+        ("field", "generic field", "field_generic", 0.1),
+        ("having", "compare number times", "more_times", 0.3),
+        ("having", "number beyond times", "times_beyond", 0.3),
+        ("condition", "compare field", "over_plan", 0.2),
+        ("share", "share_word measure", "share_of_measure", 0.3),
+        ("share", "share_word field", "share_of_field", 0.3),
+        ("share", "share_word thing", "share_of_things", 0.3),
+        ("over_prior", "over_prior change", "prior_change", 0.2),
+        ("group", "by field", "by_field", 0.3),
+        ("group", "by thing", "by_thing", 0.2),
+        ("group", "by unit", "by_unit", 0.3),
+        ("group", "grain", "at_grain", 0.0),
+        ("group", "field unit", "unit_of_date", 0.2),
+        ("group", "by date_part", "by_part", 0.3),
+        ("groups", "group and field", "two_groups", 0.3),
+        ("groups", "group and group", "two_groups_by", 0.2),
+        ("condition", "condition or condition", "value_pair", 0.3),
+        ("condition", "condition and condition", "value_pair", 0.3),
+        ("condition", "condition versus condition", "versus", 0.5),
+        ("condition", "condition field", "value_of_field", 0.2),
+        ("condition", "field condition", "field_is_value", 0.2),
+        ("condition", "field flag_value", "field_flag_value", 0.3),
+        ("condition", "negation condition", "not_condition", 0.3),
+        ("condition", "by condition", "by_value", 0.1),
+        ("condition", "condition left_out", "condition_out", 0.2),
+        ("condition", "negation condition left_out", "not_out", 0.3),
+        ("condition", "field compare number", "compare_field", 0.3),
+        ("condition", "compare number field", "compare_with_number", 0.2),
+        ("condition", "number beyond field", "number_beyond_field", 0.2),
+        ("condition", "field number beyond", "field_number_beyond", 0.2),
+        ("condition", "field at_least", "field_at_least", 0.2),
+        ("condition", "field number", "field_is_number", 0.0),
+        ("condition", "number field", "number_field", 0.0),
+        ("condition", "number field", "zero_field", 0.2),
+        ("by_measure", "by measure", "by_measure", 0.1),
+        ("by_measure", "by field", "by_measure", 0.1),
+        ("by_measure", "by thing", "by_measure", 0.0),
+        ("condition", "field between number and number", "between", 0.4),
+        ("condition", "field compare field", "compare_fields", 0.2),
+        ("having", "compare number thing", "more_things", 0.3),
+        ("having", "number beyond thing", "things_beyond", 0.3),
+        ("having", "measure compare number", "compare_measure", 0.3),
+        ("condition", "missing field", "missing_field", 0.3),
+        ("condition", "field missing", "field_missing", 0.3),
+        ("condition", "field present", "present_field", 0.2),
+        ("condition", "field", "yes", -0.1),
+        ("condition", "negation field", "no_flag", 0.3),
+        ("condition", "event period", "in_period", 0.3),
+        ("condition", "period event", "period_event", 0.0),
+        ("condition", "field period", "date_in_period", 0.2),
+        ("condition", "event", "happened", 0.0),
+        ("condition", "negation event", "not_happened", 0.3),
+        ("condition", "current", "current", 0.0),
+        ("condition", "undone", "undone", 0.0),
+        ("group", "by field bracket ranges", "in_ranges", 0.5),
+        ("group", "field bracket ranges", "in_ranges_bare", 0.4),
+        ("group", "field ranges", "ranges_of", 0.3),
+        ("group", "by field ranges", "by_ranges_of", 0.4),
+        ("target", "field", "target", 0.0),
+        ("target", "thing", "target", 0.0),
+        ("target", "unit", "target", 0.0),
+        ("target", "date_part", "target", 0.0),
+        ("ask", "which target", "which", 0.3),
+        ("ask", "list target", "which", 0.2),
+        ("ask", "who", "who", 0.0),
+        ("order", "ordering", "order", 0.0),
+        ("rank", "sorted measure", "sorted_by", 0.2),
+        ("rank", "sorted field", "sorted_by", 0.2),
+        ("rank", "rank ordering", "rank_order", 0.2),
+    ]
+    for mark in ("superlative", "judged", "frequent", "adjective", "selling"):
+        lines += [
+            ("rank", f"{mark} number target", "top_number", 0.4),
+            ("rank", f"number {mark} target", "number_top", 0.4),
+            ("rank", f"{mark} target", "top_target", 0.2),
+        ]
+    for mark in ("frequent", "adjective", "judged", "selling", "superlative"):
+        lines.append(("rank", f"which target {mark}", "which_target_mark", 0.2))
+    for mark in ("frequent", "adjective", "judged", "selling"):
+        lines.append(("rank", f"target {mark}", "target_frequent", 0.0))
+    for mark in ("superlative", "judged"):
+        for value in VALUES:
+            lines += [
+                ("rank", f"{mark} {value}", "highest", 0.2),
+                ("rank", f"number {mark} {value}", "number_highest", 0.3),
+            ]
+    for value in VALUES:
+        lines += [
+            ("rank", f"{value} superlative", "measure_highest", -0.2),
+            ("rank", f"rank by {value}", "target_by", 0.3),
+            ("measure", f"change {value}", "change_of", 0.2),
+            ("measure", f"{value} change", "of_change", 0.2),
+            ("measure", f"over_prior {value}", "over_prior", 0.3),
+            ("measure", f"{value} over_prior", "of_prior", 0.3),
+            ("measure", f"running {value}", "running", 0.3),
+            ("measure", f"number unit moving {value}", "moving", 0.4),
+            ("measure", f"moving {value} number unit", "moving_after", 0.4),
+            ("measure", f"number unit moving grain {value}", "moving_daily", 0.4),
+        ]
+    return tuple(lines)
+
+
+def rules_for(meanings: Meanings) -> list[Rule]:
+    builders = Builders(meanings)
+    return [
+        Rule(result, tuple(parts.split()), getattr(builders, name), bonus) for result, parts, name, bonus in _lines()
+    ]

@@ -1,0 +1,120 @@
+"""The grammar: what questions over one table are read as, and that no word of them is passed over."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.asking.tables.grammar.lexicon import load
+from groundplan.asking.tables.grammar.read import derive, read_back
+from groundplan.contracts.schema import Column, Table
+from groundplan.text.words import words_of
+
+TODAY = date(2026, 1, 15)
+LOANS = Table(
+    name="library_loans",
+    row_count=1_000,
+    keys=(("loan_id",),),
+    columns=(
+        Column(name="loan_id", type="VARCHAR", kind="text", role="id", cardinality=1_000, nulls=0),
+        Column(name="reader_id", type="VARCHAR", kind="text", role="dimension", cardinality=200, nulls=0),
+        Column(name="branch", type="VARCHAR", kind="text", role="dimension", cardinality=3, nulls=0),
+        Column(name="genre", type="VARCHAR", kind="text", role="dimension", cardinality=4, nulls=20),
+        Column(
+            name="loaned_on", type="DATE", kind="time", role="temporal", cardinality=300, nulls=0, least="2024-01-02"
+        ),
+        Column(
+            name="returned_on", type="DATE", kind="time", role="temporal", cardinality=290, nulls=90, least="2024-01-05"
+        ),
+        Column(name="fee", type="DOUBLE", kind="number", role="measure", cardinality=80, nulls=0, least=0, greatest=9),
+        Column(name="pages", type="BIGINT", kind="number", role="measure", cardinality=400, nulls=0),
+        Column(name="renewed", type="VARCHAR", kind="text", role="dimension", cardinality=2, nulls=0),
+    ),
+)
+VALUES = {
+    "branch": ("Harbour", "Hill", "Market"),
+    "genre": ("Crime", "Poetry", "Science", "Travel"),
+    "renewed": ("no", "yes"),
+}
+READ = {
+    "total fee by branch": "total fee, by branch",
+    "how many loans last month?": (
+        "number of rows, where loaned_on is below 2026-01-01 and loaned_on is at least 2025-12-01"
+    ),
+    "how many different readers do we have": "number of different reader_id",
+    "top 2 genres by fee": "total fee, by genre, where genre is present, highest total fee first, only 2",
+    "which branch has the lowest total fee": "total fee, by branch, lowest total fee first, only 1",
+    "fee per reader": "(total fee / number of different reader_id)",
+    "share of loans that were renewed": "(number of rows where renewed is yes / number of rows)",
+    "number of loans not returned": "number of rows, where returned_on is missing",
+    "loans without genre by branch": "number of rows, by branch, where genre is missing",
+    "fee in Hill or Market except poetry": (
+        "total fee, where (branch is Hill or branch is Market) and genre is not Poetry"
+    ),
+    "branches with more than 300 loans": "the groups, by branch, with number of rows is above 300",
+    "running total of fee by month": "running total of total fee, by loaned_on by month",
+    "crime vs travel loans": "number of rows, by genre, where genre is Crime or genre is Travel",
+    "how many readers have more than 5 loans": (
+        "number of rows, of one row for each reader_id, where number of rows is above 5"
+    ),
+}
+LEFT_OVER = {
+    "total fee by librarian": "librarian",
+    "how many loans were stolen": "stolen",
+    "fee of gold readers": "gold",
+    "did the fee go up": "go up",
+}
+
+
+def read(question: str) -> str | None:
+    found = derive(question, LOANS, VALUES, today=TODAY)
+    return read_back(found.reading) if found.reading and not found.others else None
+
+
+@pytest.mark.parametrize("question", READ)
+def test_a_question_is_read_as(question: str) -> None:
+    assert read(question) == READ[question]
+
+
+@pytest.mark.parametrize("question", LEFT_OVER)
+def test_words_that_nothing_explains_are_named(question: str) -> None:
+    found = derive(question, LOANS, VALUES, today=TODAY)
+    assert found.reading is None
+    assert set(LEFT_OVER[question].split()) <= set(found.unread)
+
+
+@given(st.sampled_from(sorted(READ)), st.sampled_from(["quux", "zorblat", "фыва", "pelmets"]), st.integers(0, 12))
+def test_an_unknown_word_anywhere_ends_the_reading(question: str, unknown: str, place: int) -> None:
+    words = question.split()
+    words.insert(min(place, len(words)), unknown)
+    found = derive(" ".join(words), LOANS, VALUES, today=TODAY)
+    assert found.reading is None
+
+
+SPOKEN = """
+total average number share of by per each top lowest not in without and or vs between more than over last fee pages
+loans readers branch genre Harbour Hill Crime month 2025 7 renewed returned which how many growth running list who
+best first monthly средний сколько по выручка кроме
+"""
+
+
+@given(st.lists(st.sampled_from(SPOKEN.split()), min_size=1, max_size=9))
+def test_every_word_of_a_reading_is_evidence_or_structure(words: list[str]) -> None:
+    question = " ".join(words)
+    found = derive(question, LOANS, VALUES, today=TODAY)
+    if found.reading is None:
+        return
+    spans = [
+        (evidence.start or 0, (evidence.start or 0) + len(evidence.text))
+        for requirement in found.reading.requirements
+        for evidence in (requirement.evidence, *requirement.also)
+    ]
+    structure = load().structure
+    assert [
+        word.text
+        for word in words_of(question)
+        if word.lower not in structure and not any(start <= word.start and word.end <= end for start, end in spans)
+    ] == []
