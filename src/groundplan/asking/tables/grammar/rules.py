@@ -305,6 +305,10 @@ class Builders:
             else None
         )
 
+    def said_twice(self, left: Field, right: Field) -> Field | None:
+        """Категории товаров, where one column is called by both words."""
+        return left if left.column is not None and left == right else None
+
     def field_generic(self, generic: Mark, field: Field) -> Field | None:
         return self.generic_field(field, generic)
 
@@ -758,6 +762,7 @@ def _lines() -> tuple[tuple[str, str, str, float], ...]:
         ("measure", "measure per unit field", "per_unit_of", 0.5),
         ("measure", "field per unit field", "per_unit_of", 0.5),
         ("field", "field generic", "generic_field", 0.1),
+        ("field", "field field", "said_twice", 0.1),
         ("field", "generic field", "field_generic", 0.1),
         ("having", "compare number times", "more_times", 0.3),
         ("having", "number beyond times", "times_beyond", 0.3),
