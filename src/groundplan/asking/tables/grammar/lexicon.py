@@ -33,8 +33,8 @@ LISTS = frozenset(
 class Saying:
     """What people say, and the words that names of columns use for it."""
 
-    say: frozenset[Key]
-    names: frozenset[Key]
+    say: tuple[Key, ...]
+    names: tuple[Key, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def load() -> Lexicon:
         things=tuple(frozenset(stem(word) for word in group) for group in raw["things"]),
         persons=frozenset(map(stem, raw["persons"])),
         means=tuple(
-            Saying(frozenset(map(stems_of, one["say"])), frozenset(map(stems_of, one["names"]))) for one in raw["means"]
+            Saying(tuple(map(stems_of, one["say"])), tuple(map(stems_of, one["names"]))) for one in raw["means"]
         ),
         abbreviations={lower(short): long for short, long in raw["abbreviations"].items()},
         numbers={kind: frozenset(map(stem, words)) for kind, words in raw["numbers"].items()},
