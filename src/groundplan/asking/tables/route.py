@@ -43,7 +43,7 @@ class Tables:
         edited = edit(before, question.text, *known, **clock) if before else None
         if edited:
             return edited
-        if not _is_plain(context.tables) or (context.calls is not None and question.strategy == "adapt"):
+        if not _is_plain(context.tables) or context.calls is not None:
             return await self._by_cues(question, context, known, clock)
         derived = derive_best(question.text, context.tables, values, today=question.today, timezone=question.timezone)
         plain = _accounted(read(question.text, *known, **clock), context.tables)
@@ -53,9 +53,7 @@ class Tables:
         if answer is not None:
             context.notes.extend(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
             return answer
-        if context.calls is None:
-            return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
-        return _accounted(await self._by_cues(question, context, known, clock), context.tables)
+        return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
