@@ -14,7 +14,6 @@ from groundplan.asking.tables.grammar.phrases import (
     Field,
     Group,
     Item,
-    Mark,
     Measure,
     PartOfDate,
     Rank,
@@ -104,9 +103,6 @@ USABLE = frozenset(
 )
 
 
-COUNT = Mark("count", "count")
-
-
 class Unfit(Exception):
     """The phrases make no question; the reason, for whoever develops the grammar."""
 
@@ -135,11 +131,14 @@ class Assembly:
     cover: Cover
     words: tuple[Word, ...]
     text: str
-    meanings: Meanings
     builders: Builders
     parts: list[Part] = field(default_factory=list)
     penalty: float = 0.0
     used: set[Item] = field(default_factory=set)
+
+    @property
+    def meanings(self) -> Meanings:
+        return self.builders.meanings
 
     # what was said
 
@@ -538,7 +537,7 @@ class Assembly:
                 raise Unsaid("by what", self._measure_names())
             if self.builders.amount() is not None and not self._counts_said():
                 raise Unsaid("by what", self._measure_names())
-            return self.builders.count_things(COUNT, Thing(self.meanings.entities[0], "number"))
+            return self.builders.count_things(Thing(self.meanings.entities[0], "number"))
         if isinstance(by, Measure):
             return by
         adjective = any(item.category == "rank" for item in self.rank[1]) if self.rank else False
@@ -766,7 +765,7 @@ class Assembly:
                 raise Unfit("two kinds of things")
         if counts and not self.measures:
             entity = things[0].value if things else Thing(self.meanings.entities[0], "rows")
-            made = self.builders.count_things(COUNT, entity)  # type: ignore[arg-type]
+            made = self.builders.count_things(entity)  # type: ignore[arg-type]
             if not things:
                 self.penalty += 0.3
             self.measures.append((made, self.take(*counts, *things[:1])))
@@ -782,7 +781,7 @@ class Assembly:
                     raise Unfit("things beside a measure")
                 self.take(item)
             elif self.groups or self.sides:
-                made = self.builders.count_things(COUNT, thing)
+                made = self.builders.count_things(thing)
                 self.measures.append((made, self.take(item)))
             elif self.having:
                 self.ask = (Ask(Target(thing)), self.take(item))
@@ -993,7 +992,7 @@ class Assembly:
         if not self.measures and not self.columns and not (self.having and self.groups):
             if self.groups:
                 self.measures.append(
-                    (self.builders.count_things(COUNT, Thing(self.meanings.entities[0], "number")), self.groups[0][1])
+                    (self.builders.count_things(Thing(self.meanings.entities[0], "number")), self.groups[0][1])
                 )
                 self.penalty += 0.5
             else:

@@ -20,11 +20,12 @@ PIECE = -0.35  # for every phrase: fewer, longer ones are better
 
 @dataclass(frozen=True)
 class Rule:
-    """`result` is made of phrases of these categories, in this order; the builder refuses what does not fit."""
+    """`result` is made of phrases of these categories, in this order, by a builder that refuses what does not fit."""
 
     result: str
     parts: tuple[str, ...]
     build: Builder
+    takes: tuple[int, ...]  # the parts that the builder is given, by their places
     bonus: float = 0.0
 
 
@@ -76,7 +77,7 @@ class Chart:
 
     def _advance(self, edge: _Edge) -> None:
         if len(edge.done) == len(edge.rule.parts):
-            value = edge.rule.build(*(item.value for item in edge.done))
+            value = edge.rule.build(*(edge.done[place].value for place in edge.rule.takes))
             if value is not None:
                 parts = (*edge.done, *edge.within)
                 score = sum(item.score for item in parts) + edge.rule.bonus + PASSED * len(edge.within)

@@ -8,7 +8,7 @@ from datetime import date
 
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
-from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
+from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.contracts.answer import Clarification
@@ -54,19 +54,19 @@ def derive(
     items = senses.find()
     words = senses.words
     skippable = senses.skippable()
-    chart = Chart(rules_for(meanings), skippable)
-    found = covers(chart.parse(items), skippable, USABLE)
-    return _best(found, senses, meanings)
-
-
-def _best(found: list[Cover], senses: Senses, meanings: Meanings) -> Derived:
     builders = Builders(meanings)
+    chart = Chart(rules_for(builders), skippable)
+    found = covers(chart.parse(items), skippable, USABLE)
+    return _best(found, senses, builders)
+
+
+def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
     made: list[tuple[float, Reading]] = []
     why: list[str] = []
     unsaid: Unsaid | None = None
     complete = [cover for cover in found if not cover.unread]
     for cover in complete:
-        assembly = Assembly(cover, senses.words, senses.text, meanings, builders)
+        assembly = Assembly(cover, senses.words, senses.text, builders)
         try:
             reading = assembly.read()
         except Unfit as unfit:

@@ -74,9 +74,6 @@ class Builders:
         name = field.name if field.column or function.value == "sum" else f"{NAMED[function.value]} {field.name}"
         return Measure(_aggregate(function.value, field.expression), name, base=field)
 
-    def field_function(self, field: Field, function: Mark) -> Measure | None:
-        return self.function_of_field(function, field) if field.meaning in NUMBERS else None
-
     def function_of_measure(self, function: Mark, measure: Measure) -> Measure | None:
         """The average of a ratio is the ratio of sums; the total of a count is the count."""
         if measure.counts is not None:
@@ -110,16 +107,13 @@ class Builders:
             else Field(made, "revenue", "amount")
         )
 
-    def count_things(self, _: Mark, thing: Thing) -> Measure:
+    def count_things(self, thing: Thing) -> Measure:
         return Measure(self.number_of(thing.entity), thing.said or thing.entity.called, counts=thing.entity)
 
-    def count_distinct_things(self, _: Mark, __: Mark, thing: Thing) -> Measure | None:
-        return self.distinct_things(__, thing)
+    def distinct_things(self, thing: Thing) -> Measure | None:
+        return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(thing)
 
-    def distinct_things(self, _: Mark, thing: Thing) -> Measure | None:
-        return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(_, thing)
-
-    def count_field(self, _: Mark, field: Field) -> Measure | None:
+    def count_field(self, field: Field) -> Measure | None:
         if self.names_rows(field):
             return Measure(Rows(), field.name, counts=self.meanings.entities[0])
         if field.meaning in ("category", "name", "identifier"):
@@ -134,39 +128,33 @@ class Builders:
         many = field.column is not None and (field.column.cardinality or 0) > 0.5 * rows
         return field.meaning == "name" and many and rows >= 20
 
-    def distinct_field(self, _: Mark, field: Field) -> Measure | None:
+    def distinct_field(self, field: Field) -> Measure | None:
         if field.meaning in ("category", "name", "identifier"):
             return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
         return None
 
-    def count_distinct_field(self, count: Mark, distinct: Mark, field: Field) -> Measure | None:
-        return self.distinct_field(distinct, field)
-
-    def much(self, _: Mark, field: Field) -> Measure | None:
+    def much(self, field: Field) -> Measure | None:
         if field.meaning in ("amount", "count"):
             return Measure(_aggregate("sum", field.expression), field.name, base=field)
         return None
 
-    def much_function(self, _: Mark, function: Mark, field: Field) -> Measure | None:
-        return self.much(_, field)
-
-    def flag_rate(self, field: Field, *_: Mark) -> Measure | None:
+    def flag_rate(self, field: Field) -> Measure | None:
         yes = self.yes(field)
         return None if yes is None else Measure(_ratio(Rows(where=yes.condition), Rows()), f"{field.name} rate")
 
-    def condition_rate(self, condition: Cond, _: Mark) -> Measure | None:
+    def condition_rate(self, condition: Cond) -> Measure | None:
         if condition.groups or condition.versus:
             return None
         name = ", ".join(map(str, condition.values)) or "those"
         return Measure(_ratio(Rows(where=condition.condition), Rows()), f"{name} rate")
 
-    def percentile(self, number: Number, _: Mark, field: Field) -> Measure | None:
+    def percentile(self, number: Number, field: Field) -> Measure | None:
         if field.meaning not in NUMBERS or not 0 < number.value < 100:
             return None
         made = Aggregate(function="percentile", of=field.expression, percent=number.value)
         return Measure(made, f"{number.value:g}th percentile", base=field)
 
-    def per(self, above: Measure, by: Mark, below: Any) -> Measure | None:
+    def per(self, above: Measure, below: Any) -> Measure | None:
         """Cost per conversion, visits per patient: a ratio; of a category, groups are meant instead."""
         right = self.counted(below)
         if right is None or above.grain:
@@ -178,9 +166,9 @@ class Builders:
             return None
         return Measure(_ratio(left, right), f"{above.name} per {_called(below)}")
 
-    def field_per(self, above: Field, by: Mark, below: Any) -> Measure | None:
+    def field_per(self, above: Field, below: Any) -> Measure | None:
         measure = self.usual(above)
-        return self.per(measure, by, below) if measure is not None and above.meaning in ("amount", "count") else None
+        return self.per(measure, below) if measure is not None and above.meaning in ("amount", "count") else None
 
     def counted(self, value: Any) -> Expression | None:
         """What a ratio can be of: things, a number that counts, days of a duration."""
@@ -201,21 +189,21 @@ class Builders:
         function = "sum" if field.meaning in ("amount", "count") else "mean"
         return Measure(_aggregate(function, field.expression), field.name, usual=True, base=field)
 
-    def share_of_measure(self, _: Mark, measure: Measure) -> ShareOf | None:
+    def share_of_measure(self, measure: Measure) -> ShareOf | None:
         return None if isinstance(measure.expression, Arithmetic) else ShareOf(measure)
 
-    def share_of_field(self, _: Mark, field: Field) -> ShareOf | None:
+    def share_of_field(self, field: Field) -> ShareOf | None:
         measure = self.usual(field) if field.meaning in ("amount", "count") else None
         return ShareOf(measure) if measure else None
 
-    def share_of_things(self, _: Mark, thing: Thing) -> ShareOf:
-        return ShareOf(self.count_things(_, thing))
+    def share_of_things(self, thing: Thing) -> ShareOf:
+        return ShareOf(self.count_things(thing))
 
     def measured(self, value: Any) -> Measure | None:
         if isinstance(value, Field):
             return self.usual(value)
         if isinstance(value, Thing):
-            return self.count_things(Mark("count"), value)
+            return self.count_things(value)
         return value  # type: ignore[no-any-return]
 
     def change_of(self, change: Mark, value: Any) -> Measure | None:
@@ -223,9 +211,6 @@ class Builders:
         if measure is None or measure.grain or measure.sides:
             return None
         return replace(measure, sides=True, name=f"{measure.name} {change.value}", usual=False)
-
-    def of_change(self, value: Any, change: Mark) -> Measure | None:
-        return self.change_of(change, value)
 
     def over_prior(self, prior: Mark, value: Any) -> Measure | None:
         measure = self.measured(value)
@@ -239,13 +224,10 @@ class Builders:
             base=measure.base,
         )
 
-    def of_prior(self, value: Any, prior: Mark) -> Measure | None:
-        return self.over_prior(prior, value)
-
-    def prior_change(self, prior: Mark, change: Mark) -> Mark:
+    def prior_change(self, prior: Mark) -> Mark:
         return Mark("over_prior", prior.value)
 
-    def running(self, _: Mark, value: Any) -> Measure | None:
+    def running(self, value: Any) -> Measure | None:
         measure = self.measured(value)
         if measure is None or measure.grain or isinstance(measure.expression, Arithmetic):
             return None
@@ -253,7 +235,7 @@ class Builders:
             return None
         return Measure(Running(of=measure.expression), f"running {measure.name}", grain=None, base=measure.base)
 
-    def moving(self, number: Number, unit: Unit, _: Mark, value: Any) -> Measure | None:
+    def moving(self, number: Number, unit: Unit, value: Any) -> Measure | None:
         measure = self.measured(value)
         if measure is None or not 2 <= number.value <= 1000:
             return None
@@ -261,31 +243,21 @@ class Builders:
         made = Moving(of=expression, periods=int(number.value))
         return Measure(made, f"moving average of {measure.name}", grain=unit.grain, base=measure.base)
 
-    def moving_daily(self, number: Number, unit: Unit, mark: Mark, _: Unit, value: Any) -> Measure | None:
-        """The moving average of daily sales: of the sales of each day."""
-        return self.moving(number, unit, mark, value)
-
-    def moving_after(self, _: Mark, value: Any, number: Number, unit: Unit) -> Measure | None:
-        return self.moving(number, unit, _, value)
-
-    def which_measure(self, _: Mark, value: Any) -> Any:
+    def which_measure(self, value: Any) -> Any:
         return self.measured(value) if isinstance(value, Field) else value
 
-    def much_of_all(self, _: Mark) -> Measure | None:
+    def much_of_all(self) -> Measure | None:
         amount = self.amount()
-        return self.much(_, amount) if amount else None
+        return self.much(amount) if amount else None
 
-    def function_things_field(self, function: Mark, _: Thing, field: Field) -> Measure | None:
-        return self.function_of_field(function, field)
-
-    def headcount(self, _: Mark) -> Measure | None:
+    def headcount(self) -> Measure | None:
         """How many people there are now."""
-        ended = self.current(_)
+        ended = self.current()
         if not (self.meanings.person and self.meanings.person.is_rows):
             return None
         return Measure(Rows(where=ended.condition) if ended else Rows(), "headcount")
 
-    def per_unit_of(self, above: Any, by: Mark, unit: Unit, field: Field) -> Measure | None:
+    def per_unit_of(self, above: Any, unit: Unit, field: Field) -> Measure | None:
         """Charge per day of stay."""
         measure = self.measured(above)
         if measure is None or not isinstance(field.expression, Elapsed) or measure.grain:
@@ -309,12 +281,9 @@ class Builders:
         """Категории товаров, where one column is called by both words."""
         return left if left.column is not None and left == right else None
 
-    def field_generic(self, generic: Mark, field: Field) -> Field | None:
-        return self.generic_field(field, generic)
-
     # groups
 
-    def by_field(self, by: Mark, field: Field) -> Group | None:
+    def by_field(self, field: Field) -> Group | None:
         if field.meaning == "date":
             return Group(field.name, time=True, fields=(field,))
         if field.meaning in ("category", "name", "flag", "identifier", "year"):
@@ -322,14 +291,11 @@ class Builders:
         few = field.column is not None and (field.column.cardinality or 99) <= 30
         return Group(field.name, fields=(field,)) if few and field.meaning == "rate" else None
 
-    def by_thing(self, by: Mark, thing: Thing) -> Group | None:
+    def by_thing(self, thing: Thing) -> Group | None:
         if thing.entity.is_rows:
             return None
         assert thing.entity.column is not None
         return Group(thing.entity.column.name)
-
-    def by_unit(self, by: Mark, unit: Unit) -> Group | None:
-        return self.at_grain(unit)
 
     def at_grain(self, unit: Unit) -> Group | None:
         date = self.meanings.main_date
@@ -338,31 +304,28 @@ class Builders:
     def unit_of_date(self, field: Field, unit: Unit) -> Group | None:
         return Group(field.name, grain=unit.grain, time=True) if field.meaning == "date" else None
 
-    def by_part(self, by: Mark, part: PartOfDate) -> Group | None:
-        return self.part_group(part)
-
     def part_group(self, part: PartOfDate) -> Group | None:
         date = self.meanings.main_date
         if date is None or (part.part == "hour" and "time" not in date.type.lower()):
             return None
         return Group(part.part, DatePart(of=Column(name=date.name), part=part.part))
 
-    def two_groups(self, left: Group, _: Mark, field: Field) -> tuple[Group, ...] | None:
-        right = self.by_field(_, field)
+    def two_groups(self, left: Group, field: Field) -> tuple[Group, ...] | None:
+        right = self.by_field(field)
         return (left, right) if right and right != left else None
 
-    def two_groups_by(self, left: Group, _: Mark, right: Group) -> tuple[Group, ...] | None:
+    def two_groups_by(self, left: Group, right: Group) -> tuple[Group, ...] | None:
         return (left, right) if right != left else None
 
     # conditions
 
-    def value_pair(self, left: Cond, joiner: Mark, right: Cond) -> Cond | None:
+    def value_pair(self, left: Cond, right: Cond) -> Cond | None:
         same = left.column is not None and left.column == right.column and left.column != "weekday"
         if not same or left.negated or right.negated or left.groups or right.groups:
             return None
         return one_of(left.column or "", (*left.values, *right.values))
 
-    def versus(self, left: Cond, _: Mark, right: Cond) -> Cond | None:
+    def versus(self, left: Cond, right: Cond) -> Cond | None:
         if (
             left.column is None
             or left.column != right.column
@@ -383,27 +346,21 @@ class Builders:
     def value_of_field(self, value: Cond, field: Field) -> Cond | None:
         return value if value.column == field.name and not value.groups and not value.negated else None
 
-    def field_is_value(self, field: Field, value: Cond) -> Cond | None:
-        return self.value_of_field(value, field)
-
     def field_flag_value(self, field: Field, value: Cond) -> Cond | None:
         return value if value.column == field.name else None
 
-    def not_condition(self, _: Mark, condition: Cond) -> Cond | None:
+    def not_condition(self, condition: Cond) -> Cond | None:
         if condition.negated or condition.groups or condition.versus:
             return None
         return replace(condition, condition=_negated(condition.condition), negated=True)
 
-    def by_value(self, _: Mark, condition: Cond) -> Cond | None:
+    def out(self, condition: Cond) -> Cond | None:
+        return self.not_condition(condition) if condition.column else None
+
+    def by_value(self, condition: Cond) -> Cond | None:
         """Paid by card, came in by email."""
         plain = condition.column and condition.values and not condition.versus and not condition.negated
         return condition if plain else None
-
-    def condition_out(self, condition: Cond, _: Mark) -> Cond | None:
-        return self.not_condition(_, condition) if condition.column else None
-
-    def not_out(self, _: Mark, condition: Cond, __: Mark) -> Cond | None:
-        return self.not_condition(_, condition)
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in NUMBERS or (number.percent and not self.is_percent(field)):
@@ -419,15 +376,6 @@ class Builders:
         if number.value != 0 or field.meaning not in NUMBERS:
             return None
         return Cond(Compare(left=field.expression, operator="=", right=Constant(value=0)))
-
-    def compare_with_number(self, compare: Mark, number: Number, field: Field) -> Cond | None:
-        return self.compare_field(field, compare, number)
-
-    def number_beyond_field(self, number: Number, beyond: Mark, field: Field) -> Cond | None:
-        return self.compare_field(field, beyond, number)
-
-    def field_number_beyond(self, field: Field, number: Number, beyond: Mark) -> Cond | None:
-        return self.compare_field(field, beyond, number)
 
     def field_at_least(self, field: Field, number: Number) -> Cond | None:
         return self.compare_field(field, Mark("compare", ">="), number)
@@ -446,7 +394,7 @@ class Builders:
             return None
         return self.field_is_number(field, number) if (field.column.cardinality or 99) <= 20 else None
 
-    def between(self, field: Field, _: Mark, low: Number, __: Mark, high: Number) -> Cond | None:
+    def between(self, field: Field, low: Number, high: Number) -> Cond | None:
         if field.meaning not in NUMBERS or low.value >= high.value:
             return None
         return Cond(
@@ -464,11 +412,8 @@ class Builders:
             return None
         return Cond(Compare(left=left.expression, operator=compare.value, right=right.expression))
 
-    def more_times(self, compare: Mark, number: Number, _: Mark) -> Cond:
+    def more_times(self, compare: Mark, number: Number) -> Cond:
         return self.more_things(compare, number, Thing(self.meanings.entities[0]))
-
-    def times_beyond(self, number: Number, beyond: Mark, _: Mark) -> Cond:
-        return self.more_times(beyond, number, _)
 
     def over_plan(self, compare: Mark, field: Field) -> Cond | None:
         """Over budget: what was spent against what was planned."""
@@ -486,9 +431,6 @@ class Builders:
         left = self.number_of(thing.entity)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
-    def things_beyond(self, number: Number, beyond: Mark, thing: Thing) -> Cond:
-        return self.more_things(beyond, number, thing)
-
     def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
         if measure.grain or measure.sides:
             return None
@@ -498,15 +440,12 @@ class Builders:
             groups=True,
         )
 
-    def missing_field(self, _: Mark, field: Field) -> Cond | None:
+    def missing_field(self, field: Field) -> Cond | None:
         if field.column is None or field.meaning == "flag" or not field.column.nulls:
             return None
         return Cond(Missing(of=field.expression))
 
-    def field_missing(self, field: Field, _: Mark) -> Cond | None:
-        return self.missing_field(_, field)
-
-    def present_field(self, field: Field, _: Mark) -> Cond | None:
+    def present_field(self, field: Field) -> Cond | None:
         if field.column is None or not field.column.nulls:
             return None
         return Cond(Not(part=Missing(of=field.expression)))
@@ -517,7 +456,7 @@ class Builders:
         value = self.meanings.yes_value(field.column)
         return None if value is None else one_of(field.name, (value,))
 
-    def no_flag(self, _: Mark, field: Field) -> Cond | None:
+    def no_flag(self, field: Field) -> Cond | None:
         if field.meaning != "flag" or field.column is None:
             return None
         value = self.meanings.no_value(field.column)
@@ -525,9 +464,6 @@ class Builders:
 
     def in_period(self, event: Event, when: When) -> Cond:
         return Cond(within(event.column.name, when), column=f"period {event.column.name}")
-
-    def period_event(self, when: When, event: Event) -> Cond:
-        return self.in_period(event, when)
 
     def date_in_period(self, field: Field, when: When) -> Cond | None:
         return Cond(within(field.name, when), column=f"period {field.name}") if field.meaning == "date" else None
@@ -537,12 +473,12 @@ class Builders:
             return None
         return Cond(Not(part=Missing(of=Column(name=event.column.name))))
 
-    def not_happened(self, _: Mark, event: Event) -> Cond | None:
+    def not_happened(self, event: Event) -> Cond | None:
         if not event.column.nulls:
             return None
         return Cond(Missing(of=Column(name=event.column.name)))
 
-    def current(self, _: Mark) -> Cond | None:
+    def current(self) -> Cond | None:
         ends = [self.meanings.events[e] for e in ("end", "close", "check_out") if e in self.meanings.events]
         ends = [column for column in ends if column.nulls]
         return Cond(Missing(of=Column(name=ends[0].name)), column="current") if ends else None
@@ -556,15 +492,6 @@ class Builders:
             return None
         return Group(f"{field.name} range", Bins(of=field.expression, edges=ranges.parts))
 
-    def in_ranges(self, by: Mark, field: Field, _: Mark, ranges: Mark) -> Group | None:
-        return self.ranges_of(field, ranges)
-
-    def in_ranges_bare(self, field: Field, _: Mark, ranges: Mark) -> Group | None:
-        return self.ranges_of(field, ranges)
-
-    def by_ranges_of(self, by: Mark, field: Field, ranges: Mark) -> Group | None:
-        return self.ranges_of(field, ranges)
-
     # what is asked for
 
     def target(self, value: Any) -> Target | None:
@@ -572,22 +499,13 @@ class Builders:
             return None
         return Target(value)
 
-    def which(self, _: Mark, target: Target) -> Ask:
+    def which(self, target: Target) -> Ask:
         return Ask(target)
 
-    def who(self, _: Mark) -> Ask | None:
+    def who(self) -> Ask | None:
         return Ask(Target(Thing(self.meanings.person, "who")), person=True) if self.meanings.person else None
 
-    def top_number(self, mark: Mark, number: Number, target: Target) -> Rank | None:
-        return self.ranked(mark, number, target)
-
-    def number_top(self, number: Number, mark: Mark, target: Target) -> Rank | None:
-        return self.ranked(mark, number, target)
-
-    def top_target(self, mark: Mark, target: Target) -> Rank | None:
-        return self.ranked(mark, None, target)
-
-    def ranked(self, mark: Mark, number: Number | None, target: Target | None) -> Rank | None:
+    def ranked(self, mark: Mark, target: Target, number: Number | None = None) -> Rank | None:
         """Top five stores, the best store, the most expensive item."""
         limit = 1 if number is None else int(number.value)
         if limit < 1 or limit > 1000:
@@ -597,15 +515,12 @@ class Builders:
             by = self.dimension(kind)
             return Rank(direction, limit, target, by) if by is not None else None
         if mark.kind == "frequent":
-            return Rank(mark.value, limit, target, self.count_things(mark, Thing(self.frequency(target), "")))
+            return Rank(mark.value, limit, target, self.count_things(Thing(self.meanings.entities[0])))
         if mark.kind == "selling":
             amount = self.amount()
             measure = self.usual(amount) if amount else None
             return Rank(mark.value, limit, target, measure) if measure else None
         return Rank(mark.value, limit, target, None, judged=mark.kind == "judged" and number is None)
-
-    def frequency(self, target: Target | None) -> Entity:
-        return self.meanings.entities[0]
 
     def dimension(self, kind: str) -> Field | None:
         """What an adjective compares by."""
@@ -633,26 +548,17 @@ class Builders:
         ]
         return named[0] if len(named) == 1 else None
 
-    def highest(self, mark: Mark, value: Any) -> Rank | None:
+    def highest(self, mark: Mark, value: Any, number: Number | None = None) -> Rank | None:
         """The highest score, the most visits: what is asked for has it."""
-        if mark.kind not in ("superlative", "judged"):
+        limit = 1 if number is None else number.value
+        if mark.kind not in ("superlative", "judged") or not 1 <= limit <= 1000:
             return None
-        if isinstance(value, Field):
-            if value.meaning not in NUMBERS or (mark.kind == "judged" and value.meaning != "rate"):
-                return None
-            return Rank(mark.value, 1, None, value)
-        measure = self.measured(value)
-        return Rank(mark.value, 1, None, measure) if measure is not None else None
+        by = value if isinstance(value, Field) else self.measured(value)
+        if isinstance(by, Field) and (by.meaning not in NUMBERS or (mark.kind == "judged" and by.meaning != "rate")):
+            return None
+        return Rank(mark.value, int(limit), None, by) if by is not None else None
 
-    def number_highest(self, number: Number, mark: Mark, value: Any) -> Rank | None:
-        made = self.highest(mark, value)
-        return replace(made, limit=int(number.value)) if made and 1 <= number.value <= 1000 else None
-
-    def measure_highest(self, value: Any, mark: Mark) -> Rank | None:
-        """Выручка самая высокая."""
-        return self.highest(mark, value)
-
-    def target_by(self, rank: Rank, by: Mark, value: Any) -> Rank | None:
+    def target_by(self, rank: Rank, value: Any) -> Rank | None:
         if rank.by is not None:
             return None
         measure = self.measured(value)
@@ -662,18 +568,12 @@ class Builders:
             else None
         )
 
-    def by_measure(self, by: Mark, value: Any) -> Any:
+    def by_measure(self, value: Any) -> Any:
         """What a ranking that was said before goes by."""
         measure = self.measured(value)
         return (value if isinstance(value, Field) else measure) if measure is not None else None
 
-    def target_frequent(self, target: Target, mark: Mark) -> Rank | None:
-        return self.ranked(mark, None, target)
-
-    def which_target_mark(self, _: Mark, target: Target, mark: Mark) -> Rank | None:
-        return self.ranked(mark, None, target)
-
-    def sorted_by(self, _: Mark, value: Any) -> Rank | None:
+    def sorted_by(self, value: Any) -> Rank | None:
         measure = self.measured(value)
         return Rank("top", None, None, value if isinstance(value, Field) else measure) if measure is not None else None
 
@@ -727,146 +627,141 @@ def _negated(condition: Condition) -> Condition:
 
 
 VALUES = ("measure", "field", "thing")
+MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
+
+# What a phrase is made of, the builder with the places of the parts that it takes, and what the rule adds to the score.
+RULES: tuple[tuple[str, str, str, float], ...] = (
+    # measures
+    ("measure", "function field", "function_of_field 0 1", 0.3),
+    ("measure", "field function", "function_of_field 1 0", -0.1),
+    ("measure", "function thing field", "function_of_field 0 2", 0.2),
+    ("measure", "function measure", "function_of_measure 0 1", 0.2),
+    ("measure", "function thing", "function_of_things 0 1", -0.2),
+    ("measure", "count thing", "count_things 1", 0.3),
+    ("measure", "count distinct thing", "distinct_things 2", 0.3),
+    ("measure", "distinct thing", "distinct_things 1", 0.0),
+    ("measure", "count field", "count_field 1", 0.2),
+    ("measure", "count distinct field", "distinct_field 2", 0.3),
+    ("measure", "distinct field", "distinct_field 1", -0.1),
+    ("measure", "much field", "much 1", 0.3),
+    ("measure", "much function field", "much 2", 0.3),
+    ("measure", "much", "much_of_all", -0.3),
+    ("measure", "field rate", "flag_rate 0", 0.3),
+    ("measure", "condition rate", "condition_rate 0", 0.0),
+    ("measure", "number percentile field", "percentile 0 2", 0.5),
+    ("measure", "measure per thing", "per 0 2", 0.2),
+    ("measure", "measure per field", "per 0 2", 0.2),
+    ("measure", "field per thing", "field_per 0 2", 0.2),
+    ("measure", "field per field", "field_per 0 2", 0.2),
+    ("measure", "measure per unit field", "per_unit_of 0 2 3", 0.5),
+    ("measure", "field per unit field", "per_unit_of 0 2 3", 0.5),
+    ("measure", "which measure", "which_measure 1", 0.1),
+    ("measure", "which field", "which_measure 1", 0.1),
+    ("measure", "headcount", "headcount", 0.3),
+    *(("measure", f"change {value}", "change_of 0 1", 0.2) for value in VALUES),
+    *(("measure", f"{value} change", "change_of 1 0", 0.2) for value in VALUES),
+    ("over_prior", "over_prior change", "prior_change 0", 0.2),
+    *(("measure", f"over_prior {value}", "over_prior 0 1", 0.3) for value in VALUES),
+    *(("measure", f"{value} over_prior", "over_prior 1 0", 0.3) for value in VALUES),
+    *(("measure", f"running {value}", "running 1", 0.3) for value in VALUES),
+    *(("measure", f"number unit moving {value}", "moving 0 1 3", 0.4) for value in VALUES),
+    *(("measure", f"moving {value} number unit", "moving 2 3 1", 0.4) for value in VALUES),
+    *(("measure", f"number unit moving grain {value}", "moving 0 1 4", 0.4) for value in VALUES),
+    ("share", "which share", "which_measure 1", 0.1),
+    ("share", "share_word measure", "share_of_measure 1", 0.3),
+    ("share", "share_word field", "share_of_field 1", 0.3),
+    ("share", "share_word thing", "share_of_things 1", 0.3),
+    # columns
+    ("field", "field generic", "generic_field 0 1", 0.1),
+    ("field", "generic field", "generic_field 1 0", 0.1),
+    ("field", "field field", "said_twice 0 1", 0.1),
+    # groups
+    ("group", "by field", "by_field 1", 0.3),
+    ("group", "by thing", "by_thing 1", 0.2),
+    ("group", "by unit", "at_grain 1", 0.3),
+    ("group", "grain", "at_grain 0", 0.0),
+    ("group", "field unit", "unit_of_date 0 1", 0.2),
+    ("group", "by date_part", "part_group 1", 0.3),
+    ("group", "field ranges", "ranges_of 0 1", 0.3),
+    ("group", "by field ranges", "ranges_of 1 2", 0.4),
+    ("group", "field bracket ranges", "ranges_of 0 2", 0.4),
+    ("group", "by field bracket ranges", "ranges_of 1 3", 0.5),
+    ("groups", "group and field", "two_groups 0 2", 0.3),
+    ("groups", "group and group", "two_groups_by 0 2", 0.2),
+    # conditions
+    ("condition", "condition or condition", "value_pair 0 2", 0.3),
+    ("condition", "condition and condition", "value_pair 0 2", 0.3),
+    ("condition", "condition versus condition", "versus 0 2", 0.5),
+    ("condition", "condition field", "value_of_field 0 1", 0.2),
+    ("condition", "field condition", "value_of_field 1 0", 0.2),
+    ("condition", "field flag_value", "field_flag_value 0 1", 0.3),
+    ("condition", "negation condition", "not_condition 1", 0.3),
+    ("condition", "condition left_out", "out 0", 0.2),
+    ("condition", "negation condition left_out", "not_condition 1", 0.3),
+    ("condition", "by condition", "by_value 1", 0.1),
+    ("condition", "field compare number", "compare_field 0 1 2", 0.3),
+    ("condition", "compare number field", "compare_field 2 0 1", 0.2),
+    ("condition", "number beyond field", "compare_field 2 1 0", 0.2),
+    ("condition", "field number beyond", "compare_field 0 2 1", 0.2),
+    ("condition", "field at_least", "field_at_least 0 1", 0.2),
+    ("condition", "field number", "field_is_number 0 1", 0.0),
+    ("condition", "number field", "number_field 0 1", 0.0),
+    ("condition", "number field", "zero_field 0 1", 0.2),
+    ("condition", "field between number and number", "between 0 2 4", 0.4),
+    ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
+    ("condition", "compare field", "over_plan 0 1", 0.2),
+    ("condition", "missing field", "missing_field 1", 0.3),
+    ("condition", "field missing", "missing_field 0", 0.3),
+    ("condition", "field present", "present_field 0", 0.2),
+    ("condition", "field", "yes 0", -0.1),
+    ("condition", "negation field", "no_flag 1", 0.3),
+    ("condition", "event period", "in_period 0 1", 0.3),
+    ("condition", "period event", "in_period 1 0", 0.0),
+    ("condition", "field period", "date_in_period 0 1", 0.2),
+    ("condition", "event", "happened 0", 0.0),
+    ("condition", "negation event", "not_happened 1", 0.3),
+    ("condition", "current", "current", 0.0),
+    ("condition", "undone", "undone 0", 0.0),
+    ("having", "compare number times", "more_times 0 1", 0.3),
+    ("having", "number beyond times", "more_times 1 0", 0.3),
+    ("having", "compare number thing", "more_things 0 1 2", 0.3),
+    ("having", "number beyond thing", "more_things 1 0 2", 0.3),
+    ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
+    # what is asked for, and in which order
+    *(("target", value, "target 0", 0.0) for value in ("field", "thing", "unit", "date_part")),
+    ("ask", "which target", "which 1", 0.3),
+    ("ask", "list target", "which 1", 0.2),
+    ("ask", "who", "who", 0.0),
+    ("order", "ordering", "order 0", 0.0),
+    ("rank", "which rank", "which_measure 1", 0.1),
+    ("rank", "sorted measure", "sorted_by 1", 0.2),
+    ("rank", "sorted field", "sorted_by 1", 0.2),
+    ("rank", "rank ordering", "rank_order 0 1", 0.2),
+    *(("rank", f"{mark} number target", "ranked 0 2 1", 0.4) for mark in MARKS),
+    *(("rank", f"number {mark} target", "ranked 1 2 0", 0.4) for mark in MARKS),
+    *(("rank", f"{mark} target", "ranked 0 1", 0.2) for mark in MARKS),
+    *(("rank", f"which target {mark}", "ranked 2 1", 0.2) for mark in MARKS),
+    *(("rank", f"target {mark}", "ranked 1 0", 0.0) for mark in MARKS[1:]),
+    *(("rank", f"{mark} {value}", "highest 0 1", 0.2) for mark in MARKS[:2] for value in VALUES),
+    *(("rank", f"number {mark} {value}", "highest 1 2 0", 0.3) for mark in MARKS[:2] for value in VALUES),
+    *(("rank", f"{value} superlative", "highest 1 0", -0.2) for value in VALUES),
+    *(("rank", f"rank by {value}", "target_by 0 2", 0.3) for value in VALUES),
+    ("by_measure", "by measure", "by_measure 1", 0.1),
+    ("by_measure", "by field", "by_measure 1", 0.1),
+    ("by_measure", "by thing", "by_measure 1", 0.0),
+)
 
 
 @cache
-def _lines() -> tuple[tuple[str, str, str, float], ...]:
-    """result, parts, builder, bonus."""
-    lines: list[tuple[str, str, str, float]] = [
-        ("measure", "function field", "function_of_field", 0.3),
-        ("measure", "field function", "field_function", -0.1),
-        ("measure", "function measure", "function_of_measure", 0.2),
-        ("measure", "function thing", "function_of_things", -0.2),
-        ("measure", "count thing", "count_things", 0.3),
-        ("measure", "count distinct thing", "count_distinct_things", 0.3),
-        ("measure", "distinct thing", "distinct_things", 0.0),
-        ("measure", "count field", "count_field", 0.2),
-        ("measure", "count distinct field", "count_distinct_field", 0.3),
-        ("measure", "distinct field", "distinct_field", -0.1),
-        ("measure", "much field", "much", 0.3),
-        ("measure", "much function field", "much_function", 0.3),
-        ("measure", "field rate", "flag_rate", 0.3),
-        ("measure", "condition rate", "condition_rate", 0.0),
-        ("measure", "number percentile field", "percentile", 0.5),
-        ("measure", "measure per thing", "per", 0.2),
-        ("measure", "measure per field", "per", 0.2),
-        ("measure", "field per thing", "field_per", 0.2),
-        ("measure", "field per field", "field_per", 0.2),
-        ("measure", "which measure", "which_measure", 0.1),
-        ("measure", "which field", "which_measure", 0.1),
-        ("share", "which share", "which_measure", 0.1),
-        ("rank", "which rank", "which_measure", 0.1),
-        ("measure", "much", "much_of_all", -0.3),
-        ("measure", "function thing field", "function_things_field", 0.2),
-        ("measure", "headcount", "headcount", 0.3),
-        ("measure", "measure per unit field", "per_unit_of", 0.5),
-        ("measure", "field per unit field", "per_unit_of", 0.5),
-        ("field", "field generic", "generic_field", 0.1),
-        ("field", "field field", "said_twice", 0.1),
-        ("field", "generic field", "field_generic", 0.1),
-        ("having", "compare number times", "more_times", 0.3),
-        ("having", "number beyond times", "times_beyond", 0.3),
-        ("condition", "compare field", "over_plan", 0.2),
-        ("share", "share_word measure", "share_of_measure", 0.3),
-        ("share", "share_word field", "share_of_field", 0.3),
-        ("share", "share_word thing", "share_of_things", 0.3),
-        ("over_prior", "over_prior change", "prior_change", 0.2),
-        ("group", "by field", "by_field", 0.3),
-        ("group", "by thing", "by_thing", 0.2),
-        ("group", "by unit", "by_unit", 0.3),
-        ("group", "grain", "at_grain", 0.0),
-        ("group", "field unit", "unit_of_date", 0.2),
-        ("group", "by date_part", "by_part", 0.3),
-        ("groups", "group and field", "two_groups", 0.3),
-        ("groups", "group and group", "two_groups_by", 0.2),
-        ("condition", "condition or condition", "value_pair", 0.3),
-        ("condition", "condition and condition", "value_pair", 0.3),
-        ("condition", "condition versus condition", "versus", 0.5),
-        ("condition", "condition field", "value_of_field", 0.2),
-        ("condition", "field condition", "field_is_value", 0.2),
-        ("condition", "field flag_value", "field_flag_value", 0.3),
-        ("condition", "negation condition", "not_condition", 0.3),
-        ("condition", "by condition", "by_value", 0.1),
-        ("condition", "condition left_out", "condition_out", 0.2),
-        ("condition", "negation condition left_out", "not_out", 0.3),
-        ("condition", "field compare number", "compare_field", 0.3),
-        ("condition", "compare number field", "compare_with_number", 0.2),
-        ("condition", "number beyond field", "number_beyond_field", 0.2),
-        ("condition", "field number beyond", "field_number_beyond", 0.2),
-        ("condition", "field at_least", "field_at_least", 0.2),
-        ("condition", "field number", "field_is_number", 0.0),
-        ("condition", "number field", "number_field", 0.0),
-        ("condition", "number field", "zero_field", 0.2),
-        ("by_measure", "by measure", "by_measure", 0.1),
-        ("by_measure", "by field", "by_measure", 0.1),
-        ("by_measure", "by thing", "by_measure", 0.0),
-        ("condition", "field between number and number", "between", 0.4),
-        ("condition", "field compare field", "compare_fields", 0.2),
-        ("having", "compare number thing", "more_things", 0.3),
-        ("having", "number beyond thing", "things_beyond", 0.3),
-        ("having", "measure compare number", "compare_measure", 0.3),
-        ("condition", "missing field", "missing_field", 0.3),
-        ("condition", "field missing", "field_missing", 0.3),
-        ("condition", "field present", "present_field", 0.2),
-        ("condition", "field", "yes", -0.1),
-        ("condition", "negation field", "no_flag", 0.3),
-        ("condition", "event period", "in_period", 0.3),
-        ("condition", "period event", "period_event", 0.0),
-        ("condition", "field period", "date_in_period", 0.2),
-        ("condition", "event", "happened", 0.0),
-        ("condition", "negation event", "not_happened", 0.3),
-        ("condition", "current", "current", 0.0),
-        ("condition", "undone", "undone", 0.0),
-        ("group", "by field bracket ranges", "in_ranges", 0.5),
-        ("group", "field bracket ranges", "in_ranges_bare", 0.4),
-        ("group", "field ranges", "ranges_of", 0.3),
-        ("group", "by field ranges", "by_ranges_of", 0.4),
-        ("target", "field", "target", 0.0),
-        ("target", "thing", "target", 0.0),
-        ("target", "unit", "target", 0.0),
-        ("target", "date_part", "target", 0.0),
-        ("ask", "which target", "which", 0.3),
-        ("ask", "list target", "which", 0.2),
-        ("ask", "who", "who", 0.0),
-        ("order", "ordering", "order", 0.0),
-        ("rank", "sorted measure", "sorted_by", 0.2),
-        ("rank", "sorted field", "sorted_by", 0.2),
-        ("rank", "rank ordering", "rank_order", 0.2),
-    ]
-    for mark in ("superlative", "judged", "frequent", "adjective", "selling"):
-        lines += [
-            ("rank", f"{mark} number target", "top_number", 0.4),
-            ("rank", f"number {mark} target", "number_top", 0.4),
-            ("rank", f"{mark} target", "top_target", 0.2),
-        ]
-    for mark in ("frequent", "adjective", "judged", "selling", "superlative"):
-        lines.append(("rank", f"which target {mark}", "which_target_mark", 0.2))
-    for mark in ("frequent", "adjective", "judged", "selling"):
-        lines.append(("rank", f"target {mark}", "target_frequent", 0.0))
-    for mark in ("superlative", "judged"):
-        for value in VALUES:
-            lines += [
-                ("rank", f"{mark} {value}", "highest", 0.2),
-                ("rank", f"number {mark} {value}", "number_highest", 0.3),
-            ]
-    for value in VALUES:
-        lines += [
-            ("rank", f"{value} superlative", "measure_highest", -0.2),
-            ("rank", f"rank by {value}", "target_by", 0.3),
-            ("measure", f"change {value}", "change_of", 0.2),
-            ("measure", f"{value} change", "of_change", 0.2),
-            ("measure", f"over_prior {value}", "over_prior", 0.3),
-            ("measure", f"{value} over_prior", "of_prior", 0.3),
-            ("measure", f"running {value}", "running", 0.3),
-            ("measure", f"number unit moving {value}", "moving", 0.4),
-            ("measure", f"moving {value} number unit", "moving_after", 0.4),
-            ("measure", f"number unit moving grain {value}", "moving_daily", 0.4),
-        ]
-    return tuple(lines)
+def _parsed() -> tuple[tuple[str, tuple[str, ...], str, tuple[int, ...], float], ...]:
+    made = []
+    for result, parts, line, bonus in RULES:
+        name, *places = line.split()
+        made.append((result, tuple(parts.split()), name, tuple(map(int, places)), bonus))
+    return tuple(made)
 
 
-def rules_for(meanings: Meanings) -> list[Rule]:
-    builders = Builders(meanings)
+def rules_for(builders: Builders) -> list[Rule]:
     return [
-        Rule(result, tuple(parts.split()), getattr(builders, name), bonus) for result, parts, name, bonus in _lines()
+        Rule(result, parts, getattr(builders, name), places, bonus) for result, parts, name, places, bonus in _parsed()
     ]
