@@ -26,7 +26,7 @@ address amount application area author budget capacity category channel cited ci
 connection cost count country currency date day department description direction discount distance duration email end
 engine exchange field first friday gender grade height homepage hour how id index keyword language last latitude
 length level line link list location longitude make manager meal member message minute mode model monday month name
-note number open order origin park period phone population position price product profit program quantity quarter
+night note number open order origin park period phone population position price product profit program quantity quarter
 range rank rate rating reason region revenue review sales saturday score season section segment service sex size
 source start state status stop street subject summary sunday symbol table tax team term text thursday time title topic
 total tuesday type unit user value version volume website wednesday week weight year zip
@@ -37,6 +37,7 @@ ORDINARY_PHRASES = frozenset(
         "customer id",
         "customer name",
         "doc id",
+        "due date",
         "many times",
         "order date",
         "order id",

@@ -69,8 +69,8 @@ CASES: Mapping[str, tuple[Mapping[str, Any], str]] = {
     ),
     "ranges": (
         {"metric": {"sales": "rows()"}, "by": {"size": "bins(units, 10, 20)"}},
-        """SELECT CASE WHEN units < 10 THEN 'under 10' WHEN units < 20 THEN '10 to 20' WHEN units >= 20
-           THEN '20 and over' END, count(*) FROM sales GROUP BY 1""",
+        """SELECT CASE WHEN units < 10 THEN 'under 10' WHEN units < 20 THEN '10-19' WHEN units >= 20
+           THEN '20+' END, count(*) FROM sales GROUP BY 1""",
     ),
     "ranges of one width": (
         {"metric": {"sales": "rows()"}, "by": {"from": "width(units, 25)"}},

@@ -332,4 +332,10 @@ def _bin(item: Any, edges: Sequence[float]) -> str | None:
     place = sum(1 for edge in edges if item >= edge)
     if place == 0:
         return f"under {shown[0]}"
-    return f"{shown[-1]} and over" if place == len(edges) else f"{shown[place - 1]} to {shown[place]}"
+    whole = isinstance(item, int) and all(edge == int(edge) for edge in edges)
+    if place == len(edges):
+        return f"{shown[-1]}+" if whole else f"{shown[-1]} and over"
+    if whole:
+        last = f"{edges[place] - 1:,.0f}"
+        return last if last == shown[place - 1] else f"{shown[place - 1]}-{last}"
+    return f"{shown[place - 1]} to {shown[place]}"

@@ -12,7 +12,7 @@ import snowballstemmer
 if TYPE_CHECKING:
     from pymorphy3 import MorphAnalyzer
 
-TOO_SHORT = 3  # letters of a Russian stem
+SHORTEST = 3  # letters of a Russian stem
 _RUSSIAN = re.compile(r"[а-я]")
 _POSSESSIVE = re.compile(r"'s?$")
 
@@ -28,13 +28,13 @@ def is_russian(word: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """The English or Russian stem, by script. Russian endings are cut repeatedly while over three letters remain."""
+    """The English or Russian stem, by script. Russian endings are cut repeatedly while three letters remain."""
     plain = _POSSESSIVE.sub("", lower(word))
     if not is_russian(plain):
         return str(snowballstemmer.stemmer("english").stemWord(plain))  # a new one: stemmers are not thread-safe
     cut = snowballstemmer.stemmer("russian").stemWord
     shorter = str(cut(plain))
-    while len(shorter) > TOO_SHORT and shorter != plain:  # cut once, канал and каналам have different stems
+    while len(shorter) >= SHORTEST and shorter != plain:  # cut once, канал and каналам have different stems
         plain, shorter = shorter, str(cut(shorter))
     return plain
 

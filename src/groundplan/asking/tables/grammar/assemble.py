@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.meanings import Meanings
@@ -14,6 +14,7 @@ from groundplan.asking.tables.grammar.phrases import (
     Field,
     Group,
     Item,
+    Mark,
     Measure,
     PartOfDate,
     Rank,
@@ -24,10 +25,11 @@ from groundplan.asking.tables.grammar.phrases import (
     When,
 )
 from groundplan.asking.tables.grammar.rules import NUMBERS, Builders, under, within
-from groundplan.asking.tables.grammar.senses import one_of
+from groundplan.asking.tables.grammar.senses import DAYS, one_of
 from groundplan.contracts.expression import (
     Aggregate,
     All,
+    Among,
     AnyOf,
     Arithmetic,
     Bins,
@@ -67,6 +69,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.reading import Rank as RankAsked
+from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.text.words import Word, language_of
 
 USABLE = frozenset(
@@ -99,6 +102,12 @@ USABLE = frozenset(
         "split",
         "count",
         "who",
+        "function",
+        "than",
+        "comparative",
+        "difference",
+        "what",
+        "fresh",
     ]
 )
 
@@ -159,18 +168,22 @@ class Assembly:
         self.show: list[tuple[str, tuple[Item, ...]]] = []
         self.distinct = False
         self.each: Part | None = None
-        self.along_filter = False
+        self.axes: set[str] = set()  # dates that events tell
         for step in (
             self._collect,
             self._periods,
             self._compared_values,
             self._shares,
             self._bare,
+            self._functions,
             self._ranking,
             self._asked,
             self._counting,
             self._nested,
             self._series,
+            self._differences,
+            self._named_days,
+            self._present_people,
             self._check,
             self._write,
         ):
@@ -182,6 +195,8 @@ class Assembly:
             value = item.value
             match item.category:
                 case "measure":
+                    if self._rows_before(item):
+                        raise Unfit("rows and a measure")
                     self.measures.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "group":
                     if item.length == 1 and self._is_of_people(value):  # type: ignore[arg-type]
@@ -212,14 +227,15 @@ class Assembly:
                     | "chart"
                     | "over_time"
                     | "who"
+                    | "what"
+                    | "fresh"
                 ):
                     self.take(item)
-                case "in_unit" | "versus" | "change" | "order" | "event" | "over_prior" | "count" | "share" | "period":
-                    pass
         if len({(c.column, c.values) for c, _ in self.conditions if c.column and not c.negated}) < len(
             [c for c, _ in self.conditions if c.column and not c.negated]
         ):
             raise Unfit("a condition twice")
+        self.axes.update(d for i in self.cover.items if (d := _date_of(i.value)))
         self._join_values()
         for unit in self.all("in_unit"):
             self._in_unit(str(unit.value.value), unit)  # type: ignore[attr-defined]
@@ -229,7 +245,7 @@ class Assembly:
         joined: list[tuple[Cond, tuple[Item, ...]]] = []
         for condition, items in sorted(self.conditions, key=lambda pair: pair[1][0].first):
             before = joined[-1] if joined else None
-            plain = condition.column and condition.values and not condition.versus and condition.column != "weekday"
+            plain = condition.column and condition.values and not condition.versus
             same = [c for c, _ in joined if plain and c.column == condition.column]
             if not same:
                 joined.append((condition, items))
@@ -290,8 +306,8 @@ class Assembly:
         column = self._date(events)
         self.sides: list[tuple[When, Item]] = []
         if not periods:
-            if events:
-                raise Unfit("an event without a time")
+            for event in events:
+                self._only_dates(event)
             return
         whens = [(item.value, item) for item in periods]
         if len(whens) == 2 and self._compares():
@@ -303,19 +319,21 @@ class Assembly:
             raise Unfit("several periods")
         when: When = whens[0][0]  # type: ignore[assignment]
         fiscal = [c.name for c in self.meanings.table.columns if "fiscal" in self.meanings.names[c.name]]
-        years = (when.period.start.month, when.period.start.day, when.period.end.month, when.period.end.day) == (
-            1,
-            1,
-            1,
-            1,
-        )
-        if fiscal and column and years and not events:
+        if fiscal and column and _whole_years(when) and not events:
             raise Unsaid("which year", (fiscal[0], column))
         self.take(*periods, *events)
         if column is None:
             self._year_condition(when, periods[0])
             return
-        self.conditions.append((Cond(within(column, when), column=f"period {column}"), (*events, *periods)))
+        self.conditions.append((Cond(within(column, when), date=column), (*events, *periods)))
+
+    def _only_dates(self, item: Item) -> None:
+        """Tickets raised by month: an event that every row has only says which date counts."""
+        column: SchemaColumn = item.value.column  # type: ignore[attr-defined]
+        if column.nulls:
+            raise Unfit("an event without a time")
+        self.axes.add(column.name)
+        self.take(item)
 
     def _date(self, events: list[Item]) -> str | None:
         told = {event.value.column.name for event in events}  # type: ignore[attr-defined]
@@ -328,8 +346,7 @@ class Assembly:
     def _year_condition(self, when: When, item: Item) -> None:
         years = [c for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
         period = when.period
-        whole = (period.start.month, period.start.day, period.end.month, period.end.day) == (1, 1, 1, 1)
-        if len(years) != 1 or not whole:
+        if len(years) != 1 or not _whole_years(when):
             raise Unfit("no dates")
         of = Column(name=years[0].name)
         span = tuple(range(period.start.year, period.end.year))
@@ -342,7 +359,50 @@ class Assembly:
 
     # comparisons of values
 
+    def _than(self) -> None:
+        """Do women stay longer than men: two values, on both sides of `than`."""
+        for item in self.all("than"):
+            plain = [(c, i) for c, i in self.conditions if c.column and c.values and not c.negated and not c.versus]
+            pairs = [
+                (left, right)
+                for left in plain
+                for right in plain
+                if left[1][0].first < item.first <= right[1][0].first and left[0].column == right[0].column
+            ]
+            made = self.builders.versus(pairs[0][0][0], pairs[0][1][0]) if len(pairs) == 1 else None
+            if made is None:
+                raise Unfit("than what?")
+            both = {id(side[0]) for side in pairs[0]}
+            self.conditions = [(c, i) for c, i in self.conditions if id(c) not in both]
+            self.conditions.append((made, (*pairs[0][0][1], *self.take(item), *pairs[0][1][1])))
+        for item in self.all("comparative"):
+            self._comparative(str(item.value.value), item)  # type: ignore[attr-defined]
+
+    def _comparative(self, kind: str, item: Item) -> None:
+        """Longer, more often: by how long, by how many of them."""
+        if not any(c.versus for c, _ in self.conditions):
+            raise Unfit("more than what?")
+        bare = [i for i in self.all("field") if i.value.meaning in NUMBERS]  # type: ignore[attr-defined]
+        if kind == "often":
+            happened = [(c, i) for c, i in self.conditions if not c.versus and not c.date]
+            made = self.builders.condition_rate(happened[0][0]) if len(happened) == 1 else None
+            if made is None or self.measures:
+                raise Unfit("what happens more often?")
+            self.conditions.remove(happened[0])
+            self.measures.append((made, (*happened[0][1], *self.take(item))))
+        elif kind == "duration" and not self.measures and not bare:
+            field = self.builders.dimension("duration")
+            measure = self.builders.usual(field) if field else None
+            if measure is None:
+                raise Unfit("longer in what?")
+            self.measures.append((measure, self.take(item)))
+        elif self.measures or bare:
+            self.take(item)
+        else:
+            raise Unfit("more of what?")
+
     def _compared_values(self) -> None:
+        self._than()
         for condition, items in self.conditions:
             if condition.versus:
                 self.groups.append((self._values_group(condition), items))
@@ -351,7 +411,7 @@ class Assembly:
             raise Unfit("a comparison of nothing")
 
     def _values_group(self, condition: Cond) -> Group:
-        if condition.column != "weekday":
+        if not condition.weekday:
             return Group(condition.column or "")
         parts = condition.condition.parts if isinstance(condition.condition, AnyOf) else (condition.condition,)
         return Group("part of the week", Cases(conditions=tuple(parts), values=tuple(str(v) for v in condition.values)))
@@ -368,14 +428,17 @@ class Assembly:
         if not isinstance(item.value, ShareOf):
             raise Unfit("a share of nothing")
         of = item.value.of
-        if self.rank is not None and self.rank[0].limit is not None:
-            raise Unfit("a share of the best")
         self.take(item)
+        if self.rank is not None and self.rank[0].limit is not None:
+            self._share_of_best(of, item)
+            return
         after = [(c, i) for c, i in self.conditions if self._is_numerator(c, i, item)]
         if after:
             where = _all([c.condition for c, _ in after])
             self.conditions = [(c, i) for c, i in self.conditions if (c, i) not in after]
-            ratio = Arithmetic(operator="/", left=under(of.expression, where), right=of.expression)
+            known = [c.known for c, _ in after if c.known is not None]
+            whole = under(of.expression, _all(known)) if known else of.expression
+            ratio = Arithmetic(operator="/", left=under(of.expression, where), right=whole)
             items = (item, *(x for _, i in after for x in i))
             self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), items))
         elif self.groups or self.ask:
@@ -383,20 +446,35 @@ class Assembly:
         else:
             raise Unfit("a share without a part")
 
+    def _share_of_best(self, of: Measure, item: Item) -> None:
+        """The share that the ten biggest vendors have."""
+        assert self.rank is not None
+        rank, items = self.rank
+        named = isinstance(rank.target.value, Field) if rank.target else False
+        key = self._target_group(rank.target) if rank.target and named else None
+        same = rank.by is None or self._same_by(rank.by, of)
+        if key is None or key.expression or key.time or not same or rank.limit is None or self.groups or self.ask:
+            raise Unfit("a share of the best")
+        name = "its number"
+        column = Column(name=name)
+        best = Aggregate(
+            function="sum", of=column, where=Among(of=column, limit=rank.limit, direction=_direction(rank.direction))
+        )
+        ratio = Arithmetic(operator="/", left=best, right=Aggregate(function="sum", of=column))
+        each = Each(keys=(key.name,), measures=(EachMeasure(name=name, expression=of.expression),))
+        self.each = Part("each:thing", each, items)
+        self._known_only(key.name, items)
+        self.rank = None
+        self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
+
     def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
         """What follows the whole; a period and what stands right behind the things limit both."""
-        if (condition.column or "").startswith("period ") and isinstance(condition.condition, All | Compare):
-            return False
-        if condition.versus:
+        if condition.versus or condition.date:
             return False
         if any(item.first < share.first for item in items):
             return True
         between = self.words[share.last : items[0].first]
-        others = [
-            c
-            for c, i in self.conditions
-            if c is not condition and i[0].first > share.first and not (c.column or "").startswith("period ")
-        ]
+        others = [c for c, i in self.conditions if c is not condition and i[0].first > share.first and not c.date]
         describes = not any(word.lower in VERBS for word in between)
         return not (others and describes and any(word.lower in VERBS for word in self.words[items[-1].last :]))
 
@@ -410,6 +488,8 @@ class Assembly:
             if value.meaning in NUMBERS and self._groups_numbers(value):
                 self.groups.append((Group(value.name), self.take(item)))
                 self.penalty += 0.3
+            elif value.meaning in NUMBERS and self._lists_rows() and value.column is not None:
+                self.show.append((value.name, self.take(item)))
             elif value.meaning in NUMBERS:
                 measure = self.builders.usual(value)
                 if measure is None:
@@ -424,7 +504,7 @@ class Assembly:
             value = item.value  # type: ignore[assignment]
             if item in self.used:
                 continue
-            if self._ranks_rows():
+            if self._ranks_rows() or self._lists_rows():
                 self.show.append((value.name, self.take(item)))
             elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
                 raise Unfit("how many of which?")
@@ -446,11 +526,39 @@ class Assembly:
         whole = column is not None and "int" in column.type.lower() and (column.cardinality or 99) <= 12
         return whole and value.meaning == "rate" and any(m.base != value for m, _ in self.measures)
 
+    def _rows_before(self, item: Item) -> bool:
+        """Rows are asked for, and a list of columns follows."""
+        things = [i for i in self.all("thing") if i.value.entity.is_rows and i.first < item.first]  # type: ignore[attr-defined]
+        return bool(self.all("list") and things)
+
+    def _lists_rows(self) -> bool:
+        target = self.ask[0].target if self.ask and not self.rank else None
+        return target is not None and isinstance(target.value, Thing) and target.value.entity.is_rows
+
     def _ranks_rows(self) -> bool:
         target = self.rank[0].target if self.rank else None
         if target is None and self.rank and self.ask:
             target = self.ask[0].target
         return target is not None and isinstance(target.value, Thing) and target.value.entity.is_rows
+
+    def _functions(self) -> None:
+        """On average, said apart from what is averaged."""
+        for item in self.all("function"):
+            value: Mark = item.value  # type: ignore[assignment]
+            places = [
+                place
+                for place, (m, _) in enumerate(self.measures)
+                if m.base is not None and (m.usual or getattr(m.expression, "function", "") == "sum")
+            ]
+            made = [self.builders.function_of_field(value, self.measures[p][0].base) for p in places]  # type: ignore[arg-type]
+            if not places or any(measure is None for measure in made):
+                ratios = [m for m, _ in self.measures if isinstance(m.expression, Arithmetic)]
+                if not (ratios and value.value == "mean" and len(ratios) == len(self.measures)):
+                    raise Unfit("the average of nothing")
+                places = []
+            for place, measure in zip(places, made, strict=False):
+                self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
+            self.take(item)
 
     # rankings
 
@@ -463,7 +571,11 @@ class Assembly:
             self._orders()
             return
         rank, items = self.rank
-        if rank.limit == 1 and rank.target is not None and self._names_several(items[0]):
+        if self.ask is not None and self.ask[0].limit is not None:
+            if rank.limit not in (None, 1):
+                raise Unfit("two limits")
+            rank = replace(rank, limit=self.ask[0].limit)
+        elif rank.limit == 1 and rank.target is not None and self._names_several(items[0]):
             rank = replace(rank, limit=None)  # top stores: all of them, the best first
         target = rank.target
         if target is None and self.ask is not None:
@@ -471,7 +583,7 @@ class Assembly:
             self.ask = None
         elif self.ask is not None and target is not None:
             asked = self.ask[0].target
-            if asked is None or self.ask[0].person or _same_target(asked, target):
+            if asked is None or self.ask[0].person or asked.value == target.value:
                 items = (*items, *self.ask[1])
                 self.ask = None
             elif isinstance(asked.value, Field):
@@ -514,7 +626,7 @@ class Assembly:
             direction=rank.direction,
             limit=rank.limit,
             by=rank_by,
-            within=tuple(_group_name(g) for g in within_groups),
+            within=tuple(g.name for g in within_groups),
         )
         self.order_items = items
 
@@ -535,7 +647,7 @@ class Assembly:
         if by is None:
             if rank.judged:
                 raise Unsaid("by what", self._measure_names())
-            if self.builders.amount() is not None and not self._counts_said():
+            if self.builders.amount is not None and not self._counts_said():
                 raise Unsaid("by what", self._measure_names())
             return self.builders.count_things(Thing(self.meanings.entities[0], "number"))
         if isinstance(by, Measure):
@@ -572,7 +684,8 @@ class Assembly:
             case Field(meaning="date"):
                 return Group(value.name, time=True, grain="day")
             case Thing(entity=entity):
-                assert entity.column is not None
+                if entity.column is None:
+                    raise Unfit("rows are no groups")
                 if entity.column.name in self.meanings.foreign:
                     raise Unfit("its names are in another table")
                 return Group(entity.column.name)
@@ -601,17 +714,10 @@ class Assembly:
 
     def _extreme(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
         """The highest score itself, or of the groups the one that has it."""
-        if isinstance(by, Field) and not self.groups and not self.measures:
+        if isinstance(by, Field) and not self.measures:
             function = "max" if rank.direction == "top" else "min"
             self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
             self.rank = None
-            self.order, self.order_items = None, ()
-            return
-        if isinstance(by, Field) and self.groups and not self.measures:
-            function = "max" if rank.direction == "top" else "min"
-            self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
-            self.rank = None
-            self.order, self.order_items = None, ()
             return
         raise Unfit("the most of nothing")
 
@@ -637,7 +743,7 @@ class Assembly:
             shown.append(base.name)
         if not shown:
             shown = [c.name for c in self.meanings.table.columns[:12]]
-        within_groups = [_group_name(g) for g, _ in self.groups]
+        within_groups = [g.name for g, _ in self.groups]
         self.columns = tuple(dict.fromkeys([*within_groups, *shown]))
         self.columns_items = (
             *items,
@@ -672,20 +778,23 @@ class Assembly:
     def _orders(self) -> None:
         orders = self.all("order")
         if orders:
-            self.order = RankAsked(direction=orders[0].value.direction)  # type: ignore[attr-defined]
+            rank: Rank = orders[0].value  # type: ignore[assignment]
+            worst = rank.judged and any(m.bad for m, _ in self.measures)
+            up = (rank.direction == "top") != worst
+            self.order = RankAsked(direction="top" if up else "bottom")
             self.order_items = self.take(*orders)
 
     # questions: which, who, list
 
     def _asked(self) -> None:
-        for item in self.all("order"):
-            if item not in self.used:
-                self.order = RankAsked(direction=item.value.direction)  # type: ignore[attr-defined]
-                self.order_items = self.take(item)
+        if any(item not in self.used for item in self.all("order")):
+            self._orders()
         if self.ask is None:
             return
         ask, items = self.ask
         target = ask.target
+        if ask.limit is not None:
+            raise Unfit("which ones?")
         assert target is not None
         value = target.value
         self._summed_conditions(target)
@@ -893,17 +1002,40 @@ class Assembly:
         if any(isinstance(p, Moving) for m in follows for p in walk(m.expression)):
             self._filter_groups(group.name, grain, times[0])
 
+    def _named_days(self) -> None:
+        """Days of the week by their names, from Monday to Sunday."""
+        names = DAYS[language_of(self.text) == "ru"]
+        for place, (group, items) in enumerate(self.groups):
+            day = group.expression
+            if not isinstance(day, DatePart) or day.part != "weekday":
+                continue
+            on = [Compare(left=day, operator="=", right=Constant(value=number)) for number in range(1, 8)]
+            self.groups[place] = (replace(group, expression=Cases(conditions=tuple(on), values=names[:7])), items)
+            if self.order is None:
+                self.order = RankAsked(direction="bottom", by=Aggregate(function="min", of=day))
+                self.order_items = items
+
     def _event_axis(self) -> None:
         """Tickets closed in 2025, by month: by the month in which they were closed."""
         main = self.meanings.main_date.name if self.meanings.main_date else None
-        told = {
-            (c.column or "").removeprefix("period ")
-            for c, _ in self.conditions
-            if (c.column or "").startswith("period ")
-        }
-        if len(told) == 1 and told != {main}:
-            column = told.pop()
-            self.groups = [(replace(g, name=column) if g.time and g.name == main else g, i) for g, i in self.groups]
+        told = {c.date for c, _ in self.conditions if c.date} | self.axes
+        if len(told) != 1 or told == {main} or main is None:
+            return
+        column = told.pop()
+        self.groups = [
+            (
+                replace(
+                    g,
+                    name=column if g.time and g.name == main else g.name,
+                    expression=_over(g.expression, main, column) if g.expression else None,
+                ),
+                i,
+            )
+            for g, i in self.groups
+        ]
+        self.conditions = [
+            (replace(c, condition=_over(c.condition, main, column)) if c.weekday else c, i) for c, i in self.conditions
+        ]
 
     def _listed_values(self) -> None:
         """Sales of furniture, books and toys over time: a line for each."""
@@ -933,7 +1065,7 @@ class Assembly:
         name = grain
         made: list[tuple[Cond, tuple[Item, ...]]] = []
         for condition, items in self.conditions:
-            if condition.column == f"period {column}":
+            if condition.date == column:
                 condition = replace(condition, condition=_over(condition.condition, column, name))
             made.append((condition, items))
         self.conditions = made
@@ -960,6 +1092,48 @@ class Assembly:
             changed.append((Measure(growth, f"{name} growth"), (*items, *both)))
         self.measures = changed
 
+    def _differences(self) -> None:
+        """The gap between two sides: both values and what lies between them."""
+        for item in self.all("difference"):
+            if item in self.used:
+                continue
+            compared = [(c, i) for c, i in self.conditions if c.versus and c.column and len(c.values) == 2]
+            if self.sides:
+                self.take(item)
+                continue
+            if len(compared) != 1 or len(self.measures) != 1:
+                raise Unfit("a difference of nothing")
+            (condition, items), (measure, more) = compared[0], self.measures[0]
+            sides = [
+                under(measure.expression, one_of(condition.column or "", (v,)).condition) for v in condition.values
+            ]
+            gap = Arithmetic(operator="-", left=sides[0], right=sides[1])
+            self.measures = [
+                (Measure(gap, f"{measure.name} difference"), (*more, *items, *self.take(item))),
+                *(
+                    (Measure(side, f"{measure.name} {value}"), (*more, *items))
+                    for side, value in zip(sides, condition.values, strict=True)
+                ),
+            ]
+            self.groups = [(g, i) for g, i in self.groups if g.name != condition.column]
+
+    def _present_people(self) -> None:
+        """People who left are counted only where the question speaks of a time or of leaving."""
+        person = self.meanings.person
+        start, end = (self.meanings.events.get(event) for event in ("start", "end"))
+        if person is None or not person.is_rows or start is None or end is None or not end.nulls:
+            return
+        spoken: list[Any] = [
+            *(m.expression for m, _ in self.measures),
+            *(g.expression for g, _ in self.groups if g.expression),
+        ]
+        spoken += [c.condition for c, _ in (*self.conditions, *self.having)]
+        named = {node.name for part in spoken for node in walk(part) if isinstance(node, Column)}
+        named |= {g.name for g, _ in self.groups} | {*self.columns}
+        if not named & {start.name, end.name} and not self.sides:
+            items = self.cover.items[:1]
+            self.conditions.append((Cond(Missing(of=Column(name=end.name))), items))
+
     # the result
 
     def _values_of_named(self) -> None:
@@ -979,11 +1153,13 @@ class Assembly:
         self._values_of_named()
         if self.all("split") and not self.groups:
             raise Unfit("a breakdown by nothing")
-        if self.distinct and any(c.negated and (c.column or "").startswith("period ") for c, _ in self.conditions):
+        if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
             raise Unfit("those without rows in a period")
         things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
         if things and any(word.lower in ("never", "always", "никогда") for word in self.words):
             raise Unfit("never, of things with several rows each")
+        if self.all("fresh") and not any(c.date for c, _ in self.conditions):
+            raise Unfit("new since when?")
         if self.all("compared") and not (self.groups or self.sides or len(self.measures) > 1):
             raise Unfit("a comparison of nothing")
         left = [item for item in self.cover.items if item not in self.used]
@@ -1159,12 +1335,24 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def _same_target(left: Target, right: Target) -> bool:
-    return left.value == right.value
+def _date_of(value: object) -> str | None:
+    """The date that a word for the rows tells: arrivals."""
+    match value:
+        case Thing(date=date):
+            return date
+        case Measure(date=date):
+            return date
+        case Rank(by=Measure(date=date)):
+            return date
+    return None
 
 
-def _group_name(group: Group) -> str:
-    return group.name
+def _whole_years(when: When) -> bool:
+    return all((day.month, day.day) == (1, 1) for day in (when.period.start, when.period.end))
+
+
+def _direction(said: str) -> Literal["top", "bottom"]:
+    return "top" if said == "top" else "bottom"
 
 
 def _all(conditions: list[Condition]) -> Condition:
@@ -1192,15 +1380,9 @@ def _short(condition: Cond) -> Filter:
                 Compare(left=Column(name=name), operator=">=", right=Constant(value=str() as start)),
                 Compare(left=Column(name=other), operator="<", right=Constant(value=str() as end)),
             )
-        ) if name == other and (condition.column or "").startswith("period ") and condition.column == f"period {name}":
+        ) if name == other == condition.date:
             return Filter(column=name, operator="between", values=(start, end))
-    if (
-        condition.column
-        and condition.values
-        and not condition.groups
-        and condition.column != "weekday"
-        and not condition.versus
-    ):
+    if condition.column and condition.values and not condition.groups and not condition.versus:
         among = Filter(column=condition.column, operator="in", values=condition.values)
         return among.model_copy(update={"operator": "not in"}) if condition.negated else among
     return Filter(condition=made)

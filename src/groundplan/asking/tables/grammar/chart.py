@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from groundplan.asking.tables.grammar.phrases import Item
 
 Builder = Callable[..., object | None]
-PER_SPAN = 4  # phrases of one category over the same words
+PER_SPAN = 8  # phrases of one category over the same words
 COVERS = 24  # ways to cover the words that are followed at once
 UNREAD = -4.0
 ADJUNCTS = ("condition", "period")
-PASSING = frozenset({"measure", "share", "rank", "by_measure", "having"})
+PASSING = frozenset({"measure", "share", "rank", "by_measure", "having", "ask"})
 PASSED = -0.3
 PIECE = -0.35  # for every phrase: fewer, longer ones are better
 
@@ -82,8 +82,7 @@ class Chart:
                 parts = (*edge.done, *edge.within)
                 score = sum(item.score for item in parts) + edge.rule.bonus + PASSED * len(edge.within)
                 within = (*edge.within, *(one for item in edge.done for one in item.within))
-                rules = 1 + sum(item.rules for item in edge.done)
-                self._add(Item(edge.rule.result, edge.done[0].first, edge.end, value, score, rules, within))
+                self._add(Item(edge.rule.result, edge.done[0].first, edge.end, value, score, within))
             return
         wanted = edge.rule.parts[len(edge.done)]
         self._waiting[edge.end, wanted].append(edge)

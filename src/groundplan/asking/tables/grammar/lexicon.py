@@ -45,11 +45,12 @@ class Lexicon:
     things: tuple[frozenset[str], ...]
     persons: frozenset[str]
     means: tuple[Saying, ...]
-    abbreviations: Mapping[str, str]
+    abbreviations: Mapping[str, tuple[str, ...]]
     numbers: Mapping[str, frozenset[str]]
     formula_parts: Mapping[str, tuple[str, ...]]
     multiples: Mapping[str, int]
     spelt_numbers: Mapping[str, int]
+    vocabulary: frozenset[str]  # to correct spelling
     values: Mapping[str, Mapping[str, frozenset[str]]]  # category: value: words, in lower case
 
     def find(self, words: tuple[Word, ...], first: int, last: int) -> Iterable[tuple[str, str]]:
@@ -59,12 +60,6 @@ class Lexicon:
         if len(span) == 1:
             found += self.phrases.get((f"={span[0].lower}",), ())
         return found
-
-    @property
-    def vocabulary(self) -> frozenset[str]:
-        return self._vocabulary
-
-    _vocabulary: frozenset[str] = frozenset()
 
 
 def stems_of(phrase: str) -> Key:
@@ -107,7 +102,10 @@ def load() -> Lexicon:
         means=tuple(
             Saying(tuple(map(stems_of, one["say"])), tuple(map(stems_of, one["names"]))) for one in raw["means"]
         ),
-        abbreviations={lower(short): long for short, long in raw["abbreviations"].items()},
+        abbreviations={
+            lower(short): (long,) if isinstance(long, str) else tuple(long)
+            for short, long in raw["abbreviations"].items()
+        },
         numbers={kind: frozenset(map(stem, words)) for kind, words in raw["numbers"].items()},
         formula_parts={name: tuple(forms) for name, forms in raw["formula_parts"].items()},
         multiples=raw["multiples"],
@@ -116,5 +114,5 @@ def load() -> Lexicon:
             category: {value: frozenset(lower(str(word)) for word in words) for value, words in raw[category].items()}
             for category in ("yes_no", "sex_values", "event_names")
         },
-        _vocabulary=frozenset(spelt),
+        vocabulary=frozenset(spelt),
     )

@@ -20,6 +20,10 @@ NAMING = frozenset({"name", "имя", "фио", "фамилия", "назван�
 YEARS = frozenset({"year", "год"})
 DATING = frozenset({"date", "time", "timestamp", "day", "at", "on", "datetime", "дата", "время", "день"})
 STEPS = ("grade", "level", "class", "tier", "floor", "класс", "уровень", "этаж", "курс")  # numbered, not measured
+PLANNED_DATES = (
+    *("promised", "planned", "due", "scheduled", "expected", "deadline", "target", "agreed", "estimated"),
+    *("план", "плановый", "срок", "обещанный"),
+)
 EVENT_NOUNS = {
     "visit": ("visit", "check-in", "checkin", "посещение", "визит"),
     "book": ("booking", "reservation", "бронирование", "бронь"),
@@ -28,6 +32,7 @@ EVENT_NOUNS = {
     "ship": ("shipment", "отправка"),
     "pay": ("payment", "платеж"),
 }
+TICKS = frozenset({"x", "✓", "✔", "+", "v", "х"})  # beside empty cells
 MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
 MANY = 0.5  # of the rows: so many different values of a text name the rows
 
@@ -65,7 +70,7 @@ class Meanings:
 
     def _name(self, name: str) -> Key:
         words = split_name(name)
-        long = [self.lexicon.abbreviations.get(word, word) for word in words]
+        long = [self.lexicon.abbreviations.get(word, (word,))[0] for word in words]
         found = tuple(stem(part) for word in long for part in word.split())
         return found or tuple(map(stem, words))
 
@@ -80,7 +85,7 @@ class Meanings:
         if column.role == "id" or (last in IDENTIFYING and column.kind in ("text", "number")):
             return "identifier"
         if column.kind == "number":
-            return "year" if last in YEARS else self._number(column)
+            return "year" if last in YEARS or self.names[column.name][-1] in YEARS else self._number(column)
         if set(words) & NAMING:
             return "name"
         if rows >= 20 and (column.cardinality or 0) > MANY * rows:
@@ -116,6 +121,8 @@ class Meanings:
         if column.kind != "text" or not 1 <= len(values) <= 2 or (column.cardinality or 0) > 2:
             return None
         spelt = self.lexicon.values["yes_no"]
+        if len(values) == 1 and column.nulls and lower(values[0]) in TICKS:
+            return values[0]
         yes = [value for value in values if lower(value) in spelt["yes"]]
         no = [value for value in values if lower(value) in spelt["no"]]
         return yes[0] if yes and len(yes) + len(no) == len(values) else None
@@ -146,6 +153,14 @@ class Meanings:
         return ranked[0] if ranked else None
 
     @cached_property
+    def lateness(self) -> tuple[Column, Column] | None:
+        """What was promised and what happened, where the table has one date of each."""
+        planned = [c for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)}]
+        done = [self.events[event] for event in ("deliver", "return", "close", "end") if event in self.events]
+        done = [column for column in dict.fromkeys(done) if column not in planned]
+        return (planned[0], done[0]) if len(planned) == 1 and len(done) == 1 else None
+
+    @cached_property
     def events(self) -> Mapping[str, Column]:
         """The date of each kind of event that the names of columns tell."""
         found: dict[str, Column] = {}
@@ -168,7 +183,7 @@ class Meanings:
                 continue
             words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
             nouns = {stem(word) for word in words} or {self.names[column.name][0]}
-            if self._is_key(column):
+            if self.is_key(column):
                 row_nouns |= nouns
             else:
                 found.append(Entity(self._alike(nouns), column, column.name))
@@ -181,7 +196,7 @@ class Meanings:
         own = Entity(self._alike(row_nouns) - of_ids, None, self.table.name)
         return (own, *found)
 
-    def _is_key(self, column: Column) -> bool:
+    def is_key(self, column: Column) -> bool:
         rows = self.table.row_count or 0
         return (column.name,) in self.table.keys or (bool(rows) and (column.cardinality or 0) >= 0.98 * rows)
 

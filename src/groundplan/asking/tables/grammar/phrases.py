@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from groundplan.asking.tables.grammar.meanings import Entity, Meaning
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.expression import Unit as SpanUnit
 from groundplan.contracts.reading import Period
 from groundplan.contracts.schema import Column
 
@@ -20,7 +21,6 @@ class Item:
     last: int
     value: object
     score: float
-    rules: int = 0  # how many rules made it
     within: tuple[Item, ...] = ()  # conditions and periods that stand between its words
 
     @property
@@ -42,6 +42,7 @@ class Field:
 class Thing:
     entity: Entity
     said: str = ""
+    date: str | None = None  # arrivals are bookings by the date of arrival
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A unit in which something lasts: nights, minutes."""
+
+    unit: SpanUnit
+
+
+@dataclass(frozen=True)
 class PartOfDate:
     part: str
 
@@ -77,6 +85,8 @@ class Measure:
     base: Field | None = None  # what it is a function of
     grain: Grain | None = None  # a change from period to period needs a time axis
     sides: bool = False  # a change between two periods that the question names
+    date: str | None = None  # counts by this date
+    bad: bool = False  # the worst is the highest
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,6 @@ class Group:
     expression: Expression | None = None  # None: the column of that name
     grain: Grain | None = None
     time: bool = False
-    fields: tuple[Field, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,9 @@ class Cond:
     negated: bool = False
     groups: bool = False  # of groups, not of rows
     versus: bool = False  # the values are compared with each other
+    date: str | None = None  # of a period: the column that it is a period of
+    weekday: bool = False  # of days of the week
+    known: Condition | None = None  # what has to be known to decide it
 
 
 @dataclass(frozen=True)
@@ -128,6 +140,7 @@ class Rank:
 class Ask:
     target: Target | None
     person: bool = False
+    limit: int | None = None
 
 
 @dataclass(frozen=True)

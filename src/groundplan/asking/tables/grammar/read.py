@@ -9,6 +9,7 @@ from datetime import date
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.contracts.answer import Clarification
@@ -50,11 +51,12 @@ def derive(
     words = words_of(text)
     meanings = meanings_of(table, values, foreign)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
-    senses = Senses(text, words, meanings, periods)
+    names = Names(meanings)
+    senses = Senses(text, words, meanings, names, periods)
     items = senses.find()
     words = senses.words
     skippable = senses.skippable()
-    builders = Builders(meanings)
+    builders = Builders(meanings, senses.amount("revenue"))
     chart = Chart(rules_for(builders), skippable)
     found = covers(chart.parse(items), skippable, USABLE)
     return _best(found, senses, builders)

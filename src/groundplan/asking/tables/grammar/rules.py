@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Any
 
 from groundplan.asking.tables.grammar.chart import Rule
+from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Entity, Meanings
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
@@ -21,12 +23,13 @@ from groundplan.asking.tables.grammar.phrases import (
     PartOfDate,
     Rank,
     ShareOf,
+    Span,
     Target,
     Thing,
     Unit,
     When,
 )
-from groundplan.asking.tables.grammar.senses import Senses, as_field, one_of
+from groundplan.asking.tables.grammar.senses import as_field, one_of
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -46,21 +49,50 @@ from groundplan.contracts.expression import (
     Not,
     Rows,
     Running,
+    walk,
 )
 from groundplan.contracts.normal_form import mapped, normal_expression
+from groundplan.contracts.schema import Column as SchemaColumn
+from groundplan.text.names import split_name
 from groundplan.text.stems import stem
 
 NUMBERS = ("amount", "count", "rate")
 NAMED = {"mean": "average", "median": "median", "min": "lowest", "max": "highest", "std": "standard deviation of"}
 PLANNED = ("budget", "budgeted", "plan", "planned", "target", "quota", "estimate", "estimated", "бюджет", "план")
+MONEY = {
+    "revenue": ("revenue", "sales", "income", "turnover", "выручка", "доход"),
+    "cost": ("cost", "expense", "spend", "spent", "expenditure", "затраты", "расход"),
+}
+BAD = (
+    *("cancelled", "cancel", "cancellation", "late", "delay", "refund", "return", "breach", "missed", "churn", "error"),
+    *(
+        "defect",
+        "complaint",
+        "failure",
+        "failed",
+        "damaged",
+        "lost",
+        "overdue",
+        "absence",
+        "default",
+        "отмена",
+        "возврат",
+    ),
+)
 ACTUAL = ("spent", "actual", "cost", "spend", "expense", "факт", "расход", "потрачено")
 
 
 class Builders:
     """The builders of the rules, over the meanings of one table. Each returns None for what does not fit."""
 
-    def __init__(self, meanings: Meanings) -> None:
+    def __init__(self, meanings: Meanings, amount: Expression | None) -> None:
+        """`amount`: what a sale comes to, where the table has one such number."""
         self.meanings = meanings
+        self.amount: Field | None = None
+        if isinstance(amount, Column):
+            self.amount = as_field(meanings.column(amount.name), meanings)
+        elif amount is not None:
+            self.amount = Field(amount, "revenue", "amount")
 
     # measures
 
@@ -84,7 +116,7 @@ class Builders:
     def function_of_things(self, function: Mark, thing: Thing) -> Measure | None:
         """The average receipt: what it comes to."""
         entity = thing.entity
-        amount = self.amount()
+        amount = self.amount
         if function.value not in ("mean", "median") or amount is None or entity.nouns & self.meanings.lexicon.persons:
             return None
         if function.value == "median" or entity.is_rows:
@@ -95,20 +127,9 @@ class Builders:
             )
         return Measure(_ratio(_aggregate("sum", amount.expression), self.number_of(entity)), thing.said)
 
-    def amount(self) -> Field | None:
-        """What a sale comes to, where the table has one such number."""
-
-        made = Senses("", (), self.meanings, ()).amount("revenue")
-        if made is None:
-            return None
-        return (
-            as_field(self.meanings.column(made.name), self.meanings)
-            if isinstance(made, Column)
-            else Field(made, "revenue", "amount")
-        )
-
     def count_things(self, thing: Thing) -> Measure:
-        return Measure(self.number_of(thing.entity), thing.said or thing.entity.called, counts=thing.entity)
+        called = thing.said or thing.entity.called
+        return Measure(self.number_of(thing.entity), called, counts=thing.entity, date=thing.date)
 
     def distinct_things(self, thing: Thing) -> Measure | None:
         return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(thing)
@@ -140,13 +161,18 @@ class Builders:
 
     def flag_rate(self, field: Field) -> Measure | None:
         yes = self.yes(field)
-        return None if yes is None else Measure(_ratio(Rows(where=yes.condition), Rows()), f"{field.name} rate")
+        return (
+            None
+            if yes is None
+            else Measure(_ratio(Rows(where=yes.condition), Rows()), f"{field.name} rate", bad=is_bad(field.name))
+        )
 
     def condition_rate(self, condition: Cond) -> Measure | None:
         if condition.groups or condition.versus:
             return None
-        name = ", ".join(map(str, condition.values)) or "those"
-        return Measure(_ratio(Rows(where=condition.condition), Rows()), f"{name} rate")
+        name = ", ".join(map(str, condition.values)) or ", ".join(columns_of(condition.condition))
+        whole = Rows() if condition.known is None else Rows(where=condition.known)
+        return Measure(_ratio(Rows(where=condition.condition), whole), f"{name} rate", bad=is_bad(name))
 
     def percentile(self, number: Number, field: Field) -> Measure | None:
         if field.meaning not in NUMBERS or not 0 < number.value < 100:
@@ -247,7 +273,7 @@ class Builders:
         return self.measured(value) if isinstance(value, Field) else value
 
     def much_of_all(self) -> Measure | None:
-        amount = self.amount()
+        amount = self.amount
         return self.much(amount) if amount else None
 
     def headcount(self) -> Measure | None:
@@ -269,27 +295,74 @@ class Builders:
         return Measure(_ratio(left, _aggregate("sum", below)), f"{measure.name} per {unit.grain}")
 
     def generic_field(self, field: Field, generic: Mark) -> Field | None:
-        """Insurance type, amount spent: words that only say what kind of column it is."""
-        numeric = field.meaning in NUMBERS
-        return (
-            field
-            if field.column is not None and (generic.value == "number") == numeric and field.meaning != "date"
-            else None
-        )
+        """Insurance type, amount spent, parts cost: words that only say what kind of column it is."""
+        if field.column is None or field.meaning == "date":
+            return None
+        if generic.value in MONEY:
+            own = {*self.meanings.names[field.name]}
+            against = {stem(word) for kind, words in MONEY.items() if kind != generic.value for word in words}
+            return field if field.meaning == "amount" and not own & against else None
+        return field if (generic.value == "number") == (field.meaning in NUMBERS) else None
 
     def said_twice(self, left: Field, right: Field) -> Field | None:
         """Категории товаров, where one column is called by both words."""
         return left if left.column is not None and left == right else None
 
+    # durations
+
+    def elapsed(self, start: Field, end: Field) -> Field | None:
+        """Between pickup and delivery."""
+        if start.column is None or end.column is None or start.column == end.column:
+            return None
+        made = Elapsed(start=start.expression, end=end.expression, unit="day")
+        return Field(made, f"days from {start.name} to {end.name}", "rate")
+
+    def in_span(self, span: Span, field: Field) -> Field | None:
+        """Days to close, hours of downtime: the duration in that unit."""
+        if isinstance(field.expression, Elapsed):
+            made = field.expression.model_copy(update={"unit": span.unit})
+            return Field(made, f"{field.name} in {span.unit}s".replace("days from", "time from"), "rate")
+        return field if field.column is not None and self.unit_of(field.column) == span.unit else None
+
+    def how_long(self, span: Span, field: Field) -> Measure | None:
+        made = self.in_span(span, field)
+        return self.usual(made) if made is not None and made.meaning == "rate" else None
+
+    def lasted(self, compare: Mark, number: Number, span: Span, field: Field | None = None) -> Cond | None:
+        """More than ten days to close, longer than 45 minutes."""
+        field = field or self.dimension("duration")
+        if field is None or number.percent:
+            return None
+        if isinstance(field.expression, Elapsed):
+            return self.compare_field(self.in_span(span, field) or field, compare, number)
+        unit = self.unit_of(field.column) if field.column else None
+        if unit is None:
+            return None
+        value = number.value * MINUTES[span.unit] / MINUTES[unit]
+        return self.compare_field(field, compare, replace(number, value=value))
+
+    def unit_of(self, column: SchemaColumn) -> str | None:
+        """The unit that the name of a number tells."""
+        words = {*self.meanings.names[column.name]}
+        return next((unit for unit, names in UNITS.items() if column.kind == "number" and words & names), None)
+
+    def late(self, mark: Mark) -> Cond | None:
+        """After the promised day; on time is not after it."""
+        if self.meanings.lateness is None:
+            return None
+        planned, done = (Column(name=column.name) for column in self.meanings.lateness)
+        known = All(parts=(Not(part=Missing(of=planned)), Not(part=Missing(of=done))))
+        return Cond(Compare(left=done, operator=">" if mark.value == "late" else "<=", right=planned), known=known)
+
     # groups
 
     def by_field(self, field: Field) -> Group | None:
         if field.meaning == "date":
-            return Group(field.name, time=True, fields=(field,))
+            return Group(field.name, time=True)
         if field.meaning in ("category", "name", "flag", "identifier", "year"):
-            return Group(field.name, fields=(field,))
+            return Group(field.name)
         few = field.column is not None and (field.column.cardinality or 99) <= 30
-        return Group(field.name, fields=(field,)) if few and field.meaning == "rate" else None
+        return Group(field.name) if few and field.meaning == "rate" else None
 
     def by_thing(self, thing: Thing) -> Group | None:
         if thing.entity.is_rows:
@@ -320,27 +393,23 @@ class Builders:
     # conditions
 
     def value_pair(self, left: Cond, right: Cond) -> Cond | None:
-        same = left.column is not None and left.column == right.column and left.column != "weekday"
-        if not same or left.negated or right.negated or left.groups or right.groups:
+        if left.negated or right.negated or left.groups or right.groups or left.versus or right.versus:
             return None
-        return one_of(left.column or "", (*left.values, *right.values))
+        if left.weekday and right.weekday:
+            either = AnyOf(parts=(left.condition, right.condition))
+            return replace(left, condition=either, values=(*left.values, *right.values))
+        same = left.column is not None and left.column == right.column
+        return one_of(left.column or "", (*left.values, *right.values)) if same else None
 
     def versus(self, left: Cond, right: Cond) -> Cond | None:
-        if (
-            left.column is None
-            or left.column != right.column
-            or left.negated
-            or right.negated
-            or set(left.values) & set(right.values)
-        ):
+        """Two values that are compared with each other."""
+        if left.negated or right.negated or left.versus or right.versus or set(left.values) & set(right.values):
             return None
-        if left.column == "weekday":
-            return replace(
-                left,
-                condition=AnyOf(parts=(left.condition, right.condition)),
-                values=(*left.values, *right.values),
-                versus=True,
-            )
+        if left.weekday and right.weekday:
+            made = self.value_pair(left, right)
+            return replace(made, versus=True) if made else None
+        if left.column is None or left.column != right.column:
+            return None
         return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
 
     def value_of_field(self, value: Cond, field: Field) -> Cond | None:
@@ -363,7 +432,7 @@ class Builders:
         return condition if plain else None
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
-        if field.meaning not in NUMBERS or (number.percent and not self.is_percent(field)):
+        if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
             return None
         return Cond(Compare(left=field.expression, operator=compare.value, right=Constant(value=number.value)))
 
@@ -371,6 +440,50 @@ class Builders:
         """Whether the column's numbers are percentages: up to about a hundred, and not an amount."""
         greatest = field.column.greatest if field.column else None
         return field.meaning == "rate" and isinstance(greatest, int | float) and 1 < greatest <= 150
+
+    def signed(self, sign: Mark, field: Field) -> Cond | None:
+        """Negative amounts."""
+        return self.compare_field(field, sign, Number(0))
+
+    def nothing(self, field: Field) -> Cond | None:
+        """Nothing spent: none, or not known to be any."""
+        if field.meaning not in NUMBERS or field.column is None:
+            return None
+        none = Compare(left=field.expression, operator="=", right=Constant(value=0))
+        return Cond(AnyOf(parts=(none, Missing(of=field.expression))) if field.column.nulls else none)
+
+    def levels(self, value: Cond, beyond: Mark) -> Cond | None:
+        """L5 and above: the values that end in as great a number."""
+        known = self.meanings.values.get(value.column or "", ())
+        numbers = {name: LEVEL.fullmatch(name) for name in known}
+        if len(value.values) != 1 or value.negated or not all(numbers.values()):
+            return None
+        own = numbers.get(str(value.values[0]))
+        if own is None or len({found[1] for found in numbers.values() if found}) != 1:
+            return None
+        up = beyond.value == ">="
+        kept = [
+            name
+            for name, found in numbers.items()
+            if found and (int(found[2]) >= int(own[2]) if up else int(found[2]) <= int(own[2]))
+        ]
+        return one_of(value.column or "", tuple(kept))
+
+    def mean_compared(self, function: Mark, compare: Mark, number: Number, field: Field) -> Cond | None:
+        """Who average under 85 % attendance."""
+        made = self.compare_field(field, compare, number)
+        if made is None or not isinstance(made.condition, Compare) or function.value not in ("mean", "median"):
+            return None
+        measure = _aggregate(function.value, field.expression)
+        return Cond(made.condition.model_copy(update={"left": measure}), groups=True)
+
+    def not_having(self, having: Cond) -> Cond | None:
+        """Ignore stores with fewer than ten sales."""
+        made = having.condition
+        opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+        if not isinstance(made, Compare) or made.operator not in opposite:
+            return None
+        return replace(having, condition=made.model_copy(update={"operator": opposite[made.operator]}))
 
     def zero_field(self, number: Number, field: Field) -> Cond | None:
         if number.value != 0 or field.meaning not in NUMBERS:
@@ -460,13 +573,17 @@ class Builders:
         if field.meaning != "flag" or field.column is None:
             return None
         value = self.meanings.no_value(field.column)
+        if value is None and field.column.nulls:  # a tick beside empty cells
+            return Cond(Missing(of=field.expression))
         return None if value is None else one_of(field.name, (value,))
 
     def in_period(self, event: Event, when: When) -> Cond:
-        return Cond(within(event.column.name, when), column=f"period {event.column.name}")
+        return Cond(within(event.column.name, when), date=event.column.name)
 
     def date_in_period(self, field: Field, when: When) -> Cond | None:
-        return Cond(within(field.name, when), column=f"period {field.name}") if field.meaning == "date" else None
+        if field.meaning == "year":
+            return years_within(field.expression, when)
+        return Cond(within(field.name, when), date=field.name) if field.meaning == "date" else None
 
     def happened(self, event: Event) -> Cond | None:
         if not event.column.nulls:
@@ -481,11 +598,11 @@ class Builders:
     def current(self) -> Cond | None:
         ends = [self.meanings.events[e] for e in ("end", "close", "check_out") if e in self.meanings.events]
         ends = [column for column in ends if column.nulls]
-        return Cond(Missing(of=Column(name=ends[0].name)), column="current") if ends else None
+        return Cond(Missing(of=Column(name=ends[0].name))) if ends else None
 
     def undone(self, mark: Mark) -> Cond | None:
         column = self.meanings.events.get(mark.value)
-        return Cond(Missing(of=Column(name=column.name)), column="current") if column and column.nulls else None
+        return Cond(Missing(of=Column(name=column.name))) if column and column.nulls else None
 
     def ranges_of(self, field: Field, ranges: Mark) -> Group | None:
         if field.meaning not in NUMBERS:
@@ -502,6 +619,18 @@ class Builders:
     def which(self, target: Target) -> Ask:
         return Ask(target)
 
+    def which_few(self, number: Number, target: Target) -> Ask | None:
+        """Which five countries: a ranking says by what."""
+        whole = number.value == int(number.value)
+        return Ask(target, limit=int(number.value)) if whole and 1 <= number.value <= 1000 else None
+
+    def agents(self, mark: Mark, agent: Mark, number: Number | None = None) -> Rank | None:
+        """Top three earners: people, by what the noun says."""
+        by, person = self.dimension(agent.value), self.meanings.person
+        if by is None or person is None or not person.is_rows:
+            return None
+        return Rank(mark.value, 1 if number is None else int(number.value), Target(Thing(person)), by)
+
     def who(self) -> Ask | None:
         return Ask(Target(Thing(self.meanings.person, "who")), person=True) if self.meanings.person else None
 
@@ -517,7 +646,7 @@ class Builders:
         if mark.kind == "frequent":
             return Rank(mark.value, limit, target, self.count_things(Thing(self.meanings.entities[0])))
         if mark.kind == "selling":
-            amount = self.amount()
+            amount = self.amount
             measure = self.usual(amount) if amount else None
             return Rank(mark.value, limit, target, measure) if measure else None
         return Rank(mark.value, limit, target, None, judged=mark.kind == "judged" and number is None)
@@ -540,6 +669,13 @@ class Builders:
                 if start in events and end in events:
                     made = Elapsed(start=Column(name=events[start].name), end=Column(name=events[end].name))
                     return Field(made, "duration in days", "rate")
+            lasting = [
+                as_field(column, self.meanings)
+                for column in self.meanings.table.columns
+                if {*self.meanings.names[column.name]} & {*map(stem, ("duration", "length", "длительность"))}
+                and column.kind == "number"
+            ]
+            return lasting[0] if len(lasting) == 1 else None
         named = [
             as_field(column, self.meanings)
             for column in self.meanings.table.columns
@@ -578,10 +714,37 @@ class Builders:
         return Rank("top", None, None, value if isinstance(value, Field) else measure) if measure is not None else None
 
     def order(self, mark: Mark) -> Rank:
-        return Rank(mark.value, None)
+        direction, _, judged = mark.value.partition(" ")
+        return Rank(direction, None, judged=bool(judged))
 
     def rank_order(self, rank: Rank, mark: Mark) -> Rank | None:
-        return replace(rank, direction=mark.value) if rank.limit is None and rank.by is not None else None
+        return (
+            replace(rank, direction=mark.value.partition(" ")[0])
+            if rank.limit is None and rank.by is not None
+            else None
+        )
+
+
+def columns_of(node: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.name for part in walk(node) if isinstance(part, Column)))
+
+
+def is_bad(name: str) -> bool:
+    """Whether the worst rate of it is the highest."""
+    words = {part for word in split_name(name) for part in (word, *load().abbreviations.get(word, ()))}
+    return bool({*map(stem, words)} & {*map(stem, BAD)})
+
+
+def years_within(of: Expression, when: When) -> Cond | None:
+    """Born after 1995, where years are numbers."""
+    period = when.period
+    parts: list[Condition] = []
+    if period.start != date.min:
+        parts.append(Compare(left=of, operator=">=", right=Constant(value=period.start.year)))
+    if period.end != date.max:
+        parts.append(Compare(left=of, operator="<", right=Constant(value=period.end.year)))
+    whole = all((day.month, day.day) == (1, 1) for day in (period.start, period.end) if day not in (date.min, date.max))
+    return Cond(parts[0] if len(parts) == 1 else All(parts=tuple(parts))) if parts and whole else None
 
 
 def within(column: str, when: When) -> Condition:
@@ -626,6 +789,19 @@ def _negated(condition: Condition) -> Condition:
             return Not(part=condition)
 
 
+LEVEL = re.compile(r"(\D*)(\d{1,4})")
+MINUTES = {"minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
+UNITS = {
+    unit: frozenset(map(stem, words))
+    for unit, words in {
+        "minute": ("min", "mins", "minute", "minutes", "минута", "мин"),
+        "hour": ("h", "hr", "hrs", "hour", "hours", "час"),
+        "day": ("day", "days", "night", "nights", "день", "дней"),
+        "week": ("week", "weeks", "неделя"),
+        "month": ("month", "months", "месяц"),
+        "year": ("year", "years", "лет"),
+    }.items()
+}
 VALUES = ("measure", "field", "thing")
 MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
 
@@ -671,7 +847,17 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("share", "share_word measure", "share_of_measure 1", 0.3),
     ("share", "share_word field", "share_of_field 1", 0.3),
     ("share", "share_word thing", "share_of_things 1", 0.3),
-    # columns
+    ("measure", "count span field", "how_long 1 2", 0.4),
+    ("measure", "count span function field", "how_long 1 3", 0.4),
+    ("measure", "what measure", "which_measure 1", 0.1),
+    ("measure", "what field", "which_measure 1", 0.1),
+    ("share", "what share", "which_measure 1", 0.1),
+    ("rank", "what rank", "which_measure 1", 0.1),
+    # columns and durations
+    ("field", "between moment and moment", "elapsed 1 3", 0.6),
+    ("field", "between moment until moment", "elapsed 1 3", 0.6),
+    ("field", "moment until moment", "elapsed 0 2", 0.3),
+    ("field", "span field", "in_span 0 1", 0.2),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
     ("field", "field field", "said_twice 0 1", 0.1),
@@ -722,6 +908,18 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "negation event", "not_happened 1", 0.3),
     ("condition", "current", "current", 0.0),
     ("condition", "undone", "undone 0", 0.0),
+    ("condition", "between condition and condition", "versus 1 3", 0.5),
+    ("condition", "condition beyond", "levels 0 1", 0.4),
+    ("condition", "sign field", "signed 0 1", 0.3),
+    ("condition", "field sign", "signed 1 0", 0.3),
+    ("condition", "nothing field", "nothing 1", 0.3),
+    ("condition", "compare number span field", "lasted 0 1 2 3", 0.4),
+    ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
+    ("condition", "compare number span", "lasted 0 1 2", 0.1),
+    ("condition", "number span beyond", "lasted 2 0 1", 0.1),
+    ("condition", "lateness", "late 0", 0.1),
+    ("having", "function compare number field", "mean_compared 0 1 2 3", 0.4),
+    ("having", "negation target having", "not_having 2", 0.3),
     ("having", "compare number times", "more_times 0 1", 0.3),
     ("having", "number beyond times", "more_times 1 0", 0.3),
     ("having", "compare number thing", "more_things 0 1 2", 0.3),
@@ -732,6 +930,9 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("ask", "which target", "which 1", 0.3),
     ("ask", "list target", "which 1", 0.2),
     ("ask", "who", "who", 0.0),
+    ("ask", "which number target", "which_few 1 2", 0.4),
+    ("ask", "list number target", "which_few 1 2", 0.4),
+    ("ask", "number target", "which_few 0 1", -0.4),
     ("order", "ordering", "order 0", 0.0),
     ("rank", "which rank", "which_measure 1", 0.1),
     ("rank", "sorted measure", "sorted_by 1", 0.2),
@@ -745,6 +946,9 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     *(("rank", f"{mark} {value}", "highest 0 1", 0.2) for mark in MARKS[:2] for value in VALUES),
     *(("rank", f"number {mark} {value}", "highest 1 2 0", 0.3) for mark in MARKS[:2] for value in VALUES),
     *(("rank", f"{value} superlative", "highest 1 0", -0.2) for value in VALUES),
+    *(("rank", f"{mark} number agent", "agents 0 2 1", 0.4) for mark in MARKS[:2]),
+    *(("rank", f"number {mark} agent", "agents 1 2 0", 0.4) for mark in MARKS[:2]),
+    *(("rank", f"{mark} agent", "agents 0 1", 0.2) for mark in MARKS[:2]),
     *(("rank", f"rank by {value}", "target_by 0 2", 0.3) for value in VALUES),
     ("by_measure", "by measure", "by_measure 1", 0.1),
     ("by_measure", "by field", "by_measure 1", 0.1),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 from rapidfuzz.distance import OSA
 
-from groundplan.asking.tables.grammar.lexicon import Key, stems_of
-from groundplan.asking.tables.grammar.meanings import DATING, NAMING, Entity, Meanings
+from groundplan.asking.tables.grammar.lexicon import Key
+from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, Entity, Meanings
+from groundplan.asking.tables.grammar.names import FULL, GENERIC, PART, SAID, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
     Event,
@@ -21,6 +21,7 @@ from groundplan.asking.tables.grammar.phrases import (
     Measure,
     Number,
     PartOfDate,
+    Span,
     Thing,
     Unit,
     When,
@@ -33,6 +34,8 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Missing,
+    Not,
     OneOf,
 )
 from groundplan.contracts.expression import Column as ColumnOf
@@ -43,8 +46,9 @@ from groundplan.text.stems import is_russian, lower, stem
 from groundplan.text.words import Word, words_of
 
 LONGEST = 6
-SHORT = 0.6
-FULL, JOINED, PART, SAID, GUESSED = 1.0, 0.95, 0.8, 0.7, 0.55
+GUESSED = 0.55
+COUNTING = ("moved", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
+HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
         "usd",
@@ -68,122 +72,10 @@ CURRENCY = frozenset(
     }
 )
 DAYS = (
-    dict(
-        zip(
-            ("1", "2", "3", "4", "5", "6", "7", "67", "12345"),
-            ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "weekend", "weekdays"),
-            strict=True,
-        )
-    ),
-    dict(
-        zip(
-            ("1", "2", "3", "4", "5", "6", "7", "67", "12345"),
-            ("понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье", "выходные", "будни"),
-            strict=True,
-        )
-    ),
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "weekend", "weekdays"),
+    ("понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье", "выходные", "будни"),
 )
-GENERIC = frozenset(
-    map(
-        stem,
-        (
-            "type",
-            "date",
-            "time",
-            "value",
-            "number",
-            "name",
-            "id",
-            "amount",
-            "total",
-            "code",
-            "data",
-            "at",
-            "on",
-            "no",
-            "of",
-            "the",
-            "in",
-            "is",
-            "to",
-            "день",
-            "дата",
-        ),
-    )
-)
-
-
-@dataclass
-class Index:
-    """What words name in one table; built once for it."""
-
-    columns: dict[Key, list[tuple[float, Column]]] = field(default_factory=lambda: defaultdict(list))
-    words: set[str] = field(default_factory=set)  # of names and values, to correct spelling
-
-
-_indexes: WeakKeyDictionary[Meanings, Index] = WeakKeyDictionary()
-
-
-def _index(meanings: Meanings) -> Index:
-    found = _indexes.get(meanings)
-    if found is None:
-        found = _indexes[meanings] = Index()
-        for column in meanings.table.columns:
-            for key, score in _names(column, meanings).items():
-                found.columns[key].append((score, column))
-            found.words.update(word for word in split_name(column.name) if len(word) > 4)
-    return found
-
-
-def _names(column: Column, meanings: Meanings) -> dict[Key, float]:
-    """Everything the column can be called, and how surely."""
-    names: dict[Key, float] = {}
-
-    def put(key: Key, score: float) -> None:
-        if key and names.get(key, 0) < score:
-            names[key] = score
-
-    full = meanings.names[column.name]
-    written = tuple(stem(word) for word in split_name(column.name))
-    bare = tuple(word for word in full if word not in meanings.lexicon.structure and len(word) > 0)
-    put(full, FULL)
-    put(written, FULL)
-    put(("".join(split_name(column.name)),), JOINED)
-    put(("".join(written),), JOINED)
-    meaning = meanings.of[column.name]
-    for run in (full, written):
-        for i in range(len(run)):
-            for j in range(i + 1, len(run) + 1):
-                part = run[i:j]
-                if len(part) == len(run) or all(word in GENERIC or len(word) < 3 for word in part):
-                    continue
-                if meaning == "date" and part[-1] != run[-1]:
-                    continue
-                if meaning == "identifier":
-                    continue  # a word for the things, not for their ids
-                if meaning == "name" and not {*part} & {*map(stem, NAMING)} and _names_things(part, meanings):
-                    continue
-                put(part, PART - 0.05 * (len(run) - len(part)))
-    for saying in meanings.lexicon.means:
-        held = [key for key in saying.names if _holds(bare, key)]
-        if held:
-            rest = len(bare) - max(map(len, held))
-            for key in saying.say:
-                put(key, SAID - 0.05 * min(rest, 2))
-                for word in bare:
-                    if word not in held[0] and word not in GENERIC:
-                        put((word, *key), PART)
-    for called in (column.description,) if column.description else ():
-        put(stems_of(called), PART)
-    return names
-
-
-def _names_things(part: Key, meanings: Meanings) -> bool:
-    return any(len(part) == 1 and part[0] in entity.nouns for entity in meanings.entities)
-
-
-def _holds(name: Key, key: Key) -> bool:
-    return any(name[i : i + len(key)] == key for i in range(len(name) - len(key) + 1))
+DAY_KEYS = ("1", "2", "3", "4", "5", "6", "7", "67", "12345")
 
 
 def as_field(column: Column, meanings: Meanings) -> Field:
@@ -197,6 +89,7 @@ class Senses:
     text: str
     words: tuple[Word, ...]
     meanings: Meanings
+    names: Names
     periods: tuple[Found, ...]
     items: list[Item] = field(default_factory=list)
     corrected: dict[int, str] = field(default_factory=dict)  # misspelt words: what they were read as
@@ -210,6 +103,8 @@ class Senses:
                 self._columns(first, last)
                 self._phrases(first, last)
             self._things(first)
+            self._keys(first)
+            self._moments(first)
         self._values()
         self._ranges()
         return self.items
@@ -225,12 +120,18 @@ class Senses:
     def skippable(self) -> list[bool]:
         """Words that may stand anywhere and mean nothing by themselves."""
         structure = self.meanings.lexicon.structure
-        moved = {i for item in self.items if item.category == "moved" for i in range(item.first, item.last)}
+        filler, counted = (
+            {place for item in self.items if item.category in of for place in range(item.first, item.last)}
+            for of in (("filler",), COUNTING)
+        )
         return [
-            (place not in moved)
-            and (
-                word.lower in structure
-                or (word.plain in structure and "'" in word.lower and not word.lower.endswith("n't"))
+            place in filler
+            or (
+                place not in counted
+                and (
+                    word.lower in structure
+                    or (word.plain in structure and "'" in word.lower and not word.lower.endswith("n't"))
+                )
             )
             for place, word in enumerate(self.words)
         ]
@@ -244,9 +145,10 @@ class Senses:
         known = self._known()
         spelt = {word: stem(word) for word in known if len(word) > 4}
         fixed = list(self.words)
+        stems = self._stems()
         for place, word in enumerate(self.words):
             text = word.lower
-            if len(text) < 5 or not text.isalpha() or word.stem in self._stems or text in known:
+            if len(text) < 5 or not text.isalpha() or word.stem in stems or text in known:
                 continue
             allowed = 2 if len(text) >= 8 else 1
             alike = [w for w in spelt if w[0] == text[0] and abs(len(w) - len(text)) < 2]
@@ -260,7 +162,7 @@ class Senses:
 
     def _known(self) -> set[str]:
         lexicon = self.meanings.lexicon
-        known = {*lexicon.vocabulary, *lexicon.structure, *_index(self.meanings).words}
+        known = {*lexicon.vocabulary, *lexicon.structure, *self.names.words}
         for noun in (word for entity in self.meanings.entities for word in entity.nouns):
             known.add(noun)
         for listed in self.meanings.values.values():
@@ -269,15 +171,10 @@ class Senses:
             known.update(word for key in saying.say for word in key)
         return known
 
-    @property
     def _stems(self) -> set[str]:
         lexicon = self.meanings.lexicon
-        found = {word for key in lexicon.phrases for word in key} | {
-            w for key in _index(self.meanings).columns for w in key
-        }
-        for entity in self.meanings.entities:
-            found |= entity.nouns
-        return found | {w for group in lexicon.things for w in group}
+        things = (*lexicon.things, *(entity.nouns for entity in self.meanings.entities))
+        return {word for key in lexicon.phrases for word in key} | self.names.stems.union(*things)
 
     def _periods(self) -> None:
         for found in self.periods:
@@ -318,37 +215,54 @@ class Senses:
                 self._add("number", place, place + 1, Number(spelt[word.lower], False, word.text), 0.7)
 
     def _columns(self, first: int, last: int) -> None:
-        key = tuple(word.stem for word in self.words[first:last])
-        named = _index(self.meanings).columns.get(key, ())
-        if not named and last - first == 1:
-            named = self._short_for(self.words[first])
-        exact = [(score, column) for score, column in named if score == FULL]
-        for score, column in exact or named:
+        for score, column in self._named(self.words[first:last]):
             self._add("field", first, last, as_field(column, self.meanings), score)
 
-    def _short_for(self, word: Word) -> list[tuple[float, Column]]:
-        """Columns with a word in their name that is short for this one: `carr` for carrier, `frt` for freight."""
-        text = word.lower.partition("'")[0]
-        if len(text) < 5 or text in self.meanings.lexicon.structure or not text.isalpha():
-            return []
-        found = [
-            (SHORT - 0.1 * (len(split_name(column.name)) - 1), column)
-            for column in self.meanings.table.columns
-            if self.meanings.of[column.name] != "identifier"
-            and any(is_short_for(part, text) for part in split_name(column.name))
-        ]
-        known = any(True for _ in self.meanings.lexicon.find((word,), 0, 1))
-        return found if len(found) <= 2 and not known else []
+    def _named(self, words: tuple[Word, ...]) -> list[tuple[float, Column]]:
+        """Ordinary words are names only where a column is called exactly so."""
+        named = self.names.find(words)
+        structure = self.meanings.lexicon.structure
+        if all(word.lower in structure for word in words):
+            named = [(score, c) for score, c in named if lower(c.name) == " ".join(word.lower for word in words)]
+        return named
+
+    def _keys(self, first: int) -> None:
+        """Id, ref, number: the column that identifies a row, where rows are listed."""
+        if self.words[first].lower in IDENTIFYING or self.words[first].lower in ("nr", "ids", "numbers"):
+            for column in self.meanings.table.columns:
+                if self.meanings.of[column.name] == "identifier" and self.meanings.is_key(column):
+                    self._add("field", first, first + 1, as_field(column, self.meanings), 0.4)
+
+    def _moments(self, first: int) -> None:
+        """The words of a date's name, beside those that every date has: pickup of pickup_date."""
+        for column in self.meanings.dates:
+            own = {word for word in self.meanings.names[column.name] if word not in map(stem, DATING)}
+            if self.words[first].stem in own or (
+                not own and self.words[first].stem in self.meanings.names[column.name]
+            ):
+                self._add("moment", first, first + 1, as_field(column, self.meanings), 0.7)
 
     def _things(self, place: int) -> None:
+        self._joined_things(place)
         word = self.words[place]
-        named = _index(self.meanings).columns.get((word.stem,), ())
-        if any(score == FULL and self.meanings.of[c.name] == "category" for score, c in named):
+        named = self.names.of_key((word.stem,))
+        told = [score for score, c in named if self.meanings.of[c.name] in ("category", "name")]
+        if FULL in told:
             return  # a column is called exactly so
         for entity in self.meanings.entities:
             if word.stem in entity.nouns:
                 own = word.stem in self._own_nouns(entity)
-                self._add("thing", place, place + 1, Thing(entity, word.lower), 0.95 if own else 0.75)
+                described = max(told, default=0) >= SAID and not entity.is_rows
+                self._add(
+                    "thing", place, place + 1, Thing(entity, word.lower), 0.95 if own else 0.55 if described else 0.75
+                )
+
+    def _joined_things(self, place: int) -> None:
+        """Check-ins, log ins: one noun, written as two words."""
+        joined = stem("".join(word.lower for word in self.words[place : place + 2]))
+        for entity in self.meanings.entities:
+            if place + 1 < len(self.words) and joined in entity.nouns:
+                self._add("thing", place, place + 2, Thing(entity, joined), 0.8)
 
     def _own_nouns(self, entity: Entity) -> frozenset[str]:
         name = self.meanings.table.name if entity.column is None else entity.column.name
@@ -387,8 +301,8 @@ class Senses:
                 else OneOf(of=weekday, values=days)
             )
             russian = is_russian(self.words[first].lower)
-            name = DAYS[russian].get(value, self.words[first].lower)
-            yield "condition", Cond(made, "weekday", (name,)), 0.9
+            name = DAYS[russian][DAY_KEYS.index(value)]
+            yield "condition", Cond(made, values=(name,), weekday=True), 0.9
 
     def _people(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         if self.meanings.person:
@@ -401,10 +315,22 @@ class Senses:
         column = self.meanings.events.get(value)
         if column is not None:
             yield "event", Event(column), 0.85
-            if value in ("start", "open", "order", "visit", "book", "check_in") and self.words[first].lower.endswith(
-                "s"
-            ):
-                yield "thing", Thing(self.meanings.entities[0], self.words[first].lower), 0.6
+            yield "moment", as_field(column, self.meanings), 0.7
+            if self.words[last - 1].lower.endswith("s"):
+                named = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
+                if column.nulls:  # cancellations: the rows that have such a date
+                    held = Cond(Not(part=Missing(of=ColumnOf(name=column.name))))
+                    yield "condition", held, 0.6
+                else:
+                    yield "thing", named, 0.6
+
+    def _span(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        yield "span", Span(value), 0.8  # type: ignore[arg-type]
+
+    def _which(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        """What did we sell asks for a number; which stores did asks for stores."""
+        following = self.words[last].lower if last < len(self.words) else ""
+        yield ("what" if following in HELPING else "which"), Mark("which"), 0.9
 
     def _duration(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         events = self.meanings.events
@@ -431,7 +357,7 @@ class Senses:
 
     def _formula(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         key = tuple(word.stem for word in self.words[first:last])
-        if any(score >= SAID - 0.1 for score, _ in _index(self.meanings).columns.get(key, ())):
+        if any(score >= SAID - 0.1 for score, _ in self.names.of_key(key)):
             return
         kind, _, formula = value.partition(":")
         name = " ".join(word.lower for word in self.words[first:last])
@@ -476,7 +402,7 @@ class Senses:
     def _amount_column(self, word: str) -> Expression | None:
         found = [
             (score, column)
-            for score, column in _index(self.meanings).columns.get((stem(word),), ())
+            for score, column in self.names.of_key((stem(word),))
             if column.kind == "number" and self.meanings.of[column.name] in ("amount", "count", "rate")
         ]
         if word == "discount":  # an amount of money, not a percentage
@@ -492,34 +418,41 @@ class Senses:
         return ColumnOf(name=columns[0].name) if len(columns) == 1 else None
 
     def _values(self) -> None:
-        known: dict[Key, list[tuple[str, str]]] = defaultdict(list)
-        parts: dict[Key, list[tuple[str, str]]] = defaultdict(list)
+        known: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        parts: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for column in self.meanings.table.columns:
             spoken = [(value, value) for value in self.meanings.values.get(column.name, ())]
             spoken += [(phrase, called.value) for called in column.called for phrase in called.words]
+            short: dict[str, list[str]] = defaultdict(list)
+            for _, value in spoken:
+                if 2 <= len(value) <= 4 and value.isalpha():
+                    short[lower(value)].append(value)
             for phrase, value in spoken:
+                for key in _spoken(phrase):
+                    known[key][column.name] += [value, *short.get(_initials(phrase), ())]
                 key = tuple(word.stem for word in words_of(phrase))
-                if not key or len(key) > LONGEST:
-                    continue
-                known[key].append((column.name, value))
-                if key[0] == "fy" and len(key) == 2 and len(key[1]) == 4:
-                    known[("fy", key[1][2:])].append((column.name, value))
-                for size in range(1, len(key)):
-                    parts[key[:size]].append((column.name, value))
+                for size in range(1, min(len(key), LONGEST)):
+                    parts[key[:size]][column.name].append(value)
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 key = tuple(word.stem for word in self.words[first:last])
-                for column_name, value in known.get(key, ()):
-                    if self._may_be_value(first, last, value):
-                        flag = self.meanings.of[column_name] == "flag"
-                        self._add(
-                            "flag_value" if flag else "condition", first, last, one_of(column_name, (value,)), 0.95
-                        )
-                held = parts.get(key, ())
-                if held and key not in known and self._may_be_part(first, last, key):
-                    for column_name, value in dict.fromkeys(held):
-                        if len(held) <= 3:
-                            self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
+                for column_name, values in self._nearest(known.get(key, {})):
+                    if any(self._may_be_value(first, last, value) for value in values):
+                        kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
+                        self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), 0.95)
+                held = parts.get(key, {})
+                if key in known or sum(map(len, held.values())) > 3 or not self._may_be_part(first, last, key):
+                    continue
+                for column_name, values in held.items():
+                    for value in dict.fromkeys(values):
+                        self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
+
+    def _nearest(self, holding: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+        """Of a column and one whose name says more, such as a club and a home club, the plain one is meant."""
+        for column, values in holding.items():
+            own = {*self.meanings.names[column]}
+            if not any({*self.meanings.names[other]} < own for other in holding):
+                yield column, values
 
     def _may_be_value(self, first: int, last: int, value: str) -> bool:
         """Ordinary words are values only where they are written as the value is."""
@@ -539,7 +472,7 @@ class Senses:
             return False
         if last - first == 1 and (words[0].stem in GENERIC or any(True for _ in lexicon.find(self.words, first, last))):
             return False
-        return not _index(self.meanings).columns.get(key)
+        return not self.names.of_key(key)
 
 
 _NUMBER = r"\d+(?:[.,]\d+)*\s?k?"
@@ -573,18 +506,6 @@ def _edges(text: str) -> tuple[float, ...]:
     return tuple(sorted(set(edges)))
 
 
-def is_short_for(short: str, word: str) -> bool:
-    """The beginning of the word, or its consonants in order."""
-    if not 3 <= len(short) < len(word) or short[0] != word[0]:
-        return False
-    if word.startswith(short):
-        return True
-    if any(letter in "aeiouyаеиоуыэюя" for letter in short[1:]):
-        return False
-    rest = iter(word)
-    return all(letter in rest for letter in short)
-
-
 def one_of(column: str, values: tuple[str | float | int | bool, ...]) -> Cond:
     of = ColumnOf(name=column)
     made = (
@@ -604,11 +525,21 @@ def _plain(text: str) -> float | None:
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
 
-def event_words(meanings: Meanings) -> dict[str, Column]:
-    """Verbs that the names of dates contain: admitted, posted."""
-    found: dict[str, Column] = {}
-    for column in meanings.dates:
-        for word in meanings.names[column.name]:
-            if word not in map(stem, DATING) and len(word) > 2:
-                found.setdefault(word, column)
-    return found
+def _spoken(value: str) -> Iterator[Key]:
+    """The ways to say a value: FY2026 as fy 26, no-show as noshow."""
+    words = words_of(value)
+    key = tuple(word.stem for word in words)
+    if not key or len(key) > LONGEST:
+        return
+    yield key
+    if key[0] == "fy" and len(key) == 2 and len(key[1]) == 4:
+        yield ("fy", key[1][2:])
+    joined = "".join(word.lower for word in words)
+    if len(words) == 2 and joined.isalpha():
+        yield (stem(joined),)
+
+
+def _initials(value: str) -> str:
+    """PT, beside personal training in the same column."""
+    words = words_of(value)
+    return "".join(word.lower[0] for word in words) if len(words) > 1 else ""

@@ -301,14 +301,18 @@ def applied(function: Function, column: Any, where: Any) -> Any:
 
 def _binned(value: Any, edges: Sequence[float]) -> Any:
     """The label of the range that it lies in."""
-    labels = bin_labels(edges)
+    labels = bin_labels(edges, whole=value.type().is_integer())
     cases = [(value < edge, label) for edge, label in zip(edges, labels, strict=False)]
     return ibis.cases((value.isnull(), ibis.null("string")), *cases, else_=labels[-1])
 
 
-def bin_labels(edges: Sequence[float]) -> list[str]:
+def bin_labels(edges: Sequence[float], *, whole: bool) -> list[str]:
+    """Whole numbers from 18 up to 40 are `18-39`, from 40 on `40+`; others are `18 to 40`."""
     shown = [f"{edge:,.10g}" for edge in edges]
     between = [f"{low} to {high}" for low, high in pairwise(shown)]
+    if whole and all(float(edge).is_integer() for edge in edges):
+        between = [f"{low:,.0f}-{high - 1:,.0f}" if high - low > 1 else f"{low:,.0f}" for low, high in pairwise(edges)]
+        return [f"under {shown[0]}", *between, f"{shown[-1]}+"]
     return [f"under {shown[0]}", *between, f"{shown[-1]} and over"]
 
 

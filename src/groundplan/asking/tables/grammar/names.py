@@ -1,0 +1,178 @@
+"""What the columns of a table can be called in a question."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
+
+from groundplan.asking.tables.grammar.lexicon import Key, stems_of
+from groundplan.asking.tables.grammar.meanings import NAMING, Meanings
+from groundplan.contracts.schema import Column
+from groundplan.text.names import split_name
+from groundplan.text.stems import stem
+from groundplan.text.words import Word
+
+FULL, JOINED, PART, SAID, SHORT, KIN = 1.0, 0.95, 0.8, 0.7, 0.6, 0.5
+LESS = 0.05  # for each word of the name that is not said
+Called = tuple[float, Column]
+GENERIC = frozenset(
+    stem(word)
+    for line in ("type date time value number name id amount total code data", "at on no of the in is to день дата")
+    for word in line.split()
+)
+VOWELS = "aeiouаеиоуыэюя"
+ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
+
+
+class Names:
+    """The names of one table's columns, by the stems of the words that say them."""
+
+    def __init__(self, meanings: Meanings) -> None:
+        self._meanings = meanings
+        self._by_key: dict[Key, list[Called]] = defaultdict(list)
+        self.words: set[str] = set()  # to correct spelling
+        for column in meanings.table.columns:
+            for key, score in self._names(column).items():
+                self._by_key[key].append((score, column))
+            self.words.update(word for word in split_name(column.name) if len(word) > 4)
+        self.stems = frozenset(word for key in self._by_key for word in key)
+
+    def find(self, words: tuple[Word, ...]) -> list[Called]:
+        """The columns that these words name. One that is called exactly so hides the others."""
+        named = self.of_key(tuple(word.stem for word in words))
+        if not named:
+            named = self._by_pieces(words)
+        exact = [called for called in named if called[0] == FULL]
+        return exact or named
+
+    def of_key(self, key: Key) -> list[Called]:
+        return self._by_key.get(key, [])
+
+    def _by_pieces(self, words: tuple[Word, ...]) -> list[Called]:
+        """`Review score` for rev_score: each word is one of the name's, is short for one or of the same family."""
+        if len(words) > 3 or all(self._is_plain(word) for word in words):
+            return []
+        found: list[Called] = []
+        for column in self._meanings.table.columns:
+            if self._meanings.of[column.name] == "identifier":
+                continue
+            pieces = (*split_name(column.name), *self._meanings.names[column.name])
+            size = len(split_name(column.name))
+            scores = [self._nearest(word, pieces) for word in words]
+            if min(scores) > 0 and len(words) <= size:
+                found.append((min(scores) - LESS * (size - len(words)), column))
+        best = max((score for score, _ in found), default=0.0)
+        near = [called for called in found if called[0] >= best - 2 * LESS]
+        return near if len(near) <= 2 else []
+
+    def _is_plain(self, word: Word) -> bool:
+        lexicon = self._meanings.lexicon
+        return (
+            len(word.lower) < 4
+            or not word.lower.isalpha()
+            or word.lower in lexicon.structure
+            or any(True for _ in lexicon.find((word,), 0, 1))
+        )
+
+    def _nearest(self, word: Word, pieces: tuple[str, ...]) -> float:
+        text = word.lower.partition("'")[0]
+        if any(word.stem == stem(piece) for piece in pieces):
+            return PART
+        if self._is_plain(word):
+            return 0.0
+        if any(is_short_for(piece, text) or is_short_for(piece, word.stem) for piece in pieces):
+            return SHORT
+        return KIN if any(kin(text, piece) for piece in pieces) else 0.0
+
+    def _names(self, column: Column) -> dict[Key, float]:
+        """Everything the column is called, and how surely."""
+        names: dict[Key, float] = {}
+
+        def put(key: Key, score: float) -> None:
+            if key and names.get(key, 0) < score:
+                names[key] = score
+
+        written = tuple(stem(word) for word in split_name(column.name))
+        put(("".join(split_name(column.name)),), JOINED)
+        put(("".join(written),), JOINED)
+        for name in {written, *self._spelt_out(column)}:
+            put(name, FULL)
+            for part in self._parts(column, name):
+                put(part, self._surely(column, name, part))
+            for saying in self._meanings.lexicon.means:
+                for key in saying.names:
+                    for start in (i for i in range(len(name)) if name[i : i + len(key)] == key):
+                        before, after = name[:start], name[start + len(key) :]
+                        rest = sum(word not in self._meanings.lexicon.structure for word in (*before, *after))
+                        for said in saying.say:
+                            put(said, SAID - LESS * min(rest, 2))
+                            put((*before, *said, *after), PART)
+                            put((*before[-1:], *said), PART - LESS)
+        if column.description:
+            put(stems_of(column.description), PART)
+        return names
+
+    def _surely(self, column: Column, name: Key, part: Key) -> float:
+        """Guest alone says little of the guest's country, and room of the room revenue: the main word is missing."""
+        head = next((word for word in reversed(name) if word not in GENERIC), name[-1])
+        if head in part:
+            return PART - LESS * (len(name) - len(part))
+        kinds = frozenset[str]().union(*self._meanings.lexicon.numbers.values())
+        return 0.45 if column.kind == "number" and head in kinds else 0.6
+
+    def _spelt_out(self, column: Column) -> Iterator[Key]:
+        """The name with its abbreviations written out, in each way there is."""
+        yield self._meanings.names[column.name]
+        ways = [self._meanings.lexicon.abbreviations.get(word, (word,)) for word in split_name(column.name)]
+        for chosen, _ in zip(product(*ways), range(16), strict=False):
+            yield tuple(stem(part) for word in chosen for part in word.split())
+
+    def _parts(self, column: Column, name: Key) -> Iterator[Key]:
+        meaning = self._meanings.of[column.name]
+        if meaning == "identifier":
+            return  # a word for the things, not for their ids
+        for first in range(len(name)):
+            for last in range(first + 1, len(name) + 1):
+                part = name[first:last]
+                if len(part) == len(name) or all(word in GENERIC or len(word) < 3 for word in part):
+                    continue
+                if meaning == "date" and part[-1] != name[-1]:
+                    continue
+                if self._names_things(part) and not {*part} & {*map(stem, NAMING)}:
+                    continue
+                yield part
+
+    def _names_things(self, part: Key) -> bool:
+        return len(part) == 1 and any(part[0] in entity.nouns for entity in self._meanings.entities)
+
+
+def is_short_for(short: str, word: str) -> bool:
+    """The beginning of the word, its consonants in order, or its first letter and its end."""
+    if not 3 <= len(short) < len(word):
+        return False
+    if word.startswith(short) or (word[0] in VOWELS and word[1:].startswith(short)):
+        return True
+    if short[0] != word[0]:
+        return False
+    if len(short) > 3 and word.endswith(short[1:]):
+        return True
+    if any(letter in VOWELS for letter in short[1:]):
+        return False
+    rest = iter(word)
+    return all(letter in rest for letter in short)
+
+
+def kin(one: str, other: str) -> bool:
+    """Words of one family: cancellation and cancelled, readmission and readmitted; not department and departed."""
+    roots = {_root(one), _root(other)}
+    return len(roots) == 1 and len(roots.pop()) >= 4
+
+
+def _root(word: str) -> str:
+    plain = stem(word)
+    for ending in ENDINGS:
+        if plain.endswith(ending) and len(plain) - len(ending) >= 4:
+            plain = plain.removesuffix(ending)
+            break
+    return plain.removesuffix("t").removesuffix("s").removesuffix("t").removesuffix("s").removesuffix("e")
