@@ -108,6 +108,7 @@ USABLE = frozenset(
         "difference",
         "what",
         "fresh",
+        "if_any",
     ]
 )
 
@@ -406,9 +407,18 @@ class Assembly:
         for condition, items in self.conditions:
             if condition.versus:
                 self.groups.append((self._values_group(condition), items))
+        if self.all("compared") and not any(c.versus for c, _ in self.conditions) and not self.groups:
+            self._listed_sides()
         loose = [i for i in self.all("versus") if i not in self.used]
         if loose:
             raise Unfit("a comparison of nothing")
+
+    def _listed_sides(self) -> None:
+        """Compare the west and the east: the values are the sides."""
+        for condition, items in self.conditions:
+            if condition.column and len(condition.values) > 1 and not condition.negated:
+                self.groups.append((Group(condition.column), items))
+                return
 
     def _values_group(self, condition: Cond) -> Group:
         if not condition.weekday:
@@ -450,8 +460,7 @@ class Assembly:
         """The share that the ten biggest vendors have."""
         assert self.rank is not None
         rank, items = self.rank
-        named = isinstance(rank.target.value, Field) if rank.target else False
-        key = self._target_group(rank.target) if rank.target and named else None
+        key = self._target_group(rank.target) if rank.target else None
         same = rank.by is None or self._same_by(rank.by, of)
         if key is None or key.expression or key.time or not same or rank.limit is None or self.groups or self.ask:
             raise Unfit("a share of the best")
@@ -485,13 +494,14 @@ class Assembly:
         ranked_by = self.rank is not None and self.rank[0].by is None
         for item in self.all("field"):
             value: Field = item.value  # type: ignore[assignment]
-            if value.meaning in NUMBERS and self._groups_numbers(value):
+            joined = any(self._is_joined(items[-1], item) for _, items in self.measures)
+            if value.meaning in NUMBERS and self._groups_numbers(value) and not joined:
                 self.groups.append((Group(value.name), self.take(item)))
                 self.penalty += 0.3
             elif value.meaning in NUMBERS and self._lists_rows() and value.column is not None:
                 self.show.append((value.name, self.take(item)))
             elif value.meaning in NUMBERS:
-                measure = self.builders.usual(value)
+                measure = self._also_measured(value, item) or self.builders.usual(value)
                 if measure is None:
                     raise Unfit("not a measure")
                 if ranked_by and self.rank is not None and not any(True for m, _ in self.measures):
@@ -520,6 +530,20 @@ class Assembly:
             else:
                 raise Unfit(f"what of {value.name}?")
 
+    def _also_measured(self, value: Field, item: Item) -> Measure | None:
+        """Average price and rating: the function goes for both."""
+        for measure, items in self.measures:
+            made = measure.expression
+            if measure.usual or not isinstance(made, Aggregate) or made.where or made.percent or measure.counts:
+                continue
+            if self._is_joined(items[-1], item):
+                return self.builders.function_of_field(Mark("function", made.function), value)
+        return None
+
+    def _is_joined(self, left: Item, right: Item) -> bool:
+        between = self.text[self.words[left.last - 1].end : self.words[right.first].start].strip(" ,&")
+        return left.last <= right.first and between in ("", "and", "и")
+
     def _groups_numbers(self, value: Field) -> bool:
         """A whole number with few values, beside a measure: rooms beside the rent."""
         column = value.column
@@ -543,6 +567,8 @@ class Assembly:
 
     def _functions(self) -> None:
         """On average, said apart from what is averaged."""
+        for item in self.all("if_any"):
+            self._if_any(item)
         for item in self.all("function"):
             value: Mark = item.value  # type: ignore[assignment]
             places = [
@@ -559,6 +585,14 @@ class Assembly:
             for place, measure in zip(places, made, strict=False):
                 self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
             self.take(item)
+
+    def _if_any(self, item: Item) -> None:
+        """The average fine where there is one."""
+        bases = [m.base for m, _ in self.measures if m.base is not None and m.base.column is not None]
+        if len(bases) != 1 or len(self.measures) != 1:
+            raise Unfit("if there is what?")
+        some = Compare(left=bases[0].expression, operator=">", right=Constant(value=0))
+        self.conditions.append((Cond(some), self.take(item)))
 
     # rankings
 
@@ -599,6 +633,8 @@ class Assembly:
         if by is None and self.measures and rank.limit is not None:
             by = self.measures[0][0]
         if rank.limit is None:
+            if rank.judged and by is None and not self.measures:
+                raise Unsaid("by what", self._measure_names())
             if target is not None:
                 self.groups.append((self._target_group(target), items))
             self._sort(replace(rank, by=by), items)
@@ -689,10 +725,11 @@ class Assembly:
                 if entity.column.name in self.meanings.foreign:
                     raise Unfit("its names are in another table")
                 return Group(entity.column.name)
-            case Unit(grain=grain):
-                if self.meanings.main_date is None:
+            case Unit():
+                made = self.builders.at_grain(value)
+                if made is None:
                     raise Unfit("no dates")
-                return Group(self.meanings.main_date.name, grain=grain, time=True)
+                return made
             case PartOfDate():
                 made = self.builders.part_group(value)
                 if made is None:
@@ -815,6 +852,9 @@ class Assembly:
     def _ask_things(self, thing: Thing, items: tuple[Item, ...]) -> None:
         entity = thing.entity
         names = [c.name for c in self.meanings.name_columns(entity)]
+        if entity.is_rows and self.groups and not self.having and not self.show and not self.measures:
+            self.measures.append((self.builders.count_things(thing), items))  # show the orders by month
+            return
         if entity.is_rows:
             if self.having:
                 raise Unfit("rows have no groups")
@@ -822,6 +862,8 @@ class Assembly:
             if measured and not all(m.usual and m.base and m.base.column for m in measured):
                 raise Unfit("rows and a measure")
             shown = [*names, *(name for name, _ in self.show), *(m.base.name for m in measured if m.base)]
+            if shown == names and thing.said != "who":
+                shown = []  # nothing was chosen: the whole rows
             items = (*items, *(i for _, more in self.measures for i in more))
             self.measures = []
             self._list(shown or [c.name for c in self.meanings.table.columns[:20]], items, distinct=False)
@@ -897,6 +939,9 @@ class Assembly:
                 self._asked()
             elif self.all("list"):
                 self._ask_things(thing, self.take(item))
+            elif self.conditions and thing.entity.is_rows:  # orders last month: how many
+                self.measures.append((self.builders.count_things(thing), self.take(item)))
+                self.penalty += 0.3
             else:
                 raise Unfit("what of the things?")
 

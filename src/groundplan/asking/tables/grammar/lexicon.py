@@ -25,6 +25,11 @@ LISTS = frozenset(
         "formula_parts",
         "multiples",
         "spelt_numbers",
+        "row_verbs",
+        "codes",
+        "yes_no",
+        "sex_values",
+        "event_names",
     }
 )
 
@@ -50,6 +55,8 @@ class Lexicon:
     formula_parts: Mapping[str, tuple[str, ...]]
     multiples: Mapping[str, int]
     spelt_numbers: Mapping[str, int]
+    row_verbs: Mapping[str, frozenset[str]]  # stem of a noun: stems of the verbs that say what its rows are
+    codes: Mapping[str, frozenset[str]]  # stem of a name: the codes that stand for it
     vocabulary: frozenset[str]  # to correct spelling
     values: Mapping[str, Mapping[str, frozenset[str]]]  # category: value: words, in lower case
 
@@ -91,8 +98,7 @@ def load() -> Lexicon:
                 text = str(phrase)
                 for key in _keys(text):
                     phrases.setdefault(key, []).append((category, str(value)))
-                if category not in ("yes_no", "sex_values", "event_names"):
-                    spelt.update(word.lower for word in words_of(text) if len(word.lower) > 4)
+                spelt.update(word.lower for word in words_of(text) if len(word.lower) > 4)
     return Lexicon(
         phrases={key: tuple(dict.fromkeys(found)) for key, found in phrases.items()},
         longest=max(map(len, phrases)),
@@ -110,6 +116,8 @@ def load() -> Lexicon:
         formula_parts={name: tuple(forms) for name, forms in raw["formula_parts"].items()},
         multiples=raw["multiples"],
         spelt_numbers=raw["spelt_numbers"],
+        row_verbs={stem(noun): frozenset(map(stem, verbs)) for noun, verbs in raw["row_verbs"].items()},
+        codes={stem(name): frozenset(map(lower, codes)) for name, codes in raw["codes"].items()},
         values={
             category: {value: frozenset(lower(str(word)) for word in words) for value, words in raw[category].items()}
             for category in ("yes_no", "sex_values", "event_names")

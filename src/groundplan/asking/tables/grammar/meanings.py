@@ -174,6 +174,25 @@ class Meanings:
         return found
 
     @cached_property
+    def row_verbs(self) -> frozenset[str]:
+        """Verbs that only say what the rows are: borrow, where the rows are loans."""
+        verbs = self.lexicon.row_verbs
+        return frozenset[str]().union(*(verbs.get(noun, ()) for noun in self.entities[0].nouns))
+
+    @cached_property
+    def duration(self) -> tuple[Column, Column] | None:
+        """From when to when something lasts: the events that begin and end it."""
+        events = self.events
+        for start, end in (("start", "end"), ("check_in", "check_out"), ("open", "close"), ("ship", "deliver")):
+            if start in events and end in events and events[start] != events[end]:
+                return events[start], events[end]
+        ends = {events[event].name: events[event] for event in ("return", "close", "end", "deliver") if event in events}
+        main = self.main_date
+        planned = {c.name for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)}}
+        last = [column for name, column in ends.items() if name not in planned and column != main]
+        return (main, last[0]) if main is not None and len(last) == 1 else None
+
+    @cached_property
     def entities(self) -> tuple[Entity, ...]:
         """What a row is, and the things that have ids."""
         found: list[Entity] = []
@@ -216,7 +235,8 @@ class Meanings:
         names = [column for column in self.table.columns if self.of[column.name] == "name"]
         if entity is not None and not entity.is_rows:
             told = [c for c in names if entity.nouns & set(self.names[c.name])]
-            names = told or ([] if len(names) > 2 else names)
+            bare = [c for c in names if {*split_name(c.name)} <= {*NAMING, "full", "first", "last"} - {"title"}]
+            names = told or (bare if entity.nouns & self.lexicon.persons else [])
         return tuple(names)
 
     def column(self, name: str) -> Column:

@@ -14,6 +14,7 @@ from groundplan.text.stems import stem
 from groundplan.text.words import Word
 
 FULL, JOINED, PART, SAID, SHORT, KIN = 1.0, 0.95, 0.8, 0.7, 0.6, 0.5
+WEAK = 0.5  # below: of a number, and the main word of its name is missing
 LESS = 0.05  # for each word of the name that is not said
 Called = tuple[float, Column]
 GENERIC = frozenset(
@@ -40,7 +41,7 @@ class Names:
 
     def find(self, words: tuple[Word, ...]) -> list[Called]:
         """The columns that these words name. One that is called exactly so hides the others."""
-        named = self.of_key(tuple(word.stem for word in words))
+        named = self.of_key(tuple(word.stem for word in words)) or self._turned_round(words) or self._initials(words)
         if not named:
             named = self._by_pieces(words)
         exact = [called for called in named if called[0] == FULL]
@@ -48,6 +49,22 @@ class Names:
 
     def of_key(self, key: Key) -> list[Called]:
         return self._by_key.get(key, [])
+
+    def _turned_round(self, words: tuple[Word, ...]) -> list[Called]:
+        """Type of member, name of the product."""
+        plain = [word for word in words if word.lower not in ("the", "a", "an", "our", "each")]
+        if len(plain) != 3 or plain[1].lower != "of":
+            return []
+        return [(score, column) for score, column in self.of_key((plain[2].stem, plain[0].stem)) if score >= PART]
+
+    def _initials(self, words: tuple[Word, ...]) -> list[Called]:
+        """First contact resolution for fcr."""
+        letters = "".join(word.lower[0] for word in words)
+        return [
+            (PART, column)
+            for column in self._meanings.table.columns
+            if len(words) > 2 and letters == column.name.lower()
+        ]
 
     def _by_pieces(self, words: tuple[Word, ...]) -> list[Called]:
         """`Review score` for rev_score: each word is one of the name's, is short for one or of the same family."""
@@ -106,7 +123,8 @@ class Names:
                         before, after = name[:start], name[start + len(key) :]
                         rest = sum(word not in self._meanings.lexicon.structure for word in (*before, *after))
                         for said in saying.say:
-                            put(said, SAID - LESS * min(rest, 2))
+                            if not rest or not {*said} <= GENERIC:
+                                put(said, SAID - LESS * min(rest, 2))
                             put((*before, *said, *after), PART)
                             put((*before[-1:], *said), PART - LESS)
         if column.description:

@@ -161,11 +161,8 @@ class Builders:
 
     def flag_rate(self, field: Field) -> Measure | None:
         yes = self.yes(field)
-        return (
-            None
-            if yes is None
-            else Measure(_ratio(Rows(where=yes.condition), Rows()), f"{field.name} rate", bad=is_bad(field.name))
-        )
+        made = self.condition_rate(yes) if yes is not None else None
+        return replace(made, name=f"{field.name} rate", bad=is_bad(field.name)) if made is not None else None
 
     def condition_rate(self, condition: Cond) -> Measure | None:
         if condition.groups or condition.versus:
@@ -328,6 +325,30 @@ class Builders:
         made = self.in_span(span, field)
         return self.usual(made) if made is not None and made.meaning == "rate" else None
 
+    def long_average(self, function: Mark, span: Span) -> Measure | None:
+        """Average days, where one thing lasts."""
+        field = self.dimension("duration")
+        made = self.in_span(span, field) if field is not None else None
+        return self.function_of_field(function, made) if made is not None else None
+
+    def days_late(self, span: Span, mark: Mark) -> Field | None:
+        if self.meanings.lateness is None or mark.value != "late":
+            return None
+        planned, done = (Column(name=column.name) for column in self.meanings.lateness)
+        return Field(Elapsed(start=planned, end=done, unit=span.unit), f"{span.unit}s late", "rate")
+
+    def longest(self, mark: Mark, value: Any) -> Rank | None:
+        """The longest average wait: of a number that is a time."""
+        direction, kind = mark.value.split()
+        base = value.base if isinstance(value, Measure) else value
+        timed = base is not None and (
+            isinstance(base.expression, Elapsed) or (base.column is not None and self.unit_of(base.column) is not None)
+        )
+        return Rank(direction, 1, None, value) if kind == "duration" and timed else None
+
+    def most_done(self, mark: Mark) -> Mark:
+        return Mark("frequent", mark.value)
+
     def lasted(self, compare: Mark, number: Number, span: Span, field: Field | None = None) -> Cond | None:
         """More than ten days to close, longer than 45 minutes."""
         field = field or self.dimension("duration")
@@ -338,7 +359,7 @@ class Builders:
         unit = self.unit_of(field.column) if field.column else None
         if unit is None:
             return None
-        value = number.value * MINUTES[span.unit] / MINUTES[unit]
+        value = round(number.value * MINUTES[span.unit] / MINUTES[unit], 6)
         return self.compare_field(field, compare, replace(number, value=value))
 
     def unit_of(self, column: SchemaColumn) -> str | None:
@@ -371,6 +392,8 @@ class Builders:
         return Group(thing.entity.column.name)
 
     def at_grain(self, unit: Unit) -> Group | None:
+        if unit.grain == "hour":
+            return self.part_group(PartOfDate("hour"))
         date = self.meanings.main_date
         return Group(date.name, grain=unit.grain, time=True) if date else None
 
@@ -434,7 +457,15 @@ class Builders:
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
             return None
+        if field.meaning == "rate" and self.is_out_of_range(field, number.value):
+            return None
         return Cond(Compare(left=field.expression, operator=compare.value, right=Constant(value=number.value)))
+
+    def is_out_of_range(self, field: Field, value: float) -> bool:
+        """Fifty or more ratings, where a rating is up to five."""
+        known = (field.column.least, field.column.greatest) if field.column else (None, None)
+        least, greatest = (end if isinstance(end, int | float) else None for end in known)
+        return least is not None and greatest is not None and not least <= value <= greatest
 
     def is_percent(self, field: Field) -> bool:
         """Whether the column's numbers are percentages: up to about a hundred, and not an amount."""
@@ -567,7 +598,11 @@ class Builders:
         if field.meaning != "flag" or field.column is None:
             return None
         value = self.meanings.yes_value(field.column)
-        return None if value is None else one_of(field.name, (value,))
+        if value is None:
+            return None
+        unknown = field.column.nulls and self.meanings.no_value(field.column) is not None
+        known = Not(part=Missing(of=field.expression)) if unknown else None
+        return replace(one_of(field.name, (value,)), known=known)
 
     def no_flag(self, field: Field) -> Cond | None:
         if field.meaning != "flag" or field.column is None:
@@ -664,11 +699,9 @@ class Builders:
             date = self.meanings.events.get("start") if kind == "start" else self.meanings.main_date
             return as_field(date, self.meanings) if date else None
         if kind == "duration":
-            events = self.meanings.events
-            for start, end in (("start", "end"), ("check_in", "check_out"), ("open", "close"), ("ship", "deliver")):
-                if start in events and end in events:
-                    made = Elapsed(start=Column(name=events[start].name), end=Column(name=events[end].name))
-                    return Field(made, "duration in days", "rate")
+            if self.meanings.duration is not None:
+                start, end = (Column(name=column.name) for column in self.meanings.duration)
+                return Field(Elapsed(start=start, end=end), "duration in days", "rate")
             lasting = [
                 as_field(column, self.meanings)
                 for column in self.meanings.table.columns
@@ -690,6 +723,8 @@ class Builders:
         if mark.kind not in ("superlative", "judged") or not 1 <= limit <= 1000:
             return None
         by = value if isinstance(value, Field) else self.measured(value)
+        if isinstance(value, Thing) and mark.kind == "judged":
+            return None  # by what?
         if isinstance(by, Field) and (by.meaning not in NUMBERS or (mark.kind == "judged" and by.meaning != "rate")):
             return None
         return Rank(mark.value, int(limit), None, by) if by is not None else None
@@ -790,10 +825,11 @@ def _negated(condition: Condition) -> Condition:
 
 
 LEVEL = re.compile(r"(\D*)(\d{1,4})")
-MINUTES = {"minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
+MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
 UNITS = {
     unit: frozenset(map(stem, words))
     for unit, words in {
+        "second": ("sec", "secs", "second", "seconds", "секунда", "сек"),
         "minute": ("min", "mins", "minute", "minutes", "минута", "мин"),
         "hour": ("h", "hr", "hrs", "hour", "hours", "час"),
         "day": ("day", "days", "night", "nights", "день", "дней"),
@@ -849,6 +885,14 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("share", "share_word thing", "share_of_things 1", 0.3),
     ("measure", "count span field", "how_long 1 2", 0.4),
     ("measure", "count span function field", "how_long 1 3", 0.4),
+    ("measure", "function count field", "function_of_field 0 2", 0.3),
+    ("measure", "function span", "long_average 0 1", -0.2),
+    ("measure", "percentile_of field", "percentile 0 1", 0.5),
+    ("measure", "thing volume", "count_things 0", 0.3),
+    ("frequent", "superlative row_verb", "most_done 0", 0.2),
+    ("frequent", "row_verb superlative", "most_done 1", 0.0),
+    ("field", "span lateness", "days_late 0 1", 0.3),
+    *(("rank", f"adjective {value}", "longest 0 1", 0.2) for value in ("field", "measure")),
     ("measure", "what measure", "which_measure 1", 0.1),
     ("measure", "what field", "which_measure 1", 0.1),
     ("share", "what share", "which_measure 1", 0.1),
@@ -860,6 +904,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("field", "span field", "in_span 0 1", 0.2),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
+    ("field", "weak_field generic", "generic_field 0 1", 0.3),
+    ("field", "generic weak_field", "generic_field 1 0", 0.3),
     ("field", "field field", "said_twice 0 1", 0.1),
     # groups
     ("group", "by field", "by_field 1", 0.3),

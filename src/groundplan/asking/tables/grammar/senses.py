@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, Entity, Meanings
-from groundplan.asking.tables.grammar.names import FULL, GENERIC, PART, SAID, Names
+from groundplan.asking.tables.grammar.names import FULL, GENERIC, PART, SAID, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
     Event,
@@ -47,7 +47,7 @@ from groundplan.text.words import Word, words_of
 
 LONGEST = 6
 GUESSED = 0.55
-COUNTING = ("moved", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
+COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
@@ -75,6 +75,7 @@ DAYS = (
     ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "weekend", "weekdays"),
     ("понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье", "выходные", "будни"),
 )
+CODED = ("language", "lang", "country", "nation", "nationality", "market", "язык", "страна")
 DAY_KEYS = ("1", "2", "3", "4", "5", "6", "7", "67", "12345")
 
 
@@ -104,10 +105,22 @@ class Senses:
                 self._phrases(first, last)
             self._things(first)
             self._keys(first)
+            self._verbs(first)
+            self._coded(first)
+            self._unmarked(first)
             self._moments(first)
         self._values()
         self._ranges()
+        self._priors()
         return self.items
+
+    def _priors(self) -> None:
+        """Compared with the month before."""
+        for found in PRIOR.finditer(self.text.lower()):
+            inside = [i for i, w in enumerate(self.words) if found.start() <= w.start and w.end <= found.end()]
+            if inside:
+                unit = found[1] or found[2]
+                self._add("over_prior", inside[0], inside[-1] + 1, Mark("over_prior", unit), 1.0)
 
     def _ranges(self) -> None:
         """`under 18, 18-39, 40-64, 65+`: three ranges or more, one behind the other."""
@@ -124,8 +137,10 @@ class Senses:
             {place for item in self.items if item.category in of for place in range(item.first, item.last)}
             for of in (("filler",), COUNTING)
         )
+        row_verbs = self.meanings.row_verbs
         return [
             place in filler
+            or word.stem in row_verbs
             or (
                 place not in counted
                 and (
@@ -211,12 +226,15 @@ class Senses:
                 if self.text[self.words[last - 1].end : self.words[last - 1].end + 1] == "+":
                     self._add("at_least", place, last, Number(value, False, word.text), 0.9)
                 self._add("number", place, last, Number(value, percent, word.text), 0.9)
+            elif word.lower == "p" and following and following.is_number and following.start == word.end:
+                self._add("percentile_of", place, place + 2, Number(_plain(following.text) or 0), 0.9)
             elif word.lower in spelt:
                 self._add("number", place, place + 1, Number(spelt[word.lower], False, word.text), 0.7)
 
     def _columns(self, first: int, last: int) -> None:
         for score, column in self._named(self.words[first:last]):
-            self._add("field", first, last, as_field(column, self.meanings), score)
+            kind = "field" if score >= WEAK else "weak_field"
+            self._add(kind, first, last, as_field(column, self.meanings), score)
 
     def _named(self, words: tuple[Word, ...]) -> list[tuple[float, Column]]:
         """Ordinary words are names only where a column is called exactly so."""
@@ -232,6 +250,31 @@ class Senses:
             for column in self.meanings.table.columns:
                 if self.meanings.of[column.name] == "identifier" and self.meanings.is_key(column):
                     self._add("field", first, first + 1, as_field(column, self.meanings), 0.4)
+
+    def _verbs(self, first: int) -> None:
+        """Most borrowed, where the rows are loans."""
+        if self.words[first].stem in self.meanings.row_verbs:
+            self._add("row_verb", first, first + 1, Mark("row_verb"), 0.5)
+
+    def _coded(self, first: int) -> None:
+        """German for DE, in a column of languages or countries."""
+        codes = self.meanings.lexicon.codes.get(self.words[first].stem, frozenset())
+        for column in self.meanings.table.columns if codes else ():
+            if {*self.meanings.names[column.name]} & {*map(stem, CODED)}:
+                for value in self.meanings.values.get(column.name, ()):
+                    if lower(value) in codes:
+                        self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.85)
+
+    def _unmarked(self, first: int) -> None:
+        """Unpaid, where there is a flag for paid."""
+        text = self.words[first].lower
+        rest = stem(text.removeprefix("un").removeprefix("non").lstrip("-"))
+        if not text.startswith(("un", "non")) or len(rest) < 3:
+            return
+        for column in self.meanings.table.columns:
+            value = self.meanings.no_value(column) if self.meanings.of[column.name] == "flag" else None
+            if value is not None and rest in self.meanings.names[column.name]:
+                self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.8)
 
     def _moments(self, first: int) -> None:
         """The words of a date's name, beside those that every date has: pickup of pickup_date."""
@@ -278,7 +321,7 @@ class Senses:
             if make is not None:
                 for kind, made, score in make(value, first, last):
                     self._add(kind, first, last, made, score)
-            elif category not in ("yes_no", "sex_values", "event_names"):
+            else:
                 self._add(category, first, last, Mark(category, value), 0.9)
 
     def _unit(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
@@ -475,6 +518,11 @@ class Senses:
         return not self.names.of_key(key)
 
 
+_UNIT = "(day|week|month|quarter|year)"
+PRIOR = re.compile(
+    r"\b(?:vs\.?|versus|compared (?:to|with)|against|over|from|relative to|on|than|to)"
+    rf" (?:the )?(?:(?:previous|prior|preceding) {_UNIT}|{_UNIT} (?:before|prior|earlier))\b"
+)
 _NUMBER = r"\d+(?:[.,]\d+)*\s?k?"
 _BELOW = "under|below|less than|up to|over|above|more than|до|менее|меньше|свыше|более|больше|от"
 _ABOVE = r"\+|and over|and above|and older|and more|or more|и более|и старше|и выше"
