@@ -23,6 +23,7 @@ from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
+from groundplan.text.read_back import read_as
 
 VEGA_LITE = "application/vnd.vegalite.v6+json"
 ROWS_IN_A_NOTEBOOK = 30
@@ -41,6 +42,11 @@ class Result:
     @property
     def text(self) -> str:
         return self.outcome.text
+
+    @property
+    def read_as(self) -> str:
+        """How the question was understood, in one line; empty if there is no answer."""
+        return self.outcome.read_as if isinstance(self.outcome, Answer) else ""
 
     @property
     def plan(self) -> Plan | None:
@@ -78,8 +84,9 @@ class Result:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """The answer in a notebook: the text and the tables, and the first chart as Vega-Lite where that is drawn."""
-        told = "".join(f"<p>{line}</p>" for line in escape(self.text).splitlines() if line)
-        bundle: dict[str, Any] = {"text/plain": self.text}
+        text = "\n".join(filter(None, (self.read_as, self.text)))
+        told = "".join(f"<p>{line}</p>" for line in escape(text).splitlines() if line)
+        bundle: dict[str, Any] = {"text/plain": text}
         pictures = "".join(
             f'<img alt="chart" src="data:image/png;base64,{picture.base64}"/>' for picture in self.charts
         )
@@ -177,6 +184,11 @@ class Planned:
             duration_ms=round(sum(entry.ms for entry in self.trace), 1),
             confidence=self.plan.confidence,
         )
+
+    @property
+    def read_as(self) -> str:
+        """How the question was understood, in one line; empty if it was not read, or is not about tables."""
+        return read_as(self.reading) if self.reading else ""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

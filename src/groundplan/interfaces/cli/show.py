@@ -26,6 +26,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
+from groundplan.text.read_back import read_as
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -218,8 +219,9 @@ def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
         for reason in reasons(reading, plan)
     ]
     if json:
-        print_json({"question": reading.question, "requirements": rows})
+        print_json({"question": reading.question, "read_as": read_as(reading), "requirements": rows})
         return
+    _read_as(read_as(reading))
     table = Table(header_style="bold", box=None)
     for heading in ("requirement", "because you said", "steps"):
         table.add_column(heading)
@@ -285,8 +287,9 @@ def outcome(
 
 
 def shown(outcome: Answer | Refusal | Clarification) -> None:
-    """Print charts and tables above the text; candidates and attempts below it."""
+    """Print how it was read, charts and tables above the text; candidates and attempts below it."""
     if isinstance(outcome, Answer):
+        _read_as(outcome.read_as)
         for spec in outcome.charts:
             _chart(thaw(spec))
         for table, ref in zip(outcome.tables, outcome.facts.tables.values(), strict=True):
@@ -300,6 +303,11 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
         for attempt in getattr(outcome, "tried", ())[1:] and getattr(outcome, "tried", ()):
             tools = ", ".join(attempt.tools)
             out.print(f"  tried {attempt.strategy} ({escape(tools)}): {escape(attempt.problem)}", soft_wrap=True)
+
+
+def _read_as(line: str) -> None:
+    if line:
+        out.print(f"[dim]{escape(line)}[/]", soft_wrap=True)
 
 
 def _links(answer: Answer) -> None:
