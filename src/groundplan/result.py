@@ -10,15 +10,17 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from groundplan.asking.tables.accounting import word_fates
 from groundplan.asking.tasks.read import analyse
 from groundplan.charts.picture import png, svg
 from groundplan.context import Context
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.explanation import Reason, reasons
+from groundplan.contracts.explanation import Reason, WordFate, reasons
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
@@ -152,6 +154,7 @@ class Planned:
     notes: tuple[str, ...] = ()  # model replies that were not used, and why
     usage: Usage = field(default_factory=Usage)
     trace: tuple[TraceEntry, ...] = ()
+    tables: SourceSchema | None = None  # what the words of the question were held against
 
     @classmethod
     def of(cls, state: State, stage: Stage) -> Planned:
@@ -165,6 +168,7 @@ class Planned:
             notes=ended.notes if ended else tuple(dict.fromkeys(stage.context.notes)),
             usage=ended.usage if ended else stage.usage(state),
             trace=trace_of(state),
+            tables=stage.context.tables,
         )
 
     @property
@@ -194,6 +198,11 @@ class Planned:
     def reasons(self) -> tuple[Reason, ...]:
         """For each requirement, the steps that serve it; empty if there is no plan."""
         return reasons(self.reading, self.plan) if self.reading and self.plan else ()
+
+    @property
+    def words(self) -> tuple[WordFate, ...]:
+        """What became of each word of a question about tables."""
+        return word_fates(self.reading, self.tables) if self.reading and self.tables and self.read_as else ()
 
     @property
     def why(self) -> str:
