@@ -44,6 +44,7 @@ from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
+from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
@@ -348,7 +349,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
         return _again(stage, {**state, **traced}, Refused(issues=written.issues), written, "run")
     traced = stage.traced(state, "answer", "written from the facts, verified against them", "answered")
-    stage.ended({**state, **traced}, written)
+    stage.ended({**state, **traced}, written.model_copy(update={"read_as": read_as(reading)}))
     turns = state.get("turns") or []
     if state["route"] != "tasks":
         turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]

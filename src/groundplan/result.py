@@ -10,19 +10,22 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from groundplan.asking.tables.accounting import word_fates
 from groundplan.asking.tasks.read import analyse
 from groundplan.charts.picture import png, svg
 from groundplan.context import Context
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.explanation import Reason, reasons
+from groundplan.contracts.explanation import Reason, WordFate, reasons
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
+from groundplan.text.read_back import read_as
 
 VEGA_LITE = "application/vnd.vegalite.v6+json"
 ROWS_IN_A_NOTEBOOK = 30
@@ -41,6 +44,11 @@ class Result:
     @property
     def text(self) -> str:
         return self.outcome.text
+
+    @property
+    def read_as(self) -> str:
+        """How the question was understood, in one line; empty if there is no answer."""
+        return self.outcome.read_as if isinstance(self.outcome, Answer) else ""
 
     @property
     def plan(self) -> Plan | None:
@@ -78,8 +86,9 @@ class Result:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """The answer in a notebook: the text and the tables, and the first chart as Vega-Lite where that is drawn."""
-        told = "".join(f"<p>{line}</p>" for line in escape(self.text).splitlines() if line)
-        bundle: dict[str, Any] = {"text/plain": self.text}
+        text = "\n".join(filter(None, (self.read_as, self.text)))
+        told = "".join(f"<p>{line}</p>" for line in escape(text).splitlines() if line)
+        bundle: dict[str, Any] = {"text/plain": text}
         pictures = "".join(
             f'<img alt="chart" src="data:image/png;base64,{picture.base64}"/>' for picture in self.charts
         )
@@ -145,6 +154,7 @@ class Planned:
     notes: tuple[str, ...] = ()  # model replies that were not used, and why
     usage: Usage = field(default_factory=Usage)
     trace: tuple[TraceEntry, ...] = ()
+    tables: SourceSchema | None = None  # what the words of the question were held against
 
     @classmethod
     def of(cls, state: State, stage: Stage) -> Planned:
@@ -158,6 +168,7 @@ class Planned:
             notes=ended.notes if ended else tuple(dict.fromkeys(stage.context.notes)),
             usage=ended.usage if ended else stage.usage(state),
             trace=trace_of(state),
+            tables=stage.context.tables,
         )
 
     @property
@@ -179,9 +190,19 @@ class Planned:
         )
 
     @property
+    def read_as(self) -> str:
+        """How the question was understood, in one line; empty if it was not read, or is not about tables."""
+        return read_as(self.reading) if self.reading else ""
+
+    @property
     def reasons(self) -> tuple[Reason, ...]:
         """For each requirement, the steps that serve it; empty if there is no plan."""
         return reasons(self.reading, self.plan) if self.reading and self.plan else ()
+
+    @property
+    def words(self) -> tuple[WordFate, ...]:
+        """What became of each word of a question about tables."""
+        return word_fates(self.reading, self.tables) if self.reading and self.tables and self.read_as else ()
 
     @property
     def why(self) -> str:

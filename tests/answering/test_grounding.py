@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from groundplan.answering.writing.forms import Sentence, forms
-from groundplan.answering.writing.phrases import MONTHS, MONTHS_OF_DAYS
+from groundplan.answering.writing.phrases import MONTHS_OF_DAYS
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.tracing import Cell, find_trace
 from groundplan.answering.writing.write import sentences
 from groundplan.contracts.answer import Answer, Citation
 from groundplan.contracts.contract import Language
+from groundplan.text.period_names import MONTHS
 from tests.answering.asking import Question, Run, after, by_groups, filtered, opened, over_time, periods, single, total
 
 TABLES, ANSWERS = 10, 200

@@ -101,7 +101,7 @@ def test_conditions_of_every_kind_are_stated(shop: Project) -> None:
     assert kept in text
     assert text.endswith("Only groups where orders is above 0 are shown.")
     russian = answered(shop, written, "ru").text
-    assert "где («revenue» × 2 > 30 или «status» не указано) и «date» — 4 марта 2024." in russian
+    assert "где («revenue» × 2 больше 30 или «status» не заполнено) и «date» — 4 марта 2024." in russian
 
 
 def test_rows_and_things_are_counted_in_words(shop: Project) -> None:
@@ -151,7 +151,7 @@ def test_a_russian_question_is_refused_in_russian(shop: Project) -> None:
 def test_a_notebook_shows_text_chart_and_table_with_cells_escaped(shop: Project) -> None:
     result = shop.ask("revenue by item as a bar chart")
     bundle = result._repr_mimebundle_()
-    assert bundle["text/plain"] == result.text
+    assert bundle["text/plain"] == f"Read as: total revenue by item, as a bar chart.\n{result.text}"
     assert bundle[VEGA_LITE]["$schema"].endswith("v6.json")
     assert MARKUP not in bundle["text/html"]
     assert "&lt;script&gt;" in bundle["text/html"]

@@ -176,7 +176,7 @@ def test_anomalies(odd: Data) -> None:
 def test_filters_are_named(shop: Data) -> None:
     run = shop.ask(filtered(total(TABLE), "region", "=", "North"))
     assert run.text() == "Revenue totals 5,500.50. Only rows where region is North are counted."
-    assert run.text("ru") == "Revenue: всего 5\u00a0500,50. Учтены только строки, где «region» = «North»."
+    assert run.text("ru") == "Revenue: всего 5\u00a0500,50. Учтены только строки, где «region» — «North»."
 
 
 def test_nothing_matches(shop: Data) -> None:

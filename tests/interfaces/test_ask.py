@@ -90,6 +90,21 @@ def test_explain_gives_the_words_behind_each_step() -> None:
     assert rows["group_by:region"]["steps"] == ["totals (aggregate)"]
 
 
+@pytest.mark.requirement("R66", part="read-back")
+def test_an_answer_is_preceded_by_how_the_question_was_read(tmp_path: Path) -> None:
+    line = "Read as: total revenue by region, where date is in Q3 2025."
+    question = "revenue by region in Q3 2025 as a table"
+    done = command("ask", SALES, question, "--output", tmp_path)
+    assert done.stdout.startswith(line)
+    assert line in (tmp_path / "report.md").read_text()
+    document = json.loads(command("ask", SALES, question, "--json").stdout)
+    assert document["read_as"] == line
+    assert line not in document["text"]
+    assert json.loads(command("explain", SALES, question, "--json").stdout)["read_as"] == line
+    with groundplan.open(SALES) as project:
+        assert project.ask("выручка по регионам").read_as == "Понято так: сумма «revenue», разбивка: «region»."
+
+
 def test_a_report_folder_has_everything(tmp_path: Path) -> None:
     done = command("ask", SALES, "revenue by month", "--output", tmp_path)
     assert done.returncode == 0, done.stderr

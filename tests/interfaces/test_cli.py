@@ -81,7 +81,7 @@ def test_run_as_json_prints_one_document_and_nothing_else() -> None:
         (["run", PLAN, "--source", "no_such.csv"], 2, "no_such.csv"),
         (["resume", "nobody", "--source", SALES], 4, "no run 'nobody'"),
         (["catalog", "show", "agregate"], 2, "did you mean 'aggregate'?"),
-        (["eval", "nothing", "."], 2, "there are nlv, tools, metaqa, ruqa"),
+        (["eval", "nothing", "."], 2, "there are nlv, questions, tools, metaqa, ruqa"),
         (["eval", "metaqa", "."], 2, "name a folder with questions.jsonl and kb.tsv.gz"),
         (["eval", "ruqa", ".", "--strategy", "rules"], 2, "omit --model and --strategy"),
     ],

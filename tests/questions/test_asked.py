@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import lzma
+import asyncio
 import os
-from collections import Counter
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-import groundplan
-from groundplan.contracts.answer import Answer
-from tests.questions.truths import Question, answers, questions, truths
+from groundplan.evaluation.suites.questions import evaluate
 
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
-TODAY = date(2026, 1, 15)
 FRESH = {  # right of the answerable, wrong of all: floors that only rise
     "gym_and_freight": (0.29, 0.05),
     "hotels_and_tickets": (0.11, 0.04),
@@ -30,36 +25,11 @@ def test_the_benchmark() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FRESH))
-def test_questions_by_fresh_eyes(name: str, tmp_path: Path) -> None:
-    (tmp_path / "questions.jsonl").write_bytes((HERE / "fresh" / name / "questions.jsonl").read_bytes())
-    for packed in (HERE / "fresh" / name).glob("*.csv.xz"):
-        folder = tmp_path / packed.name.removesuffix(".csv.xz")
-        folder.mkdir()
-        (folder / packed.name.removesuffix(".xz")).write_bytes(lzma.decompress(packed.read_bytes()))
-    assert_reached(tmp_path, *FRESH[name])
+def test_questions_by_fresh_eyes(name: str) -> None:
+    assert_reached(HERE / "fresh" / name, *FRESH[name])
 
 
 def assert_reached(folder: Path, right: float, wrong: float) -> None:
-    asked = questions(folder)
-    found = Counter[tuple[str, str]]()
-    wrongly: list[str] = []
-    for name in dict.fromkeys(question.dataset for question in asked):
-        files = sorted((folder / name).glob("*.csv"))
-        with groundplan.open(files[0] if len(files) == 1 else folder / name) as project:
-            for question in (one for one in asked if one.dataset == name):
-                verdict = judged(project, folder, question)
-                found[question.expect, verdict] += 1
-                if verdict == "wrong":
-                    wrongly.append(question.question)
-    answerable = sum(count for (expect, _), count in found.items() if expect == "answer")
-    assert found["answer", "right"] >= right * answerable, found
-    assert len(wrongly) <= wrong * len(asked), wrongly
-
-
-def judged(project: groundplan.Project, folder: Path, question: Question) -> str:
-    outcome = project.ask(question.question, today=TODAY).outcome
-    if not isinstance(outcome, Answer):
-        return "right" if question.expect != "answer" else outcome.kind
-    if question.expect == "refuse":
-        return "wrong"
-    return "right" if any(answers(truth, question, outcome) for truth in truths(folder, question)) else "wrong"
+    found = asyncio.run(evaluate(folder, None, lambda *_: None))
+    wrongly = [miss.question for miss in found.misses if miss.why == "wrong"]
+    assert found.outside({"right": right}, {"wrong": wrong}) == [], wrongly

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
 
 from groundplan.asking.tables.plan_rules import propose
 from groundplan.checking.gate import check
 from groundplan.contracts.verdict import Passed
+from groundplan.evaluation.suites.judging import Question, judge
+from groundplan.evaluation.suites.questions import data_files, load_questions, load_tables, truths
 from groundplan.project import Project
 from tests.questions.notation import reading
-from tests.questions.truths import Question, answers, questions, truths
 
 CASES: Mapping[str, Any] = yaml.safe_load((Path(__file__).parent / "readings.yaml").read_text(encoding="utf-8"))
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", Path(__file__).parents[3] / "shared/benchmarks/questions"))
@@ -28,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_a_written_reading_gives_the_truth_of_its_question() -> None:
     """At least 0.95 of the answerable questions over one table."""
-    asked = [q for q in questions(FOLDER) if q.expect == "answer" and q.dataset != "shop_db"]
+    asked = [q for q in load_questions(FOLDER) if q.expect == "answer" and q.dataset != "shop_db"]
     failed = {q.id: why for q in asked if (why := _fails(q))}
     assert len(failed) <= 0.05 * len(asked), f"{len(failed)} of {len(asked)}: {failed}"
 
@@ -44,16 +47,18 @@ def _fails(question: Question) -> str | None:
     (schema,) = project.schemas.values()
     asked = reading(question.question, schema.tables[0].name, written)
     plan = propose(asked, schema)
-    verdict = check(plan, asked, project.catalog, project.schemas)
-    if not isinstance(verdict, Passed):
-        return f"gate: {verdict.issues[0].problem}"
+    checked = check(plan, asked, project.catalog, project.schemas)
+    if not isinstance(checked, Passed):
+        return f"gate: {checked.issues[0].problem}"
     proposal = {"plan": plan.model_dump(mode="json"), "reading": asked.model_dump(mode="json")}
     outcome = project.run(json.dumps(proposal)).outcome
-    if outcome.kind != "answer":
-        return f"{outcome.kind}: {outcome.text[:200]}"
-    if not any(answers(want, question, outcome) for want in truths(FOLDER, question)):
-        return f"other result: {outcome.tables[0].columns if outcome.tables else ''} {outcome.text[:150]}"
-    return None
+    verdict = judge(question, outcome, truths(question, _engine(question.dataset)))
+    return None if verdict == "right" else f"{verdict}: {outcome.text[:200]}"
+
+
+@cache
+def _engine(dataset: str) -> duckdb.DuckDBPyConnection:
+    return load_tables(data_files(FOLDER, dataset, FOLDER))
 
 
 _OPENED: dict[str, Project] = {}

@@ -60,6 +60,7 @@ class Citation(Contract):
 class Answer(Contract):
     kind: Literal["answer"] = "answer"
     text: str
+    read_as: str = ""  # how the question was understood, in one line; empty if it was not about tables
     tables: tuple[ShownTable, ...] = ()
     charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
     files: tuple[str, ...] = ()

@@ -1,10 +1,14 @@
-"""Why a plan has the steps it has."""
+"""Why a plan has the steps it has, and what became of each word of the question."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
+
+Fate = Literal["used", "structure", "not understood"]
 
 
 class Reason(Contract):
@@ -14,6 +18,15 @@ class Reason(Contract):
     words: str
     implied: bool  # it follows from the words, but they do not name it
     steps: tuple[str, ...]
+
+
+class WordFate(Contract):
+    """What became of a word of the question."""
+
+    text: str
+    start: int
+    fate: Fate
+    requirements: tuple[str, ...] = ()  # those that it asks for; none if it only goes with other words
 
 
 def reasons(reading: Reading, plan: Plan) -> tuple[Reason, ...]:

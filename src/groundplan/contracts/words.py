@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from groundplan.contracts.contract import Language, Scalar
@@ -37,16 +37,21 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    is_growth,
+    level,
+    quotient,
 )
+from groundplan.contracts.normal_form import MIRRORED
 
 WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "nothing": "no condition",
-        "where": "{} where {}",
+        "where": "{} (where {})",
         "and": " and ",
         "or": " or ",
         "not": "not ({})",
-        "rows": "number of rows",
+        "rows": "number of {}",
+        "things": "rows",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -55,103 +60,144 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "count": "number of values of {}",
         "count_distinct": "number of different {}",
         "std": "standard deviation of {}",
-        "percentile": "{1}th percentile of {0}",
+        "percentile": "{1} percentile of {0}",
         "correlation": "correlation of {} with {}",
-        "share": "share of {}",
-        "within": "{} within {}",
-        "previous": "change of {} from the period before",
+        "share": "{} as a share of the whole",
+        "within": "{} as a share of its {}",
+        "part": "share of {}",
+        "growth": "percent change from {} to {}",
+        "growth_of": "percent change of {} from rows where {} to rows where {}",
+        "previous": "change of {} from the {} before",
         "year": "change of {} from a year before",
-        "relative": "relative {}",
+        "relative": "percent {}",
         "running": "running total of {}",
-        "moving": "average of {} over {} periods",
+        "moving": "moving average of {} over {} {}s",
         "elapsed": "{}s from {} to {}",
         "date_part": "{} of {}",
-        "date_cut": "{} by {}",
-        "any_grain": "period",
-        "width": "{} in ranges of {}",
-        "edges": "{} in ranges at {}",
-        "case": "{} where {}",
-        "else": "else {}",
+        "date_cut": "{1} ({0})",
+        "any_grain": "{} in suitable periods",
+        "width": "{} in steps of {}",
+        "edges": "{} in ranges split at {}",
+        "cases": "these groups: {}",
+        "case": "{} (where {})",
+        "else": "otherwise {}",
         "holds": "whether {}",
-        "=": "{} is {}",
-        "!=": "{} is not {}",
-        "<": "{} is below {}",
-        "<=": "{} is at most {}",
-        ">": "{} is above {}",
-        ">=": "{} is at least {}",
-        "between": "{} is from {} up to, not including, {}",
-        "in": "{} is one of {}",
-        "not in": "{} is none of {}",
-        "contains": "{} contains {}",
-        "not contains": "{} does not contain {}",
-        "missing": "{} is missing",
-        "present": "{} is present",
-        "top": "{} is among the {} highest",
-        "bottom": "{} is among the {} lowest",
+        "-": "{} minus {}",
+        "/": "{} divided by {}",
+        "=": "is {}",
+        "!=": "is not {}",
+        "<": "is below {}",
+        "<=": "is at most {}",
+        ">": "is above {}",
+        ">=": "is at least {}",
+        "before": "is before {}",
+        "not after": "is on or before {}",
+        "after": "is after {}",
+        "not before": "is on or after {}",
+        "not in": "is none of {}",
+        "contains": "contains {}",
+        "not contains": "does not contain {}",
+        "missing": "is missing",
+        "present": "is present",
+        "top": "is among the {} highest",
+        "bottom": "is among the {} lowest",
     },
     "ru": {
         "nothing": "без условий",
-        "where": "{}, где {}",
+        "where": "{} (где {})",
         "and": " и ",
         "or": " или ",
         "not": "не ({})",
-        "rows": "число строк",
+        "rows": "число {}",
+        "things": "строк",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
         "min": "минимум {}",
         "max": "максимум {}",
         "count": "число значений {}",
-        "count_distinct": "число разных {}",
+        "count_distinct": "число разных значений {}",
         "std": "стандартное отклонение {}",
-        "percentile": "{1}-й процентиль {0}",
+        "percentile": "{1} процентиль {0}",
         "correlation": "корреляция {} и {}",
-        "share": "доля {}",
-        "within": "{} внутри {}",
-        "previous": "изменение {} к предыдущему периоду",
-        "year": "изменение {} к прошлому году",
-        "relative": "относительное {}",
+        "share": "{}, доля от целого",
+        "within": "{}, доля внутри {}",
+        "part": "доля: {}",
+        "growth": "изменение в процентах, было: {}, стало: {}",
+        "growth_of": "изменение в процентах: {}, было: где {}, стало: где {}",
+        "previous": "изменение к предыдущему {1}: {0}",
+        "year": "изменение к прошлому году: {}",
+        "relative": "{}, в процентах",
         "running": "{} нарастающим итогом",
-        "moving": "среднее {} за {} периодов",
+        "moving": "скользящее среднее, окно {1} ({2}): {0}",
         "elapsed": "{} от {} до {}",
-        "date_part": "{}, {}",
-        "date_cut": "{}, {}",
-        "any_grain": "период",
-        "width": "{} по {}",
+        "date_part": "{} ({})",
+        "date_cut": "{1} ({0})",
+        "any_grain": "подходящие периоды ({})",
+        "width": "{} с шагом {}",
         "edges": "{} с границами {}",
-        "case": "{}, если {}",
+        "cases": "группы: {}",
+        "case": "{} (где {})",
         "else": "иначе {}",
         "holds": "верно ли, что {}",
-        "=": "{} = {}",
-        "!=": "{} ≠ {}",
-        "<": "{} < {}",
-        "<=": "{} ≤ {}",
-        ">": "{} > {}",
-        ">=": "{} ≥ {}",
-        "between": "{} от {} до {}, не включая",
-        "in": "{} — одно из: {}",
-        "not in": "{} — ни одно из: {}",
-        "contains": "{} содержит {}",
-        "not contains": "{} не содержит {}",
-        "missing": "{} не указано",
-        "present": "{} указано",
-        "top": "{} среди наибольших ({})",
-        "bottom": "{} среди наименьших ({})",
+        "-": "{} минус {}",
+        "/": "{} ÷ {}",
+        "=": "— {}",
+        "!=": "— не {}",
+        "<": "меньше {}",
+        "<=": "не больше {}",
+        ">": "больше {}",
+        ">=": "не меньше {}",
+        "before": "раньше {}",
+        "not after": "не позже {}",
+        "after": "позже {}",
+        "not before": "не раньше {}",
+        "not in": "— ни одно из: {}",
+        "contains": "содержит {}",
+        "not contains": "не содержит {}",
+        "missing": "не заполнено",
+        "present": "заполнено",
+        "top": "среди {} наибольших",
+        "bottom": "среди {} наименьших",
     },
 }
-UNITS: Mapping[Language, Mapping[str, str]] = {
-    "en": {},
+PARTS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "hour": "hour",
+        "weekday": "weekday",
+        "day": "day of the month",
+        "week": "week of the year",
+        "month": "month of the year",
+        "quarter": "quarter of the year",
+        "year": "year number",
+    },
     "ru": {
-        "minute": "минуты",
-        "hour": "часы",
-        "day": "дни",
-        "week": "недели",
-        "month": "месяцы",
-        "quarter": "кварталы",
-        "year": "годы",
-        "weekday": "дни недели",
+        "hour": "час",
+        "weekday": "день недели",
+        "day": "день месяца",
+        "week": "неделя года",
+        "month": "месяц года",
+        "quarter": "квартал года",
+        "year": "номер года",
     },
 }
+UNITS: Mapping[str, tuple[str, str, str]] = {
+    "period": ("период", "периоды", "периоду"),
+    "minute": ("минута", "минуты", "минуте"),
+    "hour": ("час", "часы", "часу"),
+    "day": ("день", "дни", "дню"),
+    "week": ("неделя", "недели", "неделе"),
+    "month": ("месяц", "месяцы", "месяцу"),
+    "quarter": ("квартал", "кварталы", "кварталу"),
+    "year": ("год", "годы", "году"),
+    "weekday": ("день недели", "дни недели", "дню недели"),
+}
+"""In Russian: one, several, and `к предыдущему` one."""
+
+DATES: Mapping[str, str] = {"<": "before", "<=": "not after", ">": "after", ">=": "not before"}
+DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?")
+SIGNS: Mapping[str, str] = {"*": "×", "/": "÷", "-": "−", "+": "+"}
+STRENGTH: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
 def _given(value: Scalar) -> str:
@@ -164,14 +210,23 @@ class Wording:
 
     language: Language = "en"
     name: Callable[[str], str] = str
+    several: Callable[[str], str] = str  # a name in the plural
     value: Callable[[Scalar], str] = _given
     period: Callable[[str, Scalar, Scalar], str | None] = lambda *_: None  # a half-open range of days in words
+    part: Callable[[str, Scalar], str | None] = lambda *_: None  # the name of a month or a weekday
+    things: str | None = None  # what is counted, if not rows
+    grain: str = "period"  # of the series that changes and moving averages look along
 
     def said(self, key: str, *parts: object) -> str:
         return WORDS[self.language][key].format(*parts)
 
-    def unit(self, name: str) -> str:
-        return UNITS[self.language].get(name, name)
+    def unit(self, name: str, form: int = 1) -> str:
+        return UNITS[name][form] if self.language == "ru" else name
+
+    @property
+    def inner(self) -> Wording:
+        """For what is inside an aggregate or a condition: there, rows are rows."""
+        return replace(self, things=None) if self.things else self
 
 
 PLAIN = Wording()
@@ -181,10 +236,7 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
     def words(part: Node) -> str:
         return in_words(part, wording)
 
-    def listed(parts: Sequence[Scalar]) -> str:
-        return ", ".join(map(wording.value, parts))
-
-    said = wording.said
+    said, inner = wording.said, wording.inner
     match node:
         case None:
             return said("nothing")
@@ -192,105 +244,237 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return wording.name(name)
         case Constant(value=value):
             return wording.value(value)
-        case Arithmetic(operator=operator, left=left, right=right):
-            return f"({words(left)} {'×' if operator == '*' else operator} {words(right)})"
+        case Arithmetic():
+            return _arithmetic(node, wording)
         case Elapsed(start=start, end=end, unit=unit):
             return said("elapsed", wording.unit(unit), words(start), words(end))
         case DatePart(of=of, part=part):
-            return said("date_part", wording.unit(part), words(of))
+            return said("date_part", PARTS[wording.language][part], words(of))
         case DateCut(of=of, grain=grain):
-            return said("date_cut", words(of), wording.unit(grain) if grain else said("any_grain"))
+            return said("date_cut", words(of), wording.unit(grain, 0)) if grain else said("any_grain", words(of))
         case Bins(of=of, width=float() as width):
             return said("width", words(of), wording.value(width))
         case Bins(of=of, edges=edges):
-            return said("edges", words(of), listed(edges))
+            return said("edges", words(of), _list([wording.value(edge) for edge in edges], said("and")))
         case Cases(conditions=conditions, values=values, otherwise=otherwise):
             pairs = zip(values, conditions, strict=True)
             named = [said("case", wording.value(value), words(condition)) for value, condition in pairs]
-            return ", ".join([*named, *([said("else", wording.value(otherwise))] if otherwise is not None else [])])
+            named += [said("else", wording.value(otherwise))] if otherwise is not None else []
+            return said("cases", ", ".join(named))
         case Holds(condition=condition):
-            return said("holds", words(condition))
+            told = words(condition)
+            return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
         case Rows(where=where):
-            return _where(said("rows"), where, wording)
+            return _where(said("rows", wording.things or said("things")), where, inner)
         case Aggregate(function=function, of=of, where=where, percent=percent):
-            return _where(said(function, words(of), _given(percent)), where, wording)
+            return _where(_aggregate(function, of, percent, inner), where, inner)
         case Correlation(left=left, right=right, where=where):
-            return _where(said("correlation", words(left), words(right)), where, wording)
+            return _where(said("correlation", in_words(left, inner), in_words(right, inner)), where, inner)
         case Share(of=of, within=within):
-            share = said("share", words(of))
-            return said("within", share, ", ".join(map(words, within))) if within else share
+            return (
+                said("within", words(of), _list([*map(words, within)], said("and")))
+                if within
+                else said("share", words(of))
+            )
         case Change(of=of, against=against, ratio=ratio):
-            change = said(against, words(of))
+            change = said(against, words(of), wording.unit(wording.grain, 2))
             return said("relative", change) if ratio else change
+        case Running(of=Aggregate(function="sum", of=of, where=None)) if wording.language == "en":
+            return said("running", _measured(of, inner))
         case Running(of=of):
             return said("running", words(of))
         case Moving(of=of, periods=periods):
-            return said("moving", words(of), periods)
+            return said("moving", words(of), periods, wording.unit(wording.grain))
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
-            return _condition(node, wording)
+            return _condition(node, inner)
     assert_never(node)
+
+
+def _aggregate(function: str, of: Expression, percent: float | None, wording: Wording) -> str:
+    if function == "count_distinct" and isinstance(of, Column):
+        return wording.said(function, wording.several(of.name))
+    told = _measured(of, wording)
+    if function == "sum" and isinstance(of, Aggregate) and of.function == "sum":
+        return told  # a total of totals
+    if function == "sum" and told.startswith("total"):
+        return f"sum of {told}"
+    return wording.said(function, told, _ordinal(percent, wording.language) if percent else "")
+
+
+def _measured(of: Expression, wording: Wording) -> str:
+    told = in_words(of, wording)
+    return f"({told})" if isinstance(of, Arithmetic) else told
+
+
+def _ordinal(percent: float, language: Language) -> str:
+    if language == "ru":
+        return f"{percent:g}-й"
+    teen = percent % 100 in (11, 12, 13)
+    return f"{percent:g}" + ("th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(int(percent % 10), "th"))
+
+
+def _arithmetic(node: Arithmetic, wording: Wording) -> str:
+    said = wording.said
+    grown = quotient(node) if is_growth(node) else None
+    if grown:
+        new, old = grown
+        alike = _but_for_conditions(new, old, wording)
+        if alike:
+            return said("growth_of", *alike)
+        return said("growth", in_words(old, wording), in_words(new, wording))
+    match node:
+        case Arithmetic(operator="/", left=Rows(where=part), right=Rows(where=None)) if part is not None:
+            return _where(said("part", wording.things or said("things")), part, wording.inner)
+        case Arithmetic(operator="/", left=Aggregate(where=part) as left, right=right) if (
+            part is not None and left.model_copy(update={"where": None}) == right
+        ):
+            told = in_words(right, wording).removeprefix(said("rows", ""))
+            return _where(said("part", told), part, wording.inner)
+    sides = [_operand(part, node.operator, part is node.right, wording) for part in (node.left, node.right)]
+    if node.operator in ("-", "/") and level(node) != "row":
+        return said(node.operator, *sides)
+    return f" {SIGNS[node.operator]} ".join(sides)
+
+
+def _but_for_conditions(new: Expression, old: Expression, wording: Wording) -> tuple[str, str, str] | None:
+    """A measure under two conditions: the measure, and the conditions of the earlier and the later one."""
+    match new, old:
+        case (Rows(where=later), Rows(where=earlier)) | (Aggregate(where=later), Aggregate(where=earlier)) if (
+            later is not None and earlier is not None
+        ):
+            plain = new.model_copy(update={"where": None})
+            if plain == old.model_copy(update={"where": None}):
+                return in_words(plain, wording), in_words(earlier, wording.inner), in_words(later, wording.inner)
+    return None
+
+
+def _operand(node: Expression, operator: str, is_right: bool, wording: Wording) -> str:
+    """In brackets, unless it is simple or binds at least as tightly."""
+    told = in_words(node, wording)
+    match node:
+        case Column() | Constant() | Rows() | Aggregate() | Named():
+            return told
+        case Arithmetic(operator=own) if level(node) == "row":
+            binds = STRENGTH[own] > STRENGTH[operator] or (STRENGTH[own] == STRENGTH[operator] and not is_right)
+            return told if binds else f"({told})"
+        case _:
+            return f"({told})"
 
 
 def _condition(node: Condition, wording: Wording) -> str:
-    said = wording.said
     match node:
         case All(parts=parts):
-            return said("and").join(
-                f"({one})" if isinstance(part, AnyOf) else one for part, one in _all(parts, wording)
-            )
+            return wording.said("and").join(_all(parts, wording))
         case AnyOf(parts=parts):
-            return said("or").join(_alternative(part, wording) for part in parts)
+            return wording.said("or").join(_any(parts, wording))
+    simple = _predicate(node, wording)
+    if simple is None:
+        assert isinstance(node, Not)
+        return wording.said("not", in_words(node.part, wording))
+    return " ".join(simple)
+
+
+def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
+    """What a simple condition is about, and what it says of it."""
+    said, value = wording.said, wording.value
+    match node:
         case Not(part=Missing(of=of)):
-            return said("present", in_words(of, wording))
+            return in_words(of, wording), said("present")
         case Not(part=OneOf(of=of, values=values)):
-            return said("not in", in_words(of, wording), ", ".join(map(wording.value, values)))
+            return in_words(of, wording), said("not in", ", ".join(map(value, values)))
         case Not(part=Contains(of=of, text=text)):
-            return said("not contains", in_words(of, wording), wording.value(text))
-        case Not(part=part):
-            return said("not", in_words(part, wording))
+            return in_words(of, wording), said("not contains", value(text))
+        case Compare(left=Arithmetic() as left, operator=operator, right=Column() as right):
+            return in_words(right, wording), said(MIRRORED[operator], in_words(left, wording))
         case Compare(left=left, operator=operator, right=right):
-            return said(operator, _side(left, wording), _side(right, wording))
+            named = _compared(left, right, wording)
+            if named is None:
+                return in_words(left, wording), said(operator, in_words(right, wording))
+            return in_words(left, wording), said(DATES.get(operator, operator), named)
         case OneOf(of=of, values=values):
-            return said("in", in_words(of, wording), ", ".join(map(wording.value, values)))
+            return in_words(of, wording), said("=", _list([*map(value, values)], said("or")))
         case Contains(of=of, text=text):
-            return said("contains", in_words(of, wording), wording.value(text))
+            return in_words(of, wording), said("contains", value(text))
         case Among(of=of, limit=limit, direction=direction):
-            return said(direction, in_words(of, wording), limit)
+            return in_words(of, wording), said(direction, limit)
         case Missing(of=of):
-            return said("missing", in_words(of, wording))
-    assert_never(node)
-
-
-def _alternative(part: Condition, wording: Wording) -> str:
-    several = isinstance(part, All) and len([*_all(part.parts, wording)]) > 1
-    return f"({in_words(part, wording)})" if several else in_words(part, wording)
-
-
-def _side(node: Expression, wording: Wording) -> str:
-    """One side of a comparison, which needs no brackets around it."""
-    words = in_words(node, wording)
-    return words[1:-1] if isinstance(node, Arithmetic) else words
-
-
-def _all(parts: Sequence[Condition], wording: Wording) -> Iterator[tuple[Condition, str]]:
-    """Each part in words; a lower and an upper bound of the same value are one range."""
-    ranges = {place: told for place, pair in enumerate(pairwise(parts)) if (told := _range(*pair, wording))}
-    for place, part in enumerate(parts):
-        if place - 1 not in ranges:
-            yield part, ranges.get(place) or in_words(part, wording)
-
-
-def _range(first: Condition, second: Condition, wording: Wording) -> str | None:
-    match first, second:
-        case (
-            Compare(left=low, operator=">=", right=Constant(value=start)),
-            Compare(left=high, operator="<", right=Constant(value=end)),
-        ) if low == high:
-            words = in_words(low, wording)
-            return wording.period(words, start, end) or wording.said(
-                "between", words, wording.value(start), wording.value(end)
-            )
+            return in_words(of, wording), said("missing")
     return None
+
+
+def _compared(left: Expression, right: Expression, wording: Wording) -> str | None:
+    """A date, a month or a weekday that something is compared with; None for other values."""
+    match left, right:
+        case DatePart(part=part), Constant(value=value):
+            return wording.part(part, value)
+        case _, Constant(value=str() as value) if DAY.fullmatch(value):
+            return wording.value(value)
+    return None
+
+
+def _all(parts: Sequence[Condition], wording: Wording) -> Iterator[str]:
+    """What each thing must be; a lower and an upper bound of days are one period."""
+    for subject, said in _by_subject(parts, wording).items():
+        period = _period(subject, said, wording)
+        if period:
+            yield period
+        else:
+            yield _told(subject, said, "and", wording)
+
+
+def _any(parts: Sequence[Condition], wording: Wording) -> Iterator[str]:
+    for subject, said in _by_subject(parts, wording).items():
+        values = [part.right for part in said if isinstance(part, Compare) and part.operator == "="]
+        if subject and len(values) == len(said) > 1 and all(isinstance(value, Constant) for value in values):
+            told = [_predicate(part, wording) or ("", "") for part in said]
+            begun = wording.said("=", "")
+            yield f"{subject} {begun}{_list([one.removeprefix(begun) for _, one in told], wording.said('or'))}"
+        else:
+            yield _told(subject, said, "or", wording)
+
+
+def _told(subject: str, parts: Sequence[Condition], joint: str, wording: Wording) -> str:
+    """`x is above 1 and below 5`; conditions made of others are in brackets."""
+    if not subject or _predicate(parts[0], wording) is None:
+        told = in_words(parts[0], wording)
+        return told if isinstance(parts[0], Not) or _is_one(parts[0], wording) else f"({told})"
+    ordered = sorted(parts, key=lambda part: not (isinstance(part, Compare) and part.operator in (">", ">=")))
+    first, *rest = [(_predicate(part, wording) or ("", ""))[1] for part in ordered]
+    short = [one.removeprefix("is ") if first.startswith("is ") else one for one in rest]
+    return f"{subject} {wording.said(joint).join((first, *short))}"
+
+
+def _is_one(node: Condition, wording: Wording) -> bool:
+    """Whether it is one period, or a list of values of one thing."""
+    match node:
+        case All(parts=parts):
+            found = _by_subject(parts, wording)
+            return len(found) == 1 and bool(_period(*next(iter(found.items())), wording))
+        case AnyOf(parts=parts):
+            same = all(isinstance(part, Compare) and part.operator == "=" for part in parts)
+            return same and len(_by_subject(parts, wording)) == 1
+    return False
+
+
+def _by_subject(parts: Sequence[Condition], wording: Wording) -> dict[str, list[Condition]]:
+    """The conditions by what they are about; one that is made of others stands by itself."""
+    found: dict[str, list[Condition]] = {}
+    for part in parts:
+        simple = _predicate(part, wording)
+        found.setdefault(simple[0] if simple else f"({in_words(part, wording)})", []).append(part)
+    return found
+
+
+def _period(subject: str, parts: Sequence[Condition], wording: Wording) -> str | None:
+    bounds = {part.operator: part.right for part in parts if isinstance(part, Compare)}
+    match len(parts), bounds.get(">="), bounds.get("<"):
+        case 2, Constant(value=start), Constant(value=end):
+            return wording.period(subject, start, end)
+    return None
+
+
+def _list(items: Sequence[str], last: str) -> str:
+    return last.join(filter(None, (", ".join(items[:-1]), items[-1])))
 
 
 def _where(measure: str, condition: Condition | None, wording: Wording) -> str:

@@ -57,6 +57,8 @@ def _safe(value: Scalar) -> Scalar:
 def _report(outcome: Outcome, question: str) -> Iterator[str]:
     if question:
         yield f"# {question}\n"
+    if isinstance(outcome, Answer) and outcome.read_as:
+        yield f"*{outcome.read_as}*\n"
     yield f"{outcome.text}\n"
     if not isinstance(outcome, Answer):
         return

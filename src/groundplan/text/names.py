@@ -21,6 +21,17 @@ def spaced(name: str) -> str:
     return _HUMP.sub(" ", name).replace("_", " ")
 
 
+def worded(name: str) -> str:
+    """`product_category` as words in a sentence; short abbreviations keep their capitals."""
+    words = spaced(name).split()
+    return " ".join(word if _is_short_upper(word) else word.lower() for word in words) or name
+
+
+def _is_short_upper(word: str) -> bool:
+    """An abbreviation: `ID`, `(EUR)`."""
+    return word.isupper() and len(word.strip("().,")) <= 4
+
+
 @lru_cache(maxsize=20_000)
 def split_name(name: str) -> tuple[str, ...]:
     """The words in lower case, with their digits: `q1Sales` is (q1, sales)."""

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.read import derive, read_back
+from groundplan.asking.tables.grammar.read import derive
 from groundplan.contracts.schema import Column, Table
+from groundplan.text.read_back import read_back
 from groundplan.text.words import words_of
 
 TODAY = date(2026, 1, 15)
@@ -40,26 +41,20 @@ VALUES = {
     "renewed": ("no", "yes"),
 }
 READ = {
-    "total fee by branch": "total fee, by branch",
-    "how many loans last month?": (
-        "number of rows, where loaned_on is below 2026-01-01 and loaned_on is at least 2025-12-01"
-    ),
-    "how many different readers do we have": "number of different reader_id",
-    "top 2 genres by fee": "total fee, by genre, where genre is present, highest total fee first, only 2",
-    "which branch has the lowest total fee": "total fee, by branch, lowest total fee first, only 1",
-    "fee per reader": "(total fee / number of different reader_id)",
-    "share of loans that were renewed": "(number of rows where renewed is yes / number of rows)",
-    "number of loans not returned": "number of rows, where returned_on is missing",
-    "loans without genre by branch": "number of rows, by branch, where genre is missing",
-    "fee in Hill or Market except poetry": (
-        "total fee, where (branch is Hill or branch is Market) and genre is not Poetry"
-    ),
-    "branches with more than 300 loans": "the groups, by branch, with number of rows is above 300",
-    "running total of fee by month": "running total of total fee, by loaned_on by month",
-    "crime vs travel loans": "number of rows, by genre, where genre is Crime or genre is Travel",
-    "how many readers have more than 5 loans": (
-        "number of rows, of one row for each reader_id, where number of rows is above 5"
-    ),
+    "total fee by branch": "total fee by branch",
+    "how many loans last month?": "number of rows where loaned on is in December 2025",
+    "how many different readers do we have": "number of different reader ids",
+    "top 2 genres by fee": "total fee by genre, where genre is present, top 2",
+    "which branch has the lowest total fee": "total fee by branch, only the lowest",
+    "fee per reader": "total fee divided by number of different reader ids",
+    "share of loans that were renewed": 'share of rows (where renewed is "yes")',
+    "number of loans not returned": "number of rows where returned on is missing",
+    "loans without genre by branch": "number of rows by branch, where genre is missing",
+    "fee in Hill or Market except poetry": "total fee of rows where branch is Hill or Market and genre is not Poetry",
+    "branches with more than 300 loans": "every branch, only those where number of rows is above 300",
+    "running total of fee by month": "running total of fee by month (loaned on)",
+    "crime vs travel loans": "number of rows by genre, where genre is Crime or Travel",
+    "how many readers have more than 5 loans": "number of reader ids where number of rows is above 5",
 }
 LEFT_OVER = {
     "total fee by librarian": "librarian",

@@ -11,13 +11,15 @@ from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.verifying.readback import shows_age, shows_moment, shows_number, shows_percent
 from groundplan.answering.verifying.record import Record
 from groundplan.answering.writing.citing import is_number
-from groundplan.answering.writing.display import as_code, as_field, as_given, condition, exact, named, period, where
-from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed, worded
+from groundplan.answering.writing.display import as_field, as_given, condition, exact, named, period, where
+from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed
 from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import read_condition
+from groundplan.text.names import worded
+from groundplan.text.safe import as_code
 
 HOLDS_COLUMN_NAMES = {"left", "right", "column"}
 

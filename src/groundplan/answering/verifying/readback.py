@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from groundplan.answering.writing.phrases import AGES, MONTHS, MONTHS_OF_DAYS, SCALES, WEEK
+from groundplan.answering.writing.phrases import AGES, MONTHS_OF_DAYS, SCALES, WEEK
 from groundplan.contracts.contract import Language
+from groundplan.text.period_names import MONTHS
 
 DIGITS: Mapping[Language, re.Pattern[str]] = {
     "en": re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?"),

@@ -19,13 +19,14 @@ from groundplan.answering.verifying.record import Record, Untraceable
 from groundplan.answering.verifying.stated import Stated
 from groundplan.answering.writing.citing import is_number
 from groundplan.answering.writing.display import ISO
-from groundplan.answering.writing.phrases import MONTHS, MONTHS_OF_DAYS
+from groundplan.answering.writing.phrases import MONTHS_OF_DAYS
 from groundplan.answering.writing.tracing import Trace, find_trace
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan
+from groundplan.text.period_names import MONTHS
 
 DATE = re.compile(rf"\b(?:{'|'.join(sum((*MONTHS.values(), *MONTHS_OF_DAYS.values()), ()))})\b")
 NAME = re.compile(r"[«\"“`]|(?<=\S )[A-ZА-ЯЁ]\w+")

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from groundplan.answering.writing.display import brief, decimals, exact, moment, named, percent
-from groundplan.answering.writing.phrases import RHYTHMS, worded
+from groundplan.answering.writing.phrases import RHYTHMS
 from groundplan.answering.writing.subjects import Subject
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows, Trace, total
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language, Scalar
+from groundplan.text.names import worded
 
 Cites = tuple[Citation, ...]
 

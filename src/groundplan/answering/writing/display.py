@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from groundplan.answering.writing.phrases import (
     AGES,
     BOOLEANS,
     EMPTY,
-    MONTHS,
     MONTHS_OF_DAYS,
     NOTHING,
     PERIOD,
     PERIODS,
-    QUARTER,
     SCALES,
     TEXT,
     WEEK,
-    worded,
 )
 from groundplan.contracts.contract import Language, Scalar, thaw
 from groundplan.contracts.expression import Condition
@@ -30,9 +26,10 @@ from groundplan.contracts.facts import Item
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import Filter
 from groundplan.contracts.words import Wording, in_words
+from groundplan.text.names import worded
+from groundplan.text.period_names import Whole, period_name, whole_period
+from groundplan.text.safe import ACTIVE, as_code, plain
 
-LONGEST_NAME = 80
-ACTIVE = re.compile(r"[\[\]<>`]|://|\bwww\.")  # what Markdown would turn into a link, an image or a tag
 BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes
 QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -74,13 +71,8 @@ def percent(ratio: float, language: Language, *, signed: bool = False, fine: boo
 def moment(value: str, grain: str | None, language: Language) -> str:
     """`January 2024`, `Q3 2025`, `2025`, `the week of 3 March 2025`, `3 March 2025`, `3 March 2025, 14:00`."""
     at = datetime.fromisoformat(value)
-    match grain:
-        case "year":
-            return f"{at:%Y}"
-        case "quarter":
-            return QUARTER[language].format((at.month + 2) // 3, at.year)
-        case "month":
-            return f"{MONTHS[language][at.month - 1]} {at.year}"
+    if grain in ("year", "quarter", "month"):
+        return period_name(at.date(), cast(Whole, grain), language)
     day = f"{at.day} {MONTHS_OF_DAYS[language][at.month - 1]} {at.year}"
     if grain == "week":
         return WEEK[language] + day
@@ -90,7 +82,7 @@ def moment(value: str, grain: str | None, language: Language) -> str:
 
 def period(start: str, end: str, language: Language) -> str:
     """A half-open period: the name of its year, quarter or month if it is one, else its first and last day."""
-    if grain := _whole(start, end):
+    if grain := whole_period(start, end):
         return moment(start, grain, language)
     first, last = date.fromisoformat(start[:10]), date.fromisoformat(end[:10]) - timedelta(days=1)
     if last == first:
@@ -126,17 +118,6 @@ def as_field(item: Item, language: Language) -> str:
     return " ".join(filter(None, (title, as_given(item.value, language), item.unit)))
 
 
-def as_code(text: str) -> str:
-    return "`" + plain(text).replace("`", "'") + "`"
-
-
-def plain(text: str) -> str:
-    """On one line, without invisible characters."""
-    seen = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
-    seen = " ".join("".join(mark for mark in seen if unicodedata.category(mark) != "Cf").split())
-    return seen if len(seen) <= LONGEST_NAME else seen[: LONGEST_NAME - 1].rstrip() + "…"
-
-
 def age(seconds: float, language: Language) -> str:
     scale, word = next((item for item in AGES[language].items() if seconds >= item[0]), (1.0, AGES[language][1]))
     return f"{_grouped(f'{seconds / scale:,.1f}', language)} {word}"
@@ -159,7 +140,7 @@ def where(condition: Condition, language: Language) -> str:
     def days(words: str, start: Scalar, end: Scalar) -> str | None:
         return _days(words, str(start), str(end), language)
 
-    return in_words(condition, Wording(language, name, value, days))
+    return in_words(condition, Wording(language, name, value=value, period=days))
 
 
 def _days(words: str, start: str, end: str, language: Language) -> str | None:
@@ -169,7 +150,7 @@ def _days(words: str, start: str, end: str, language: Language) -> str | None:
     last = (date.fromisoformat(end) - timedelta(days=1)).isoformat()
     if last == start:
         return PERIODS[language]["day"].format(words, moment(start, "day", language))
-    if grain := _whole(start, end):
+    if grain := whole_period(start, end):
         return PERIODS[language]["whole"].format(words, moment(start, grain, language))
     return PERIODS[language]["days"].format(words, *(moment(day, "day", language) for day in (start, last)))
 
@@ -192,17 +173,3 @@ def _is_moment(value: str) -> bool:
         return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
     except ValueError:
         return False
-
-
-def _whole(start: str, end: str) -> str | None:
-    """The grain of a period that is exactly one year, quarter or month."""
-    first, after = date.fromisoformat(start[:10]), date.fromisoformat(end[:10])
-    for grain, months in (("year", 12), ("quarter", 3), ("month", 1)):
-        if first.day == 1 and (first.month - 1) % months == 0 and after == _months_later(first, months):
-            return grain
-    return None
-
-
-def _months_later(day: date, months: int) -> date:
-    place = day.month - 1 + months
-    return day.replace(year=day.year + place // 12, month=place % 12 + 1)

@@ -6,21 +6,15 @@ import re
 from collections.abc import Mapping
 
 from groundplan.contracts.contract import Language
-from groundplan.text.names import spaced
+from groundplan.text.names import worded
+from groundplan.text.period_names import MONTHS
 
-MONTHS: Mapping[Language, tuple[str, ...]] = {
-    "en": tuple(
-        re.findall(r"\w+", "January February March April May June July August September October November December")
-    ),
-    "ru": tuple(re.findall(r"\w+", "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь")),
-}
 MONTHS_OF_DAYS: Mapping[Language, tuple[str, ...]] = {
     "en": MONTHS["en"],
     "ru": tuple(
         re.findall(r"\w+", "января февраля марта апреля мая июня июля августа сентября октября ноября декабря")
     ),
 }
-QUARTER: Mapping[Language, str] = {"en": "Q{} {}", "ru": "{}-й квартал {}"}
 WEEK: Mapping[Language, str] = {"en": "the week of ", "ru": "неделя с "}
 PERIOD: Mapping[Language, str] = {"en": "{} to {}", "ru": "{} – {}"}
 
@@ -114,12 +108,6 @@ PERIODS: Mapping[Language, Mapping[str, str]] = {
     "ru": {"whole": "{} — {}", "day": "{} — {}", "days": "{} с {} по {}"},
 }
 """A condition on a date: in a year, quarter or month; on a day; from one day to another."""
-
-
-def worded(name: str) -> str:
-    """`product_category` as words in a sentence; short abbreviations keep their capitals."""
-    words = spaced(name).split()
-    return " ".join(word if word.isupper() and len(word) <= 4 else word.lower() for word in words) or name
 
 
 def label(function: str | None, column: str | None, language: Language) -> str:

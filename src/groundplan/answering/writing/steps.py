@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Cites, placed
-from groundplan.answering.writing.display import as_code, as_field, as_given
+from groundplan.answering.writing.display import as_field, as_given
 from groundplan.answering.writing.ends import fields, is_done, is_gift, is_passed_by, is_text
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.render import group_sentences, item_sentence, more
@@ -15,6 +15,7 @@ from groundplan.answering.writing.tracing import flat
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts, Item, StepEnd
 from groundplan.contracts.plan import Limits
+from groundplan.text.safe import as_code
 
 
 def step_sentences(facts: Facts, limits: Limits, language: Language) -> Iterator[Sentence]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from groundplan.answering.writing.phrases import label, worded
+from groundplan.answering.writing.phrases import label
 from groundplan.answering.writing.queried import filters_of, grouped_by, kind_and_params, measured_in, query_of
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, Scalar
@@ -29,6 +29,7 @@ from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.query import Query
 from groundplan.contracts.reading import Metric
+from groundplan.text.names import worded
 
 Kind = Literal[
     "anomalies",

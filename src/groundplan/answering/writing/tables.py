@@ -8,9 +8,10 @@ from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number
 from groundplan.answering.writing.display import named, period
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.measures import changes, further_measured, measured, movers, whole
-from groundplan.answering.writing.phrases import METHODS, RELATED, worded
+from groundplan.answering.writing.phrases import METHODS, RELATED
 from groundplan.answering.writing.subjects import Kind
 from groundplan.answering.writing.tracing import Cell, Column, Derived, flat, total
+from groundplan.text.names import worded
 
 MOST_PAIRS = 5
 

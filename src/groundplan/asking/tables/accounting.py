@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rapidfuzz import process
 
@@ -10,8 +10,10 @@ from groundplan.asking.tables.columns import find_mentions
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.explanation import Fate, WordFate
 from groundplan.contracts.reading import (
     AnalysisAsked,
+    Evidence,
     Filter,
     GroupBy,
     Metric,
@@ -28,30 +30,52 @@ from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
 
-def unread_words(reading: Reading, schema: SourceSchema) -> tuple[Word, ...]:
+def unread_words(reading: Reading, schema: SourceSchema) -> tuple[str, ...]:
     """The words that the reading does not account for."""
+    return tuple(word.text for word in word_fates(reading, schema) if word.fate == "not understood")
+
+
+def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
+    """What became of each word of the question, in order."""
     words = words_of(reading.question)
-    spans = [
-        (evidence.start, evidence.start + len(evidence.text))
-        for requirement in reading.requirements
-        for evidence in (requirement.evidence, *requirement.also)
-        if evidence.start is not None
-    ]
-    if reading.period is not None and reading.period.phrase in reading.question:
-        start = reading.question.index(reading.period.phrase)
-        spans.append((start, start + len(reading.period.phrase)))
-    evident = {i for i, word in enumerate(words) if any(a <= word.start and word.end <= b for a, b in spans)}
-    named = _named(words, reading, evident) | _things(words, schema) | _again(words, reading, schema)
-    structure = load().structure
+    asking = [tuple(_asked_by(word, reading)) for word in words]
+    evident = {place for place, word in enumerate(words) if asking[place] or _is_in_period(word, reading)}
+    beside = _named(words, reading, evident) | _things(words, schema) | _again(words, reading, schema)
+
+    def fate(place: int) -> Fate:
+        if place not in evident and _is_structure(words[place]):
+            return "structure"
+        return "used" if place in evident | beside else "not understood"
+
     return tuple(
-        word
+        WordFate(text=word.text, start=word.start, fate=fate(place), requirements=asking[place])
         for place, word in enumerate(words)
-        if place not in named
-        and word.lower not in structure
-        and word.plain not in structure
-        and (word.is_number or (len(word.lower) > 1 and any(letter.isalpha() for letter in word.lower)))
-        and place not in evident
     )
+
+
+def _asked_by(word: Word, reading: Reading) -> Iterator[str]:
+    """The requirements that the word is evidence of. What only follows from them counts if nothing else does."""
+    found = [r for r in reading.requirements if any(_covers(e, word) for e in (r.evidence, *r.also))]
+    yield from (r.id for r in found if not r.implied or all(other.implied for other in found))
+
+
+def _covers(evidence: Evidence, word: Word) -> bool:
+    start = evidence.start
+    return start is not None and start <= word.start and word.end <= start + len(evidence.text)
+
+
+def _is_in_period(word: Word, reading: Reading) -> bool:
+    phrase = reading.period.phrase if reading.period else ""
+    start = reading.question.find(phrase)
+    return bool(phrase) and start >= 0 and start <= word.start and word.end <= start + len(phrase)
+
+
+def _is_structure(word: Word) -> bool:
+    """Words such as `the` and `by`, and marks: they say nothing by themselves."""
+    structure = load().structure
+    if word.lower in structure or word.plain in structure:
+        return True
+    return not word.is_number and (len(word.lower) == 1 or not any(letter.isalpha() for letter in word.lower))
 
 
 def _things(words: tuple[Word, ...], schema: SourceSchema) -> set[int]:

@@ -336,7 +336,7 @@ def called(node: Expression, language: Language = "en") -> str:
             measure = names[function].format(called(of, language))
             return _called_where(measure, where, language) or measure
         case Arithmetic() if level(node) == "row":
-            formula = in_words(node).removeprefix("(").removesuffix(")")
+            formula = in_words(node)
             return formula if len(formula) <= LONGEST_NAME else names["value"]
         case Arithmetic(operator="/"):
             return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]

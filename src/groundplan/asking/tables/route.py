@@ -83,7 +83,7 @@ def _accounted(found: Reading | Clarification | Refusal, schema: SourceSchema) -
         return found
     left = unread_words(found, schema)
     if left:
-        return not_understood([word.text for word in left], schema)
+        return not_understood(left, schema)
     unasked = unasked_analysis(found)
     if unasked:
         return refused(

@@ -11,7 +11,7 @@ from groundplan.errors import UsageError
 from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
 
-Suite = Literal["nlv", "tools", "metaqa", "ruqa", "workflow"]
+Suite = Literal["nlv", "questions", "tools", "metaqa", "ruqa", "workflow"]
 SUITES: tuple[Suite, ...] = get_args(Suite)
 OnProgress = Callable[[int, int], None]
 
@@ -31,7 +31,7 @@ def evaluate(
         raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
     if suite == "workflow" and strategy:
         raise UsageError("the suite 'workflow' has only one strategy; omit --strategy")
-    if suite not in ("nlv", "workflow") and (model or strategy):
+    if suite not in ("nlv", "questions", "workflow") and (model or strategy):
         raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
 
@@ -45,6 +45,11 @@ def _evaluate(
 
             models = () if strategy == "rules" else load_models(Path.cwd(), model)
             return asyncio.run(nlv.evaluate(folder, sample, on_progress, models, strategy))
+        case "questions":
+            from groundplan.evaluation.suites import questions
+
+            models = () if strategy == "rules" else load_models(Path.cwd(), model)
+            return asyncio.run(questions.evaluate(folder, sample, on_progress, models, strategy))
         case "tools":
             from groundplan.catalog.search import vectors
             from groundplan.evaluation.suites import tools

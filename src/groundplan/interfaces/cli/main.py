@@ -263,7 +263,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv, tools, metaqa, ruqa or workflow.")],
+    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa or workflow.")],
     folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
     json: JsonOption = False,
     sample: Annotated[
@@ -271,14 +271,28 @@ def evaluate(
     ] = None,
     model: ModelOption = None,
     strategy: StrategyOption = None,
+    floor: Annotated[
+        list[str] | None,
+        typer.Option("--floor", metavar="SCORE=SHARE", help="Exit with 1 if the score is lower; repeatable."),
+    ] = None,
+    ceiling: Annotated[
+        list[str] | None,
+        typer.Option("--ceiling", metavar="SCORE=SHARE", help="Exit with 1 if the score is higher; repeatable."),
+    ] = None,
 ) -> None:
     """Score a folder of questions with known answers, and list the misses."""
     from groundplan.evaluation.suites.registry import evaluate as run_suite
     from groundplan.interfaces.cli import show
 
+    floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
         found = run_suite(suite, folder, sample, on_progress, model, strategy)
     show.report(found, json)
+    missed = found.outside(floors, ceilings)
+    for problem in missed:
+        typer.echo(problem, err=True)
+    if missed:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -388,6 +402,14 @@ def _show(
     if output:
         report.write(outcome, output, question)
     show.outcome(outcome, json, models, outcome.notes, query)
+
+
+def _bounds(option: str, given: list[str] | None) -> dict[str, float]:
+    """`right=0.5` as a score and its bound."""
+    try:
+        return {name: float(share) for name, _, share in (one.rpartition("=") for one in given or ())}
+    except ValueError as error:
+        raise UsageError(f"{option}: write a score and a share, such as right=0.5") from error
 
 
 def _date(text: str) -> date:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +19,7 @@ from rich.table import Table
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
-from groundplan.contracts.explanation import reasons
+from groundplan.contracts.explanation import WordFate, reasons
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
@@ -26,6 +27,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
+from groundplan.text.read_back import read_as
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 ROWS_IN_THE_TERMINAL = 20
 SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
+
+FATES = {"used": "{}", "structure": "[dim]structure[/]", "not understood": "[red]not understood[/]"}
+REPEATED = "goes with other words"
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
 
@@ -207,25 +212,43 @@ def _covering(steps: int, requirements: int) -> str:
 
 
 def explained(planned: Planned, json: bool, models: Sequence[str] = ()) -> None:
-    """Print each requirement, the words that ask for it, and the steps that serve it."""
-    _told(planned, _reasons, json, models)
+    """Print each requirement, the words that ask for it, the steps that serve it, and what became of each word."""
+    _told(planned, partial(_reasons, planned.words), json, models)
 
 
-def _reasons(plan: Plan, reading: Reading, json: bool) -> None:
+def _reasons(words: Sequence[WordFate], plan: Plan, reading: Reading, json: bool) -> None:
     tools = {step.id: step.tool or step.kind for step in plan.steps}
     rows = [
         {**reason.model_dump(), "steps": [f"{step} ({tools[step]})" for step in reason.steps]}
         for reason in reasons(reading, plan)
     ]
     if json:
-        print_json({"question": reading.question, "requirements": rows})
+        fates = [word.model_dump(mode="json") for word in words]
+        print_json(
+            {"question": reading.question, "read_as": read_as(reading), "requirements": rows, "words": fates},
+        )
         return
+    _read_as(read_as(reading))
     table = Table(header_style="bold", box=None)
     for heading in ("requirement", "because you said", "steps"):
         table.add_column(heading)
     for row in rows:
-        words = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
-        table.add_row(escape(str(row["requirement"])), escape(words), escape(", ".join(row["steps"])))
+        said = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
+        table.add_row(escape(str(row["requirement"])), escape(said), escape(", ".join(row["steps"])))
+    out.print(table)
+    _fates(words)
+
+
+def _fates(words: Sequence[WordFate]) -> None:
+    """Print what became of each word."""
+    if not words:
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("word", "what became of it"):
+        table.add_column(heading)
+    for word in words:
+        table.add_row(escape(word.text), FATES[word.fate].format(escape(", ".join(word.requirements) or REPEATED)))
+    out.print()
     out.print(table)
 
 
@@ -285,8 +308,9 @@ def outcome(
 
 
 def shown(outcome: Answer | Refusal | Clarification) -> None:
-    """Print charts and tables above the text; candidates and attempts below it."""
+    """Print how it was read, charts and tables above the text; candidates and attempts below it."""
     if isinstance(outcome, Answer):
+        _read_as(outcome.read_as)
         for spec in outcome.charts:
             _chart(thaw(spec))
         for table, ref in zip(outcome.tables, outcome.facts.tables.values(), strict=True):
@@ -300,6 +324,11 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
         for attempt in getattr(outcome, "tried", ())[1:] and getattr(outcome, "tried", ()):
             tools = ", ".join(attempt.tools)
             out.print(f"  tried {attempt.strategy} ({escape(tools)}): {escape(attempt.problem)}", soft_wrap=True)
+
+
+def _read_as(line: str) -> None:
+    if line:
+        out.print(f"[dim]{escape(line)}[/]", soft_wrap=True)
 
 
 def _links(answer: Answer) -> None:

@@ -17,9 +17,9 @@ from groundplan.contracts.expression import Share, walk
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import ColumnsAsked, OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.contracts.words import in_words
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
+from groundplan.text.read_back import told_apart
 from groundplan.text.words import normalise, words_of
 
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
@@ -125,7 +125,7 @@ def decided(derived: Derived, question: str) -> Reading | Clarification | None:
         return Clarification(
             text="This can be understood in several ways. Which one do you mean?",
             missing=normalise(question),
-            candidates=tuple(dict.fromkeys(read_back(reading) for reading in readings)),
+            candidates=told_apart(readings),
         )
     if derived.unsaid is not None:
         names = derived.unsaid.choices[:8]
@@ -157,26 +157,3 @@ def says_the_same(plain: Reading, derived: Derived) -> bool:
     if ("share" in intents and shares) or ("detail" in intents and rows):
         return True
     return meaning_of(plain) == meaning_of(derived.reading)
-
-
-def read_back(reading: Reading) -> str:
-    """The reading as one sentence."""
-    meaning = meaning_of(reading)
-    what = [in_words(measure) for measure in sorted(meaning.measures, key=in_words)]
-    what += [in_words(column) for column in meaning.columns]
-    parts = [", ".join(what) or "the groups"]
-    if meaning.things is not None:
-        parts.append("of one row for each " + " and ".join(sorted(map(in_words, meaning.things.keys))))
-        if meaning.things.where is not None:
-            parts.append(f"from rows where {in_words(meaning.things.where)}")
-    if meaning.groups:
-        parts.append("by " + " and ".join(sorted(map(in_words, meaning.groups))))
-    if meaning.where is not None:
-        parts.append(f"where {in_words(meaning.where)}")
-    if meaning.having is not None:
-        parts.append(f"with {in_words(meaning.having)}")
-    if meaning.order is not None:
-        parts.append(f"{'highest' if meaning.order[1] else 'lowest'} {in_words(meaning.order[0])} first")
-    if meaning.limit is not None:
-        parts.append(f"only {meaning.limit}")
-    return ", ".join(parts)

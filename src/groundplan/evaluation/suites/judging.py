@@ -1,21 +1,18 @@
-"""Questions with independent truths: SQL over the same files, and whether an outcome agrees with it."""
+"""Whether an outcome agrees with independent truths: lenient on labels, rounding and percent."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import duckdb
+from pydantic import BaseModel, JsonValue
 
-from groundplan.contracts.answer import Outcome
+from groundplan.answering.writing.phrases import MONTHS_OF_DAYS
+from groundplan.contracts.answer import Answer, Outcome, Refusal
 
 Cell = float | str | None
 Row = Sequence[Cell]
@@ -33,69 +30,47 @@ SCALES = {
     "K": 1e3,
 }
 NUMBER = re.compile(r"(-|−)?\d[\d, \u00a0\u202f]*(?:[.,]\d+)?\s*(%|million|billion|thousand|млн|млрд|тыс|[kKMB]\b)?")
-MONTHS = [
-    "января",
-    "февраля",
-    "марта",
-    "апреля",
-    "мая",
-    "июня",
-    "июля",
-    "августа",
-    "сентября",
-    "октября",
-    "ноября",
-    "декабря",
-]
 NOTHING = {None, "", "none", "unknown", "missing"}
 
 
-@dataclass(frozen=True)
-class Question:
+Verdict = Literal["right", "wrong", "refused", "asked"]
+
+
+class Question(BaseModel):
+    """A line of `questions.jsonl`; other keys are for people."""
+
     id: str
     dataset: str
     question: str
-    expect: str  # answer, ask or refuse
-    level: str
-    kinds: tuple[str, ...]
-    sql: str | None
-    accept: tuple[str, ...]  # other SQL that is as good
-    readings: tuple[str, ...]  # where the question is open: the SQL of each way to read it
-    ordered: bool
+    expect: Literal["answer", "ask", "refuse"]
+    level: str = "?"
+    sql: str | None = None  # the truth
+    accept: tuple[str, ...] = ()  # other SQL that is as good
+    readings: tuple[str | dict[str, JsonValue], ...] = ()  # of an open question: the SQL of each way to read it
+    ordered: bool = False
+    today: dt.date = dt.date(2026, 1, 15)
 
-    @classmethod
-    def from_line(cls, line: str) -> Question:
-        given = json.loads(line)
-        readings = [one["sql"] if isinstance(one, Mapping) else one for one in given.get("readings", ())]
-        return cls(
-            id=given["id"],
-            dataset=given["dataset"],
-            question=given["question"],
-            expect=given["expect"],
-            level=given.get("level", "?"),
-            kinds=tuple(given.get("kinds", ())),
-            sql=given.get("sql"),
-            accept=tuple(given.get("accept", ())),
-            readings=tuple(sql for sql in readings if isinstance(sql, str)),
-            ordered=given.get("ordered", False),
-        )
+    @property
+    def truths(self) -> Iterator[str]:
+        """The SQL of each result that is right."""
+        opened = (one.get("sql") if isinstance(one, dict) else one for one in self.readings)
+        yield from (sql for sql in (self.sql, *self.accept, *opened) if sql and isinstance(sql, str))
 
 
-def questions(folder: Path) -> list[Question]:
-    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    return [Question.from_line(line) for line in lines if line.strip()]
+def judge(question: Question, outcome: Outcome, truths: Iterable[Sequence[Row]]) -> Verdict:
+    """Right, or how it is not: an answer to a question that has none is wrong, and a refusal is never."""
+    if not isinstance(outcome, Answer):
+        if question.expect != "answer":
+            return "right"
+        return "refused" if isinstance(outcome, Refusal) else "asked"
+    if question.expect == "refuse":
+        return "wrong"
+    return "right" if any(answers(want, question, outcome) for want in truths) else "wrong"
 
 
-def truths(folder: Path, question: Question) -> list[list[Row]]:
-    """The tables that answer it, each as good as another."""
-    engine = _engine(folder / question.dataset)
-    written = (question.sql, *question.accept, *question.readings)
-    return [[_cells(row) for row in engine.execute(sql).fetchall()] for sql in written if sql]
-
-
-def answers(want: Sequence[Row], question: Question, outcome: Outcome) -> bool:
+def answers(want: Sequence[Row], question: Question, outcome: Answer) -> bool:
     """Whether a table of the outcome is the wanted one; a single row may also stand first, or in the text."""
-    tables = [[_cells(row) for row in table.rows] for table in getattr(outcome, "tables", ())]
+    tables = [[cells(row) for row in table.rows] for table in outcome.tables]
     if any(table_is(want, rows, question.ordered) for rows in tables):
         return True
     if not want:
@@ -192,7 +167,7 @@ def _says(cell: Cell, words: str, numbers: Sequence[tuple[float, float]]) -> boo
 
 def _dates(day: dt.date) -> Iterator[str]:
     yield day.isoformat()
-    yield f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    yield f"{day.day} {MONTHS_OF_DAYS['ru'][day.month - 1]} {day.year}"
     yield f"{day.day} {day:%B} {day.year}".lower()
     yield f"{day:%B} {day.year}".lower()
     yield f"q{(day.month + 2) // 3} {day.year}"
@@ -228,13 +203,6 @@ def _plain(text: str) -> str:
     return re.sub(r"[_\W]+", " ", text.lower())
 
 
-def _cells(row: Sequence[Any]) -> list[Cell]:
+def cells(row: Sequence[Any]) -> list[Cell]:
+    """A row in the form in which rows are compared."""
     return [norm(value) for value in row]
-
-
-@cache
-def _engine(folder: Path) -> duckdb.DuckDBPyConnection:
-    engine = duckdb.connect()
-    for file in sorted(folder.glob("*.csv")):
-        engine.execute(f"create table \"{file.stem}\" as select * from read_csv_auto('{file}', sample_size=-1)")
-    return engine

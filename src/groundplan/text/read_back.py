@@ -1,0 +1,433 @@
+"""The read-back: how a question about tables was understood, in one sentence and in its language.
+
+average score of rows where subject is Math
+total revenue by region, where date is in Q3 2025, top 5
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from groundplan.contracts.contract import Language, Scalar
+from groundplan.contracts.expression import Arithmetic, Cases, Column, DateCut, Expression, Rows, Share, walk
+from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
+from groundplan.contracts.reading import AnalysisAsked, Filter, Metric, OutputAsked, Reading, Requirement
+from groundplan.contracts.words import Wording, in_words
+from groundplan.text.names import worded
+from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
+from groundplan.text.safe import ACTIVE, as_code, plain
+
+SAID: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "line": "Read as: {}.",
+        "and": " and ",
+        "anomaly": "unusual values of {}",
+        "correlation": "how {} go together",
+        "distribution": "distribution of {}",
+        "summary": "summary of {}",
+        "all columns": "all columns",
+        "every": "every {}",
+        "different": "different {}",
+        "rows": "rows",
+        "combinations": "combinations of {}",
+        "over": " over {}",
+        "by": " by {}",
+        "long by": ", by {}",
+        "where": " where {}",
+        "of rows where": " of rows where {}",
+        "groups where": ", where {}",
+        "among rows where": ", among rows where {}",
+        "from rows where": ", from rows where {}",
+        "having": ", only those where {}",
+        "compared": ", {} in {} compared with {}",
+        "whole": "{} is in {}",
+        "day": "{} is on {}",
+        "days": "{} is from {} to {}",
+        "span": "{} to {}",
+        "top": "top {}",
+        "bottom": "lowest {}",
+        "top 1": "only the highest",
+        "bottom 1": "only the lowest",
+        "top first": "highest first",
+        "bottom first": "lowest first",
+        "top by": "top {} by {}",
+        "bottom by": "lowest {} by {}",
+        "top 1 by": "only the one with the highest {}",
+        "bottom 1 by": "only the one with the lowest {}",
+        "top first by": "sorted by {}, highest first",
+        "bottom first by": "sorted by {}, lowest first",
+        "limit": "only {}",
+        "these groups": "these groups",
+        "for each": " for each {}",
+        "tables": ", in {}",
+        "chart": ", as {}",
+    },
+    "ru": {
+        "line": "Понято так: {}.",
+        "and": " и ",
+        "anomaly": "необычные значения {}",
+        "correlation": "связь {}",
+        "distribution": "распределение {}",
+        "summary": "сводка: {}",
+        "all columns": "все столбцы",
+        "every": "все значения: {}",
+        "different": "разные значения {}",
+        "rows": "строки",
+        "combinations": "сочетаний {}",
+        "over": " по каждой из групп {}",
+        "by": ", разбивка: {}",
+        "long by": ", разбивка: {}",
+        "where": ", где {}",
+        "of rows where": ", где {}",
+        "groups where": ", где {}",
+        "among rows where": ", среди строк, где {}",
+        "from rows where": ", по строкам, где {}",
+        "having": ", только те, у кого {}",
+        "compared": ", сравнение периодов ({}): {} и {}",
+        "whole": "{} — {}",
+        "day": "{} — {}, один день",
+        "days": "{} с {} по {}",
+        "span": "{} – {}",
+        "top": "{} наибольших",
+        "bottom": "{} наименьших",
+        "top 1": "только наибольшее",
+        "bottom 1": "только наименьшее",
+        "top first": "по убыванию",
+        "bottom first": "по возрастанию",
+        "top by": "{} с наибольшим значением: {}",
+        "bottom by": "{} с наименьшим значением: {}",
+        "top 1 by": "только с наибольшим значением: {}",
+        "bottom 1 by": "только с наименьшим значением: {}",
+        "top first by": "по убыванию: {}",
+        "bottom first by": "по возрастанию: {}",
+        "limit": "только {}",
+        "these groups": "эти группы",
+        "for each": " для каждого значения {}",
+        "tables": ", таблицы {}",
+        "chart": ", {}",
+    },
+}
+CHARTS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "line": "a line chart",
+        "bar": "a bar chart",
+        "area": "an area chart",
+        "scatter": "a scatter plot",
+        "histogram": "a histogram",
+        "box": "a box plot",
+        "heatmap": "a heatmap",
+    },
+    "ru": {
+        "line": "линейный график",
+        "bar": "столбчатая диаграмма",
+        "area": "диаграмма с областями",
+        "scatter": "диаграмма рассеяния",
+        "histogram": "гистограмма",
+        "box": "ящик с усами",
+        "heatmap": "тепловая карта",
+    },
+}
+ANALYSES = ("anomaly", "correlation", "distribution", "summary")
+YES: Mapping[Language, tuple[str, str]] = {"en": ("no", "yes"), "ru": ("нет", "да")}
+BARE = re.compile(r"[^\W\d_](?:[\w .&/+#-]*[\w+#])?")  # a text that needs no quotes
+MISTAKEN = re.compile(r"\b(?:and|or|where|is|by|yes|no|true|false|missing|present)\b", re.IGNORECASE)
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
+
+
+def read_as(reading: Reading) -> str:
+    """The line that stands before an answer; empty if the question was not about tables."""
+    if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
+        return ""
+    return SAID[_language(reading)]["line"].format(read_back(reading).removesuffix("."))
+
+
+def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:
+    """The sentence of each reading; with names as they are written, if that is how they differ."""
+    given = tuple(readings)
+    told = tuple(map(read_back, given))
+    return told if len({*told}) == len(told) else tuple(read_back(reading, exact=True) for reading in given)
+
+
+def read_back(reading: Reading, *, exact: bool = False) -> str:
+    """The reading as one sentence; `exact` quotes the names of columns instead of writing them as words."""
+    language = _language(reading)
+    said, wording = SAID[language], _wording(language, exact)
+    sides = _compared(reading)
+    kept = tuple(r for r in reading.requirements if r not in sides)
+    meaning = meaning_of(reading.model_copy(update={"requirements": kept}))
+    text = "".join((_subject(reading, meaning, wording), _groups(meaning, wording), *_conditions(meaning, wording)))
+    if sides:
+        text += _sides(sides, wording)
+    order = _order(meaning, wording)
+    text += f", {order}" if order else ""
+    if len(reading.tables) > 1:
+        text += said["tables"].format(_list([plain(table) for table in reading.tables], language))
+    chart = _chart(reading)
+    return text + said["chart"].format(CHARTS[language][chart]) if chart else text
+
+
+def _language(reading: Reading) -> Language:
+    return "ru" if reading.language == "ru" else "en"
+
+
+# what is asked for
+
+
+def _subject(reading: Reading, meaning: Meaning, wording: Wording) -> str:
+    said = SAID[wording.language]
+    measures = _measures(reading, meaning, wording)
+    labels = {r.value.label for r in reading.requirements if isinstance(r.value, AnalysisAsked)}
+    label = next((label for label in ANALYSES if label in labels), None)
+    bare = [r.value.column for r in reading.requirements if isinstance(r.value, Metric) and _is_bare(r.value)]
+    columns = [_column(node, meaning.distinct, wording) for node in meaning.columns if node not in meaning.measures]
+    if label and (bare or label == "summary"):
+        names = [wording.name(name) for name in bare if name] or [said["all columns"]]
+        return said[label].format(_list(names, wording.language))
+    if measures or columns:
+        distinct = said["different"] if meaning.distinct else "{}"
+        shown = [] if meaning.groups and not meaning.distinct and measures else columns
+        told = _list([*measures, *shown], wording.language)
+        return distinct.format(told) + _over(meaning, wording)
+    if meaning.groups:
+        return said["every"].format(_list(_sorted(meaning.groups, wording), wording.language)) + _over(meaning, wording)
+    return said["rows"]
+
+
+def _column(node: Expression, distinct: bool, wording: Wording) -> str:
+    return wording.several(node.name) if distinct and isinstance(node, Column) else in_words(node, wording)
+
+
+def _is_bare(metric: Metric) -> bool:
+    """Whether it is a column without a function."""
+    return metric.function is None and metric.expression is None
+
+
+def _measures(reading: Reading, meaning: Meaning, wording: Wording) -> list[str]:
+    """The measures in words. A share that an analysis asks for is one of each measure."""
+    asked = any(isinstance(r.value, AnalysisAsked) and r.value.label == "share" for r in reading.requirements)
+    shared = asked and not any(isinstance(node, Share) for measure in meaning.measures for node in walk(measure))
+    measures = [Share(of=measure) if shared else measure for measure in meaning.measures]
+    own = _wording_of_things(reading, meaning, wording)
+    if isinstance(meaning.along, DateCut) and meaning.along.grain:
+        own = replace(own, grain=meaning.along.grain)
+    several = len(measures) > 1
+    return sorted(
+        f"({told})" if several and isinstance(node, Arithmetic) else told
+        for node, told in ((measure, in_words(measure, own)) for measure in measures)
+    )
+
+
+def _wording_of_things(reading: Reading, meaning: Meaning, wording: Wording) -> Wording:
+    """Counts are of things; or of what the question calls the rows."""
+    if meaning.things is not None:
+        return replace(wording, things=_things(meaning.things.keys, wording))
+    for requirement in reading.requirements:
+        match requirement.value:
+            case Metric(expression=Rows(where=None), name=str() as name) if wording.language == "en":
+                if name.endswith("s") and name.replace(" ", "").isalpha():
+                    return replace(wording, things=name)
+    return wording
+
+
+def _things(keys: Iterable[Expression], wording: Wording) -> str:
+    names = sorted(key.name for key in keys if isinstance(key, Column))
+    if len(names) == 1:
+        return wording.several(names[0])
+    return SAID[wording.language]["combinations"].format(_list([*map(wording.name, names)], wording.language))
+
+
+def _over(meaning: Meaning, wording: Wording) -> str:
+    """The things that measures are taken over; a count names them itself."""
+    if meaning.things is None or (meaning.measures and all(isinstance(m, Rows) for m in meaning.measures)):
+        return ""
+    return SAID[wording.language]["over"].format(_things(meaning.things.keys, wording))
+
+
+def _groups(meaning: Meaning, wording: Wording) -> str:
+    if not meaning.groups or not (meaning.measures or meaning.columns):
+        return ""
+    key = "long by" if any(isinstance(measure, Arithmetic) for measure in meaning.measures) else "by"
+    return SAID[wording.language][key].format(_list(_sorted(meaning.groups, wording), wording.language))
+
+
+def _sorted(nodes: Iterable[Expression], wording: Wording) -> list[str]:
+    """In words; times last, as people say it."""
+    return [in_words(node, wording) for node in sorted(nodes, key=lambda n: (isinstance(n, DateCut), in_words(n)))]
+
+
+# of which rows
+
+
+def _conditions(meaning: Meaning, wording: Wording) -> Iterator[str]:
+    said = SAID[wording.language]
+    if meaning.where is not None:
+        yield said[_link(meaning)].format(in_words(meaning.where, wording))
+    if meaning.things is not None and meaning.things.where is not None:
+        yield said["from rows where"].format(in_words(meaning.things.where, wording))
+    if meaning.having is not None:
+        yield said["having"].format(in_words(meaning.having, wording))
+
+
+def _link(meaning: Meaning) -> str:
+    """How the condition follows what was said before it."""
+    if any(getattr(node, "where", None) for measure in meaning.measures for node in walk(measure)):
+        return "among rows where"
+    if meaning.groups:
+        return "groups where"
+    counted = all(isinstance(measure, Rows) for measure in meaning.measures)
+    return "where" if counted and not meaning.columns else "of rows where"
+
+
+def _compared(reading: Reading) -> tuple[Requirement, ...]:
+    """The two periods that a question compares: no row is in both."""
+    periods = [r for r in reading.requirements if isinstance(r.value, Filter) and _is_period(r.value)]
+    columns = {r.value.column for r in periods if isinstance(r.value, Filter)}
+    return tuple(periods) if len(periods) == 2 and len(columns) == 1 else ()
+
+
+def _is_period(asked: Filter) -> bool:
+    return asked.operator == "between" and all(isinstance(value, str) and DAY.match(value) for value in asked.values)
+
+
+def _sides(sides: Sequence[Requirement], wording: Wording) -> str:
+    earlier, later = sorted(side.value.values for side in sides if isinstance(side.value, Filter))
+    column = next(side.value.column for side in sides if isinstance(side.value, Filter))
+    spans = (_span(str(start), str(end), wording.language) for start, end in (later, earlier))
+    return SAID[wording.language]["compared"].format(wording.name(column or ""), *spans)
+
+
+# order, cut and chart
+
+
+def _order(meaning: Meaning, wording: Wording) -> str:
+    said = SAID[wording.language]
+    if meaning.order is None:
+        return said["limit"].format(meaning.limit) if meaning.limit else ""
+    told = said[_order_key(meaning, meaning.order)]
+    given = [str(meaning.limit)] if (meaning.limit or 0) > 1 else []
+    if {meaning.order[0]} != meaning.measures:
+        given.append(_ordering(meaning.order[0], meaning, wording))
+    told = told.format(*given)
+    within = _list(_sorted(meaning.within, wording), wording.language) if meaning.within else ""
+    return told + (said["for each"].format(within) if within else "")
+
+
+def _ordering(by: Expression, meaning: Meaning, wording: Wording) -> str:
+    """What the result is ordered by; groups that were listed before are not listed again."""
+    listed = [group for group in meaning.groups if isinstance(group, Cases)]
+    return SAID[wording.language]["these groups"] if listed == [by] else in_words(by, wording)
+
+
+def _order_key(meaning: Meaning, order: Sorting) -> str:
+    way = "top" if order[1] else "bottom"
+    kept = "" if (meaning.limit or 0) > 1 else " 1" if meaning.limit else " first"
+    return way + kept + ("" if {order[0]} == meaning.measures else " by")
+
+
+def _chart(reading: Reading) -> str | None:
+    drawn = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and not r.implied]
+    return next(filter(None, drawn), None)
+
+
+# names and values
+
+
+def _wording(language: Language, exact: bool) -> Wording:
+    def name(column: str) -> str:
+        written = column if exact else worded(column)
+        return _quoted(written, language) if exact or language == "ru" else _safe(written)
+
+    def several(column: str) -> str:
+        return name(column) if exact or language == "ru" else _plural(name(column))
+
+    def value(given: Scalar) -> str:
+        return _value(given, language)
+
+    def period(words: str, start: Scalar, end: Scalar) -> str | None:
+        return _period(words, str(start), str(end), language)
+
+    def part(unit: str, given: Scalar) -> str | None:
+        return _part(unit, given, language)
+
+    return Wording(language, name, several, value, period, part)
+
+
+def _safe(text: str) -> str:
+    return as_code(text) if ACTIVE.search(text) else plain(text)
+
+
+def _quoted(text: str, language: Language) -> str:
+    if ACTIVE.search(text):
+        return as_code(text)
+    return f"«{plain(text)}»" if language == "ru" else f'"{plain(text)}"'
+
+
+def _plural(name: str) -> str:
+    if not name[-1:].isalpha():
+        return f"values of {name}"
+    if name.endswith("s"):
+        return name
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("x", "z", "ch", "sh")) else f"{name}s"
+
+
+def _value(given: Scalar, language: Language) -> str:
+    match given:
+        case bool():
+            return YES[language][given]
+        case int() | float():
+            return _number(given, language)
+        case str() if MOMENT.fullmatch(given):
+            return given
+        case str() if language == "en" and BARE.fullmatch(given) and not MISTAKEN.search(given):
+            return plain(given)
+        case _:
+            return _quoted(str(given), language)
+
+
+def _number(given: float, language: Language) -> str:
+    whole = int(given) if given == int(given) else given
+    text = f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
+    return text if language == "en" else text.replace(",", " ").replace(".", ",")
+
+
+def _period(words: str, start: str, end: str, language: Language) -> str | None:
+    """None if the range is not one of whole days."""
+    if not (DAY.fullmatch(start) and DAY.fullmatch(end) and start < end):
+        return None
+    said = SAID[language]
+    grain = whole_period(start, end)
+    if grain:
+        return said["whole"].format(words, _named(start, grain, language))
+    last = (date.fromisoformat(end) - timedelta(days=1)).isoformat()
+    return said["day"].format(words, start) if last == start else said["days"].format(words, start, last)
+
+
+def _named(start: str, grain: Whole, language: Language) -> str:
+    name = period_name(date.fromisoformat(start[:10]), grain, language)
+    return f"{name} год" if language == "ru" and grain != "month" else name
+
+
+def _span(start: str, end: str, language: Language) -> str:
+    """A period by its name, or by its first and last day."""
+    grain = whole_period(start, end)
+    if grain:
+        return _named(start, grain, language)
+    last = (date.fromisoformat(end[:10]) - timedelta(days=1)).isoformat()
+    return last if last == start else SAID[language]["span"].format(start, last)
+
+
+def _part(unit: str, given: Scalar, language: Language) -> str | None:
+    names = {"weekday": WEEKDAYS, "month": MONTHS}.get(unit)
+    if names is None or not isinstance(given, int | float) or given not in range(1, len(names[language]) + 1):
+        return None
+    return names[language][int(given) - 1]
+
+
+def _list(items: Sequence[str], language: Language) -> str:
+    return SAID[language]["and"].join(filter(None, (", ".join(items[:-1]), items[-1])))
