@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
+from groundplan.errors import SourceError
+from groundplan.sources.tables.files.csv_dialect import UTF8, Dialect, encoding_of, find_dialect
+from groundplan.sources.tables.files.naming import Notes, column_names
 from groundplan.sources.tables.files.quoting import arguments, quoted
 
-SEPARATORS = ",;\t|"
-UTF8 = "utf-8-sig"
-OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such byte runs are words in Cyrillic and rare in Latin text
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
 
+TYPES = ("BOOLEAN", "BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR")  # 3:45 may be a length: text
 
-def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+
+def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Notes:
     """Creates the table; a file that DuckDB cannot read strictly is first rewritten as rectangular UTF-8."""
     try:
-        _create(connection, path, name)
+        return _create(connection, path, name, find_dialect(path))
     except duckdb.InvalidInputException:
         with TemporaryDirectory(prefix="groundplan-") as folder:
             tidy = Path(folder) / "rows.csv"
             _tidy(path, tidy)
-            _create(connection, tidy, name)
+            return _create_tidy(connection, tidy, name)
 
 
-def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    options = _options(connection, path)
+def _create_tidy(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Notes:
+    """Where DuckDB still cannot guess the types, all columns are text."""
+    dialect = find_dialect(path)
+    try:
+        return _create(connection, path, name, dialect)
+    except duckdb.InvalidInputException:
+        names, notes = column_names(dialect.first)
+        columns = dict.fromkeys(names, "VARCHAR")
+        options = {"delim": ",", "quote": '"', "escape": '"', "header": True, "auto_detect": False, "columns": columns}
+        _read(connection, path, name, options)
+        return notes
+
+
+def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str, dialect: Dialect) -> Notes:
+    options = _options(connection, path, dialect)
+    header = dialect.has_titles or _has_header(connection, path, options)
+    names, notes = column_names(dialect.first if header else [""] * len(dialect.first))
+    options |= {"header": header, "names": names}
     try:
         _read(connection, path, name, options)
     except duckdb.ConversionException:  # a type was guessed wrongly from the first rows
@@ -40,6 +57,12 @@ def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Non
     unsure = _unsure_dates(connection, path, name, options)
     if unsure:
         _read(connection, path, name, {**options, "types": dict.fromkeys(unsure, "VARCHAR")})
+    return notes
+
+
+def _has_header(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> bool:
+    sql = f"SELECT HasHeader FROM sniff_csv({arguments(path, options)})"  # noqa: S608 - quoted
+    return connection.execute(sql).fetchone() == (True,)
 
 
 def _unsure_dates(
@@ -64,27 +87,17 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options:
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
 
 
-def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
+def _options(connection: duckdb.DuckDBPyConnection, path: Path, dialect: Dialect) -> dict[str, Any]:
     """Explicit options: by itself, the sniffer may silently skip ragged lines or drop rows as comments."""
-    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": ""}
-    separator = _separator(path)
-    if separator is None:
+    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": "", "auto_type_candidates": TYPES}
+    if dialect.separator is None:
         return options
-    options["delim"] = separator
-    if separator == ",":
+    options["delim"] = dialect.separator
+    if dialect.separator == ",":
         return options
     with_comma = {**options, "decimal_separator": ","}
     more = _numbers(connection, path, with_comma) > _numbers(connection, path, options)
     return with_comma if more else options
-
-
-def _separator(path: Path) -> str | None:
-    """The most frequent separator in the header, outside quotes."""
-    with path.open("rb") as file:
-        header = file.readline(100_000)
-    text = re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))
-    best = max(SEPARATORS, key=text.count)
-    return best if best in text else None
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> int:
@@ -94,26 +107,31 @@ def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping
 
 
 def _tidy(path: Path, target: Path) -> None:
+    """The same cells with one kind of line end: DuckDB reads no file that has two."""
     width = max((len(row) for row in _rows(path)), default=0)
     with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_MINIMAL)
+        writer = csv.writer(file, lineterminator="\n")
         for row in _rows(path):
-            writer.writerow([*row, *[""] * (width - len(row))])
+            cells = ["\n".join(cell.splitlines()) if "\r" in cell else cell for cell in row]
+            writer.writerow([*cells, *[""] * (width - len(row))])
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
     with path.open("rb") as raw:
-        telling = next((line for line in raw if _encoding(line) != UTF8), b"")
-    encoding, separator = _encoding(telling), _separator(path) or ","
-    with path.open(encoding=encoding, newline="") as file:
-        yield from (row for row in csv.reader(file, delimiter=separator) if row)
+        telling = next((line for line in raw if encoding_of(line) != UTF8), b"")
+    separator = find_dialect(path).separator or ","
+    row, started, ended, seen = [""], 1, 0, [""]
+    with path.open(encoding=encoding_of(telling), newline="") as file:
+        reader = csv.reader(_remembered(file, seen), delimiter=separator)
+        for row in reader:
+            started, ended = ended + 1, reader.line_num
+            if row:
+                yield row
+    if "\n" in "".join(row[-1:]) and not seen[0].rstrip().endswith('"'):
+        raise SourceError(f"{path}: a quote in line {started} is never closed; close it, or write it twice")
 
 
-def _encoding(sample: bytes) -> str:
-    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    try:
-        sample.decode(UTF8)
-    except UnicodeDecodeError:
-        return "cp1251" if OLD_CYRILLIC.search(sample) else "latin-1"
-    return UTF8
+def _remembered(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for line in lines:
+        seen[0] = line
+        yield line
