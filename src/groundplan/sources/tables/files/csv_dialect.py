@@ -25,6 +25,11 @@ class Dialect:
     first: Sequence[str]  # the cells of the first row
     has_titles: bool  # the first row names the columns; if False, DuckDB decides
 
+    @property
+    def has_comma_decimals(self) -> bool:
+        """Semicolons separate where commas stand before decimals, so that no point is taken for one unseen."""
+        return self.separator == ";"
+
 
 def find_dialect(path: Path) -> Dialect:
     text = _sample(path)

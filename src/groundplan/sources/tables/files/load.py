@@ -23,12 +23,12 @@ from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
 from groundplan.sources.tables.files.csv import read_csv
 from groundplan.sources.tables.files.excel import read_excel
-from groundplan.sources.tables.files.naming import Notes, column_names
+from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
-from groundplan.sources.tables.files.text_numbers import convert_text_numbers
+from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"3/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"4/{duckdb.__version__}"  # change it when the same file would load differently
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -98,9 +98,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
         try:
             for wanted, fill in READERS[path.suffix.lower()](connection, path):
                 name = safe_name(wanted, taken)
-                notes = fill(name)
-                convert_text_numbers(connection, name)
-                write_notes(connection, name, notes)
+                write_notes(connection, name, fill(name))
                 taken.add(name)
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             why = str(error).strip().partition(chr(10))[0]
@@ -120,13 +118,17 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     titles = parquet.read_schema(path).names
-    yield path.stem, lambda name: _create(connection, name, f"read_parquet({arguments(path, {})})", titles)
+    rows = f"read_parquet({arguments(path, {})})"
+    yield path.stem, lambda name: joined(_create(connection, name, rows, titles), convert_text(connection, name))
 
 
 def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    def store(rows: pa.Table, name: str) -> Notes:
+        return joined(_store(connection, rows, name), convert_text(connection, name))
+
     sheets = read_excel(path)
     for sheet, rows in sheets.items():
-        yield path.stem if len(sheets) == 1 else sheet, partial(_store, connection, rows)
+        yield path.stem if len(sheets) == 1 else sheet, partial(store, rows)
 
 
 READERS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, Path], Iterable[Table]]] = {

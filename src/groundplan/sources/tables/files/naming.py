@@ -28,6 +28,12 @@ def column_names(titles: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return names, notes
 
 
+def joined(*all_notes: Notes) -> dict[str, str]:
+    """The notes of several steps; a column may have one from each."""
+    names = dict.fromkeys(name for notes in all_notes for name in notes)
+    return {name: "; ".join(notes[name] for notes in all_notes if name in notes) for name in names}
+
+
 def _numbered(wanted: str, taken: set[str]) -> str:
     name, number = wanted[:LONGEST_NAME], 0
     while name.lower() in taken:
