@@ -22,6 +22,7 @@ class Column(Contract):
     kind: ColumnKind
     role: Role
     description: Text = ""
+    note: Text = ""  # what loading changed: the name, or how the values are written
     unit: str | None = None
     cardinality: int | None = None
     nulls: int | None = None

@@ -263,7 +263,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa or workflow.")],
+    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa, webtables or workflow.")],
     folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
     json: JsonOption = False,
     sample: Annotated[

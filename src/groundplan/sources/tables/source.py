@@ -23,8 +23,9 @@ from groundplan.sources.tables.engine.executing import Executor, Fetched, Work
 from groundplan.sources.tables.engine.guest_tables import GuestTables
 from groundplan.sources.tables.engine.handle import Handle, Params, arranged, handle_on
 from groundplan.sources.tables.engine.values import cell
+from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine
-from groundplan.sources.tables.schema.describe import describe
+from groundplan.sources.tables.schema.describe import describe, with_notes
 from groundplan.sources.tables.schema.distinct import find_values
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
 from groundplan.sources.tables.tools.shape import join_tables
@@ -47,6 +48,7 @@ class Tables:
         self._workers = Workers(name, THREADS)
         self._handles: dict[str, Handle] = {}
         self._schema: SourceSchema | None = None
+        self._notes = load_notes(engine.backend)
         self._describing = threading.Lock()
         self._guests = GuestTables(self._executor, engine) if isinstance(engine, Scratch) else None
 
@@ -97,7 +99,8 @@ class Tables:
     def _described(self, scope: CancelScope) -> SourceSchema:
         with scope.holding(self._describing):
             if self._schema is None:
-                self._schema = describe(self.name, self.names, self._table, self._executor, scope)
+                described = describe(self.name, self.names, self._table, self._executor, scope)
+                self._schema = with_notes(described, self._notes)
             return self._schema
 
     def _values(self, question: str, scope: CancelScope) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -3,43 +3,100 @@
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
+from groundplan.errors import SourceError
+from groundplan.sources.tables.files.csv_dialect import UTF8, Dialect, encoding_of, find_dialect
+from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.quoting import arguments, quoted
+from groundplan.sources.tables.files.text_values import convert_text
 
-SEPARATORS = ",;\t|"
-UTF8 = "utf-8-sig"
-OLD_CYRILLIC = re.compile(rb"[\xc0-\xff]{3}")  # such byte runs are words in Cyrillic and rare in Latin text
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
+TYPES = ("BOOLEAN", "BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR")  # 3:45 may be a length: text
+EXACT = 2**53  # from here on, DOUBLE does not hold every whole number
+SNIFFED = 20_480  # rows from which DuckDB guesses types
 
 
-def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Notes:
     """Creates the table; a file that DuckDB cannot read strictly is first rewritten as rectangular UTF-8."""
+    dialect = find_dialect(path)
+    types = [type_ for type_ in TYPES if type_ != "DOUBLE" or not dialect.has_comma_decimals]
     try:
-        _create(connection, path, name)
+        notes = _create(connection, path, name, dialect, types)
     except duckdb.InvalidInputException:
         with TemporaryDirectory(prefix="groundplan-") as folder:
             tidy = Path(folder) / "rows.csv"
             _tidy(path, tidy)
-            _create(connection, tidy, name)
+            notes = _create_tidy(connection, tidy, name, types)
+    return joined(notes, convert_text(connection, name, dialect.has_comma_decimals))
 
 
-def _create(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    options = _options(connection, path)
+def _create_tidy(connection: duckdb.DuckDBPyConnection, path: Path, name: str, types: Sequence[str]) -> Notes:
+    """Where DuckDB still cannot guess the types, all columns are text."""
+    dialect = find_dialect(path)
+    try:
+        return _create(connection, path, name, dialect, types)
+    except duckdb.InvalidInputException:
+        names, notes = column_names(dialect.first)
+        columns = dict.fromkeys(names, "VARCHAR")
+        options = {"delim": ",", "quote": '"', "escape": '"', "header": True, "auto_detect": False, "columns": columns}
+        _read(connection, path, name, options)
+        return notes
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, path: Path, name: str, dialect: Dialect, types: Sequence[str]
+) -> Notes:
+    options = _options(dialect, types)
+    header = dialect.has_titles or _has_header(connection, path, options)
+    names, notes = column_names(dialect.first if header else [""] * len(dialect.first))
+    options |= {"header": header, "names": names}
     try:
         _read(connection, path, name, options)
     except duckdb.ConversionException:  # a type was guessed wrongly from the first rows
         options = {**options, "sample_size": -1}
         _read(connection, path, name, options)
-    unsure = _unsure_dates(connection, path, name, options)
+    unsure = [*_unsure_dates(connection, path, name, options), *_misread(connection, path, name, options)]
     if unsure:
         _read(connection, path, name, {**options, "types": dict.fromkeys(unsure, "VARCHAR")})
+    return notes
+
+
+def _options(dialect: Dialect, types: Sequence[str]) -> dict[str, Any]:
+    """Explicit options: by itself, the sniffer may silently skip ragged lines or drop rows as comments."""
+    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": "", "auto_type_candidates": types}
+    return options if dialect.separator is None else {**options, "delim": dialect.separator}
+
+
+def _has_header(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> bool:
+    sql = f"SELECT HasHeader FROM sniff_csv({arguments(path, options)})"  # noqa: S608 - quoted
+    return connection.execute(sql).fetchone() == (True,)
+
+
+def _misread(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> list[str]:
+    """Columns that DuckDB reads as other numbers than the file has: 1.5 as 2, 007 as 7, or long ids as fractions."""
+    (count,) = connection.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone() or (0,)  # noqa: S608 - quoted
+    types = {column: type_ for column, type_, *_ in connection.execute(f"DESCRIBE {quoted(name)}").fetchall()}
+    long = {c: f"abs({quoted(c)}) >= {EXACT}" for c, type_ in types.items() if type_ == "DOUBLE"}
+    found = _holding(connection, quoted(name), long)
+    if count <= SNIFFED:  # DuckDB has seen all rows before it chose the types
+        return found
+    whole = [c for c, type_ in types.items() if type_ == "BIGINT"]
+    changed = {c: f"CAST(TRY_CAST({quoted(c)} AS BIGINT) AS VARCHAR) <> {quoted(c)}" for c in whole}
+    return found + _holding(connection, f"read_csv({arguments(path, {**options, 'all_varchar': True})})", changed)
+
+
+def _holding(connection: duckdb.DuckDBPyConnection, rows: str, conditions: Mapping[str, str]) -> list[str]:
+    """The keys of the conditions that hold for some row."""
+    if not conditions:
+        return []
+    wanted = ", ".join(f"bool_or({condition})" for condition in conditions.values())
+    found = connection.execute(f"SELECT {wanted} FROM {rows}").fetchone()  # noqa: S608 - quoted
+    return [key for key, holds in zip(conditions, found or (), strict=True) if holds]
 
 
 def _unsure_dates(
@@ -64,56 +121,32 @@ def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options:
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
 
 
-def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any]:
-    """Explicit options: by itself, the sniffer may silently skip ragged lines or drop rows as comments."""
-    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": ""}
-    separator = _separator(path)
-    if separator is None:
-        return options
-    options["delim"] = separator
-    if separator == ",":
-        return options
-    with_comma = {**options, "decimal_separator": ","}
-    more = _numbers(connection, path, with_comma) > _numbers(connection, path, options)
-    return with_comma if more else options
-
-
-def _separator(path: Path) -> str | None:
-    """The most frequent separator in the header, outside quotes."""
-    with path.open("rb") as file:
-        header = file.readline(100_000)
-    text = re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))
-    best = max(SEPARATORS, key=text.count)
-    return best if best in text else None
-
-
-def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> int:
-    types = "SELECT list_transform(Columns, lambda c: c.type)"
-    found = connection.execute(f"{types} FROM sniff_csv({arguments(path, options)})").fetchone()
-    return sum(type_.startswith(NUMBERS) for type_ in found[0]) if found else 0
-
-
 def _tidy(path: Path, target: Path) -> None:
+    """The same cells with one kind of line end: DuckDB reads no file that has two."""
     width = max((len(row) for row in _rows(path)), default=0)
     with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_MINIMAL)
+        writer = csv.writer(file, lineterminator="\n")
         for row in _rows(path):
-            writer.writerow([*row, *[""] * (width - len(row))])
+            cells = ["\n".join(cell.splitlines()) if "\r" in cell else cell for cell in row]
+            writer.writerow([*cells, *[""] * (width - len(row))])
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
     with path.open("rb") as raw:
-        telling = next((line for line in raw if _encoding(line) != UTF8), b"")
-    encoding, separator = _encoding(telling), _separator(path) or ","
-    with path.open(encoding=encoding, newline="") as file:
-        yield from (row for row in csv.reader(file, delimiter=separator) if row)
+        telling = next((line for line in raw if encoding_of(line) != UTF8), b"")
+    separator = find_dialect(path).separator or ","
+    row, started, ended, seen = [""], 1, 0, [""]
+    with path.open(encoding=encoding_of(telling), newline="") as file:
+        reader = csv.reader(_remembered(file, seen), delimiter=separator)
+        for row in reader:
+            started, ended = ended + 1, reader.line_num
+            if row:
+                yield row
+    if "\n" in "".join(row[-1:]) and not seen[0].rstrip().endswith('"'):
+        raise SourceError(f"{path}: a quote in line {started} is never closed; close it, or write it twice")
 
 
-def _encoding(sample: bytes) -> str:
-    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    try:
-        sample.decode(UTF8)
-    except UnicodeDecodeError:
-        return "cp1251" if OLD_CYRILLIC.search(sample) else "latin-1"
-    return UTF8
+def _remembered(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for line in lines:
+        seen[0] = line
+        yield line

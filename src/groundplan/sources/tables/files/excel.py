@@ -14,7 +14,7 @@ from groundplan.errors import SourceError
 
 
 def read_excel(path: Path) -> dict[str, pa.Table]:
-    """Sheets by name, in the workbook's order."""
+    """Sheets by name, in the workbook's order, with the titles of their columns as they are."""
     try:
         workbook = CalamineWorkbook.from_path(path)
         sheets = {name: workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names}
@@ -35,22 +35,7 @@ def _table(rows: Sequence[Sequence[Any]]) -> pa.Table | None:
         if title not in ("", None) or any(row[place] not in ("", None) for row in body)
     ]
     arrays = [_array([row[place] for row in body]) for place in places]
-    return pa.table(arrays, names=_names([header[place] for place in places]))
-
-
-def _names(titles: Sequence[Any]) -> list[str]:
-    """The titles of the sheet; an empty title is named by its position, a repeated one is numbered."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for place, title in enumerate(titles):
-        plain = _text(title) or f"column{place}"
-        name, number = plain, 0
-        while name.lower() in taken:
-            number += 1
-            name = f"{plain}_{number}"
-        taken.add(name.lower())
-        names.append(name)
-    return names
+    return pa.table(arrays, names=[_text(header[place]) for place in places])
 
 
 def _array(values: Sequence[Any]) -> pa.Array:

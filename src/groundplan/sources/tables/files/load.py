@@ -13,19 +13,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 import pyarrow as pa
+from pyarrow import parquet
 
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
 from groundplan.sources.tables.files.csv import read_csv
 from groundplan.sources.tables.files.excel import read_excel
+from groundplan.sources.tables.files.naming import Notes, column_names, joined
+from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
-from groundplan.sources.tables.files.text_numbers import convert_text_numbers
+from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"2/{duckdb.__version__}"  # change it when the same file would load differently
-LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
+LOADER = f"4/{duckdb.__version__}"  # change it when the same file would load differently
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -86,7 +89,6 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
         part = Path(folder) / "part.duckdb"
         with duckdb.connect(str(part), config=SETTINGS) as connection:
             fill(connection)
-            _shorten_names(connection)
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
@@ -96,17 +98,17 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
         try:
             for wanted, fill in READERS[path.suffix.lower()](connection, path):
                 name = safe_name(wanted, taken)
-                fill(name)
-                convert_text_numbers(connection, name)
+                write_notes(connection, name, fill(name))
                 taken.add(name)
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
-            raise SourceError(f"{path}: cannot be read: {str(error).strip().partition(chr(10))[0]}") from error
+            why = str(error).strip().partition(chr(10))[0]
+            raise SourceError(f"{path}: cannot be read: {why}; save it again from the program that wrote it") from error
     if not taken:
         raise SourceError(f"{paths[0]}: is empty and has no table")
 
 
-Table = tuple[str, Callable[[str], object]]
-"""The preferred name of a table, and a function that creates it under its final name."""
+Table = tuple[str, Callable[[str], Notes]]
+"""The preferred name of a table, and a function that creates it under its final name and returns notes on columns."""
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
@@ -115,16 +117,18 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
-    yield (
-        path.stem,
-        lambda name: connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_parquet({arguments(path, {})})"),
-    )
+    titles = parquet.read_schema(path).names
+    rows = f"read_parquet({arguments(path, {})})"
+    yield path.stem, lambda name: joined(_create(connection, name, rows, titles), convert_text(connection, name))
 
 
 def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    def store(rows: pa.Table, name: str) -> Notes:
+        return joined(_store(connection, rows, name), convert_text(connection, name))
+
     sheets = read_excel(path)
     for sheet, rows in sheets.items():
-        yield path.stem if len(sheets) == 1 else sheet, partial(_store, connection, rows)
+        yield path.stem if len(sheets) == 1 else sheet, partial(store, rows)
 
 
 READERS: Mapping[str, Callable[[duckdb.DuckDBPyConnection, Path], Iterable[Table]]] = {
@@ -140,30 +144,33 @@ def _load_frames(connection: duckdb.DuckDBPyConnection, frames: Mapping[str, obj
     for given, frame in frames.items():
         name = safe_name(given, taken)
         try:
-            _store(connection, _storable(frame), name)
+            write_notes(connection, name, _store(connection, _storable(frame), name))
         except (duckdb.Error, pa.ArrowException, TypeError, ValueError) as error:
             raise SourceError(f"the frame {given!r} cannot be read: {error}") from error
         taken.add(name)
 
 
-def _storable(frame: object) -> object:
+def _storable(frame: object) -> Any:
     """pandas frames are passed unchanged: DuckDB reads columns of Python objects, which Arrow refuses."""
     return frame if type(frame).__module__.startswith("pandas") else pa.table(frame)
 
 
-def _store(connection: duckdb.DuckDBPyConnection, rows: object, name: str) -> None:
+def _store(connection: duckdb.DuckDBPyConnection, rows: Any, name: str) -> Notes:
+    titles = [str(title) for title in (rows.column_names if isinstance(rows, pa.Table) else rows.columns)]
+    if isinstance(rows, pa.Table):
+        rows = rows.rename_columns([str(place) for place in range(len(titles))])  # DuckDB refuses repeated names
     connection.register("rows_to_store", rows)
-    connection.execute(f"CREATE TABLE {quoted(name)} AS FROM rows_to_store")
-    connection.unregister("rows_to_store")
+    try:
+        return _create(connection, name, "rows_to_store", titles)
+    finally:
+        connection.unregister("rows_to_store")
 
 
-def _shorten_names(connection: duckdb.DuckDBPyConnection) -> None:
-    long = connection.execute(
-        f"SELECT table_name, column_name FROM duckdb_columns() WHERE length(column_name) > {LONGEST_NAME}"  # noqa: S608
-    ).fetchall()
-    for number, (table, column) in enumerate(long):
-        short = f"{column[: LONGEST_NAME - 6]}~{number}"
-        connection.execute(f"ALTER TABLE {quoted(table)} RENAME {quoted(column)} TO {quoted(short)}")
+def _create(connection: duckdb.DuckDBPyConnection, name: str, rows: str, titles: Sequence[str]) -> Notes:
+    names, notes = column_names(titles)
+    listed = ", ".join(map(quoted, names))
+    connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {rows} AS given({listed})")
+    return notes
 
 
 def _supported() -> str:

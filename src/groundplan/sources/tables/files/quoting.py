@@ -5,7 +5,7 @@ A value passed as a parameter would do the same, but makes DuckDB import pandas:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
 def quoted(name: str) -> str:
@@ -20,6 +20,8 @@ def literal(value: object) -> str:
             return str(value)
         case Mapping():
             return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+        case Sequence():
+            return "[" + ", ".join(map(literal, value)) + "]"
     raise TypeError(f"{type(value).__name__} has no literal here")
 
 

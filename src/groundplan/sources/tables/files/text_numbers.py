@@ -1,41 +1,111 @@
-"""Numbers that a file writes as text become numbers: `1,234.50`, `12 345,50`, `€ 5`, `12%`."""
+"""Numbers written as text: `1,234.50`, `12 345,50`, `€ 5`, `12%`, `$1.2M`."""
 
 from __future__ import annotations
 
-import duckdb
+from dataclasses import dataclass
 
-from groundplan.sources.tables.files.quoting import literal, quoted
+from groundplan.sources.tables.files.quoting import literal
+from groundplan.sources.tables.files.text_cells import Cells, Written
 
-CURRENCY = "[€$£¥₽]"
-WHOLE = r"(0|[1-9]\d*|[1-9]\d{0,2}(%s\d{3})+)"  # no leading zeros: `007` is a code
-ENGLISH = WHOLE % "," + r"(\.\d+)?"
-CONTINENTAL = WHOLE % "[ \u00a0\u202f.]" + r"(,\d+)?"
-FORMATS = ((ENGLISH, ",", "."), (CONTINENTAL, " \u00a0\u202f.", ","))
-"""How numbers are written, what separates thousands, and what stands before decimals."""
-
-
-def convert_text_numbers(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Every text column of which all values are numbers in one format."""
-    described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
-    for column in [name for name, type_, *_ in described if type_ == "VARCHAR"]:
-        for pattern, separators, decimal in FORMATS:
-            if _is_written_so(connection, table, column, pattern):
-                _convert(connection, table, column, separators, decimal)
-                break
+SPACE = "[ \u00a0\u202f]"
+MONEY = r"(?:US\$|[€$£¥₽₹₴₺₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|RUB|руб\.?)"
+WORD = r"(?:thousand|million|billion|тыс\.?|млн\.?|млрд\.?)"
+LETTER = r"(?:[kKmMbB]|mn|bn)"  # only beside a currency: `5K` may be a race
+SCALES = (("1e3", r"(?i)\dk|thousand|тыс"), ("1e6", r"(?i)\dm|million|млн"), ("1e9", r"(?i)\db|billion|млрд"))
+CORE = r"\.?\d(?:[\d.,'’ \x{a0}\x{202f}]*\d)?(?:[eE][-+]?\d+)?"  # the digits with their separators
+MOST_DIGITS = 18  # of a BIGINT
 
 
-def _is_written_so(connection: duckdb.DuckDBPyConnection, table: str, column: str, pattern: str) -> bool:
-    whole = f"[-+]?({CURRENCY}\\s*)?[-+]?{pattern}\\s*({CURRENCY}|%)?"
-    value = f"trim({quoted(column)})"
-    found = connection.execute(
-        f"SELECT count({value}) FILTER ({value} <> ''), "  # noqa: S608 - quoted
-        f"count(*) FILTER (regexp_full_match({value}, {literal(whole)})) FROM {quoted(table)}"
-    ).fetchone()
-    return found is not None and found[0] > 0 and found[0] == found[1]
+@dataclass(frozen=True)
+class Format:
+    separators: str  # between thousands
+    decimal: str
+    example: str  # for the note
+
+    @property
+    def pattern(self) -> str:
+        """A whole value. A number with leading zeros is a code."""
+        between = f"[{self.separators}]"
+        whole = rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:{between}\d{{3}})+)"
+        number = rf"{whole}(?:[{self.decimal}]\d+)?"
+        if self.decimal == ".":
+            number = rf"(?:{number}|\.\d+|\d+\.\d+[eE][-+]?\d+|\d+[eE][-+]\d+)"
+        sign = "[-−]?" if " " in self.separators else "[-+−]?"  # `+49 123 456` is a phone number
+        amount = rf"{sign}(?:{MONEY}{SPACE}?)?{sign}{number}(?:{SPACE}?{WORD})?(?:{SPACE}?(?:{MONEY}|%))?"
+        short = rf"{sign}{MONEY}{SPACE}?{sign}{number}{LETTER}"
+        return f"{amount}|{short}"
 
 
-def _convert(connection: duckdb.DuckDBPyConnection, table: str, column: str, separators: str, decimal: str) -> None:
-    dropped = literal(f"[{separators}€$£¥₽%+\\s]")
-    digits = f"regexp_replace({quoted(column)}, {dropped}, '', 'g')"
-    number = f"nullif(replace({digits}, {literal(decimal)}, '.'), '')"
-    connection.execute(f"ALTER TABLE {quoted(table)} ALTER {quoted(column)} TYPE DOUBLE USING CAST({number} AS DOUBLE)")
+FORMATS = (
+    Format(",", ".", "1,234.50"),
+    Format(" \u00a0\u202f", ".", "1 234.50"),
+    Format("'’", ".", "1'234.50"),
+    Format(" \u00a0\u202f", ",", "1 234,50"),
+    Format(".", ",", "1.234,50"),
+)
+
+
+def may_be_either(cells: Cells, fitting: list[Format]) -> bool:
+    """Whether the formats read the values differently: `1,234` is 1234 or 1.234."""
+    return len({form.decimal for form in fitting}) > 1 and has_separators(cells)
+
+
+def has_separators(cells: Cells) -> bool:
+    (found,) = cells.ask([r"bool_or(regexp_matches(v, '\d[.,]|[.,]\d'))"])
+    return bool(found)
+
+
+def as_numbers(cells: Cells, form: Format) -> Written | None:
+    """How to convert the values; None if they look like phone numbers, addresses or long ids."""
+    digits = f"regexp_extract(v, {literal(CORE)})"
+    money = f"regexp_extract(v, {literal(MONEY)})"
+    bare = _without(digits, form.separators)
+    scaled = " OR ".join(f"regexp_matches(v, {literal(pattern)})" for _, pattern in SCALES)
+    total, percents, currencies, currency, scales, parts, longest, *sizes = cells.ask(
+        [
+            "count(*)",
+            "count(*) FILTER (contains(v, '%'))",
+            f"count(DISTINCT {money}) FILTER ({money} <> '')",
+            f"max({money})",
+            f"count(*) FILTER ({scaled})",
+            f"count(*) FILTER (contains({bare}, {literal(form.decimal)}) OR regexp_matches(v, '\\d[eE][-+]?\\d'))",
+            f"max(length({bare}))",
+            f"min(length({digits}) - length({bare}))",
+            f"max(length({digits}) - length({bare}))",
+            f"min(length({digits}))",
+            f"max(length({digits}))",
+        ]
+    )
+    if percents not in (0, total) or currencies > 1:
+        return Written("VARCHAR", "v", "text: the values have different units")
+    plain = not percents and not currencies and not scales
+    if not parts and (longest > MOST_DIGITS or (plain and _looks_like_phone(form, *sizes))):
+        return None
+    type_ = "DOUBLE" if parts or scales else "BIGINT"
+    if plain:  # much faster than to look for the digits
+        value = f"CAST({_pointed(_without('v', form.separators + '+'), form)} AS {type_})"
+    else:
+        value = f"CAST({_pointed(bare, form)} AS {type_}) * CASE WHEN regexp_matches(v, '^\\D*[-−]') THEN -1 ELSE 1 END"
+    if scales:
+        cases = " ".join(f"WHEN regexp_matches(v, {literal(pattern)}) THEN {factor}" for factor, pattern in SCALES)
+        value = f"round({value} * CASE {cases} ELSE 1 END, 6)"
+    unit = " in percent" if percents else f" in {currency}" if currency else ""
+    return Written(type_, value, f"text such as {form.example}, read as numbers{unit}")
+
+
+def _without(text: str, characters: str) -> str:
+    for character in characters:
+        text = f"replace({text}, {literal(character)}, '')"
+    return text
+
+
+def _pointed(text: str, form: Format) -> str:
+    """As DuckDB writes a number."""
+    return f"replace(replace({text}, {literal(form.decimal)}, '.'), '−', '-')"
+
+
+def _looks_like_phone(form: Format, fewest: int, most: int, shortest: int, longest: int) -> bool:
+    """All values have the same form: `601 234 567`, or four parts with dots."""
+    if " " in form.separators:
+        return fewest == most >= 2 and shortest == longest
+    return form.separators == "." and fewest == most == 3

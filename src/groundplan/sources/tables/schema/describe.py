@@ -48,6 +48,19 @@ def describe(
     )
 
 
+def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> SourceSchema:
+    """The schema with the notes from loading, by table and column."""
+
+    def noted(column: Column, known: Mapping[str, str]) -> Column:
+        return column.model_copy(update={"note": known[column.name][:2_000]}) if column.name in known else column
+
+    def annotated(table: Table) -> Table:
+        known = notes.get(table.name, {})
+        return table.model_copy(update={"columns": tuple(noted(column, known) for column in table.columns)})
+
+    return schema.model_copy(update={"tables": tuple(map(annotated, schema.tables))})
+
+
 def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask) -> Table:
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:

@@ -1,0 +1,31 @@
+"""Notes on what loading changed, kept with the loaded table as comments on its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+
+from groundplan.sources.tables.files.naming import Notes
+from groundplan.sources.tables.files.quoting import literal, quoted
+
+MARK = "loaded: "  # a comment without it is the owner's
+
+
+def write_notes(connection: duckdb.DuckDBPyConnection, table: str, notes: Notes) -> None:
+    for column, note in notes.items():
+        connection.execute(f"COMMENT ON COLUMN {quoted(table)}.{quoted(column)} IS {literal(MARK + note)}")
+
+
+def load_notes(backend: Any) -> Mapping[str, Notes]:
+    """The notes by table and column; only DuckDB, into which files are loaded, has any."""
+    if backend.name != "duckdb":
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    rows = backend.con.execute(
+        f"SELECT table_name, column_name, comment FROM duckdb_columns() WHERE comment LIKE {literal(MARK + '%')}"  # noqa: S608
+    ).fetchall()
+    for table, column, comment in rows:
+        found.setdefault(table, {})[column] = comment.removeprefix(MARK)
+    return found

@@ -1,0 +1,47 @@
+"""The `webtables` suite: what counts as right, wrong, refused and unopened, on two small tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groundplan.errors import UsageError
+from groundplan.evaluation.suites.webtables import evaluate
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/boats.csv").write_text('Harbour,Boats\nNorth,"1,200"\nSouth,300\nNorth,-\n')
+    (tmp_path / "tables/broken.csv").write_text('a,b\n1,"x\n')
+    asked = [
+        ("total boats", "boats", ["1,500"]),
+        ("total boats by harbour", "boats", ["North", "South"]),
+        ("total boats", "boats", ["7"]),
+        ("how many flurbs swim in the moonlight", "boats", ["2"]),
+        ("how many rows are there?", "broken", ["1"]),
+    ]
+    lines = [
+        json.dumps({"id": str(number), "question": question, "table": table, "answers": answers})
+        for number, (question, table, answers) in enumerate(asked)
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+def silent(done: int, total: int) -> None:
+    assert 0 < done <= total
+
+
+def test_each_end_is_counted(folder: Path) -> None:
+    report = evaluate(folder, None, silent)
+    assert (report.suite, report.n) == ("webtables", 5)
+    assert report.scores == {"right": 0.4, "wrong": 0.2, "refused": 0.2, "asked": 0.0, "unopened": 0.2}
+    assert [(miss.id, miss.why) for miss in report.misses] == [("2", "wrong"), ("3", "refused"), ("4", "unopened")]
+
+
+def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"name a folder with questions.jsonl and tables"):
+        evaluate(tmp_path, None, silent)
