@@ -598,6 +598,9 @@ class Assembly:
 
     def _ranking(self) -> None:
         for item in self.all("by_measure"):
+            if self.rank is None and self.all("compared"):  # compare the west and the east by revenue
+                self._compared_by(item)
+                continue
             if self.rank is None or (self.rank[0].by is not None and not self._same_by(self.rank[0].by, item.value)):
                 raise Unfit("by what no ranking goes")
             self.rank = (replace(self.rank[0], by=item.value, judged=False), (*self.rank[1], *self.take(item)))  # type: ignore[arg-type]
@@ -665,6 +668,12 @@ class Assembly:
             within=tuple(g.name for g in within_groups),
         )
         self.order_items = items
+
+    def _compared_by(self, item: Item) -> None:
+        made = self.builders.measured(item.value)
+        if made is None:
+            raise Unfit("compared by no number")
+        self.measures.append((made, self.take(item)))
 
     def _names_several(self, item: Item) -> bool:
         """The noun behind top or best is a plural."""
@@ -772,6 +781,11 @@ class Assembly:
             and by.expression.function not in ("max", "min")
         ):
             raise Unfit("rows have no averages")
+        for measure, more in self.measures:  # what is said beside it is shown
+            if measure.base is not None and measure.base.column is not None and measure.usual:
+                self.show.append((measure.base.name, more))
+            elif not isinstance(by, Measure) or measure.expression != by.expression:
+                raise Unfit("rows have no such number")
         names = [c.name for c in self.meanings.name_columns(self.meanings.entities[0])]
         keys = [key[0] for key in self.meanings.table.keys if len(key) == 1]
         shown = [*names[:3]] or keys[:1]
@@ -908,6 +922,8 @@ class Assembly:
     def _counting(self) -> None:
         counts = [item for item in self.all("count") if item not in self.used]
         things = [item for item in self.all("thing") if item not in self.used]
+        if any(self._rows_before(item) for item in counts):
+            raise Unfit("rows and a count")
         if counts and (self.columns or (self.order_items and self.rank and self.rank[0].limit is not None)):
             raise Unfit("counts and lists")
         if len({t.value for t in things}) > 1:
@@ -1203,6 +1219,13 @@ class Assembly:
         things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
         if things and any(word.lower in ("never", "always", "никогда") for word in self.words):
             raise Unfit("never, of things with several rows each")
+        if self.all("who") and not (self.groups or self.columns):
+            raise Unfit("who, of nobody")
+        for measure, _ in self.measures:
+            match measure.expression:
+                case Aggregate(function="count_distinct", of=Column(name=name)):
+                    if any(c.column == name and len(c.values) == 1 and not c.negated for c, _ in self.conditions):
+                        raise Unfit("how many different ones of one")
         if self.all("fresh") and not any(c.date for c, _ in self.conditions):
             raise Unfit("new since when?")
         if self.all("compared") and not (self.groups or self.sides or len(self.measures) > 1):

@@ -201,6 +201,8 @@ class Builders:
             return _aggregate("sum", value.expression)
         if isinstance(value, Field) and isinstance(value.expression, Elapsed):
             return _aggregate("sum", value.expression)
+        if isinstance(value, Field) and value.column and {*self.meanings.names[value.name]} & {*map(stem, SIZES)}:
+            return _aggregate("sum", value.expression)
         return None
 
     def number_of(self, entity: Entity) -> Expression:
@@ -330,6 +332,23 @@ class Builders:
         field = self.dimension("duration")
         made = self.in_span(span, field) if field is not None else None
         return self.function_of_field(function, made) if made is not None else None
+
+    def until_event(self, span: Span, event: Event) -> Field | None:
+        """Days to let, hours to answer: from the main date on."""
+        main = self.meanings.main_date
+        if main is None or main == event.column:
+            return None
+        made = Elapsed(start=Column(name=main.name), end=Column(name=event.column.name), unit=span.unit)
+        return Field(made, f"{span.unit}s until {event.column.name}", "rate")
+
+    def how_long_until(self, span: Span, event: Event) -> Measure | None:
+        made = self.until_event(span, event)
+        return self.usual(made) if made is not None else None
+
+    def event_within(self, event: Event, compare: Mark, number: Number, span: Span) -> Cond | None:
+        """Let within 30 days."""
+        made = self.until_event(span, event)
+        return self.compare_field(made, compare, number) if made is not None else None
 
     def days_late(self, span: Span, mark: Mark) -> Field | None:
         if self.meanings.lateness is None or mark.value != "late":
@@ -527,6 +546,8 @@ class Builders:
     def field_is_number(self, field: Field, number: Number) -> Cond | None:
         if field.meaning not in ("rate", "year") or field.column is None or (field.column.cardinality or 0) > 40:
             return None
+        if self.is_out_of_range(field, number.value):
+            return None
         return Cond(
             Compare(left=field.expression, operator="=", right=Constant(value=number.value)),
             field.name,
@@ -654,6 +675,11 @@ class Builders:
     def which(self, target: Target) -> Ask:
         return Ask(target)
 
+    def rank_all(self, target: Target, value: Any) -> Rank | None:
+        """Rank the agents by revenue: all of them."""
+        measure = self.measured(value)
+        return Rank("top", None, target, value if isinstance(value, Field) else measure) if measure else None
+
     def which_few(self, number: Number, target: Target) -> Ask | None:
         """Which five countries: a ranking says by what."""
         whole = number.value == int(number.value)
@@ -684,7 +710,8 @@ class Builders:
             amount = self.amount
             measure = self.usual(amount) if amount else None
             return Rank(mark.value, limit, target, measure) if measure else None
-        return Rank(mark.value, limit, target, None, judged=mark.kind == "judged" and number is None)
+        judged = mark.kind == "judged" or isinstance(target.value, Field)
+        return Rank(mark.value, limit, target, None, judged=judged and number is None)
 
     def dimension(self, kind: str) -> Field | None:
         """What an adjective compares by."""
@@ -824,6 +851,7 @@ def _negated(condition: Condition) -> Condition:
             return Not(part=condition)
 
 
+SIZES = ("sqm", "m2", "area", "kg", "km", "hours", "minutes", "miles", "litres", "площадь")
 LEVEL = re.compile(r"(\D*)(\d{1,4})")
 MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
 UNITS = {
@@ -885,6 +913,11 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("share", "share_word thing", "share_of_things 1", 0.3),
     ("measure", "count span field", "how_long 1 2", 0.4),
     ("measure", "count span function field", "how_long 1 3", 0.4),
+    ("measure", "count span until event", "how_long_until 1 3", 0.4),
+    ("measure", "count span function until event", "how_long_until 1 4", 0.4),
+    ("measure", "measure which", "which_measure 0", 0.0),
+    ("rank", "rank which", "which_measure 0", 0.0),
+    *(("measure", f"{value} running", "running 0", 0.3) for value in VALUES),
     ("measure", "function count field", "function_of_field 0 2", 0.3),
     ("measure", "function span", "long_average 0 1", -0.2),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
@@ -902,6 +935,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("field", "between moment until moment", "elapsed 1 3", 0.6),
     ("field", "moment until moment", "elapsed 0 2", 0.3),
     ("field", "span field", "in_span 0 1", 0.2),
+    ("field", "span until event", "until_event 0 2", 0.4),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
     ("field", "weak_field generic", "generic_field 0 1", 0.3),
@@ -964,6 +998,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "compare number span", "lasted 0 1 2", 0.1),
     ("condition", "number span beyond", "lasted 2 0 1", 0.1),
     ("condition", "lateness", "late 0", 0.1),
+    ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
     ("having", "function compare number field", "mean_compared 0 1 2 3", 0.4),
     ("having", "negation target having", "not_having 2", 0.3),
     ("having", "compare number times", "more_times 0 1", 0.3),
@@ -995,6 +1030,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     *(("rank", f"{mark} number agent", "agents 0 2 1", 0.4) for mark in MARKS[:2]),
     *(("rank", f"number {mark} agent", "agents 1 2 0", 0.4) for mark in MARKS[:2]),
     *(("rank", f"{mark} agent", "agents 0 1", 0.2) for mark in MARKS[:2]),
+    *(("rank", f"ranking_word target by {value}", "rank_all 1 3", 0.4) for value in VALUES),
     *(("rank", f"rank by {value}", "target_by 0 2", 0.3) for value in VALUES),
     ("by_measure", "by measure", "by_measure 1", 0.1),
     ("by_measure", "by field", "by_measure 1", 0.1),

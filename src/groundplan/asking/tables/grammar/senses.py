@@ -284,6 +284,8 @@ class Senses:
                 not own and self.words[first].stem in self.meanings.names[column.name]
             ):
                 self._add("moment", first, first + 1, as_field(column, self.meanings), 0.7)
+                if len(own) == 1 and column not in self.meanings.events.values():
+                    self._add("event", first, first + 1, Event(column), 0.6)  # let, of let_on
 
     def _things(self, place: int) -> None:
         self._joined_things(place)
@@ -366,6 +368,9 @@ class Senses:
                     yield "condition", held, 0.6
                 else:
                     yield "thing", named, 0.6
+
+    def _rows_loosely(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        yield "thing", Thing(self.meanings.entities[0], self.words[first].lower), 0.45
 
     def _span(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "span", Span(value), 0.8  # type: ignore[arg-type]
@@ -479,6 +484,8 @@ class Senses:
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 key = tuple(word.stem for word in self.words[first:last])
+                if key not in known and last - first == 1 and self.words[first].lower.endswith("ly"):
+                    key = (stem(self.words[first].lower.removesuffix("ly")),)
                 for column_name, values in self._nearest(known.get(key, {})):
                     if any(self._may_be_value(first, last, value) for value in values):
                         kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
