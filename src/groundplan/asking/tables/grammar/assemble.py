@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.meanings import Meanings
+from groundplan.asking.tables.grammar.names import GENERIC
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
     Cond,
@@ -237,6 +238,7 @@ class Assembly:
         ):
             raise Unfit("a condition twice")
         self.axes.update(d for i in self.cover.items if (d := _date_of(i.value)))
+        self._than()
         self._join_values()
         for unit in self.all("in_unit"):
             self._in_unit(str(unit.value.value), unit)  # type: ignore[attr-defined]
@@ -340,9 +342,24 @@ class Assembly:
         told = {event.value.column.name for event in events}  # type: ignore[attr-defined]
         if len(told) > 1:
             raise Unfit("two events")
-        if told:
-            return str(told.pop())
+        told = told or self.axes or {g.name for g, _ in self.groups if g.time} or self._dates_of_measures()
+        if len(told) == 1:
+            return str(next(iter(told)))
         return self.meanings.main_date.name if self.meanings.main_date else None
+
+    def _dates_of_measures(self) -> set[str]:
+        """What was paid last month: by the date of payment, which has the same word in its name."""
+        bases: list[Any] = [*(m.base for m, _ in self.measures), *(i.value for i in self.all("field"))]
+        found: set[str] = set()
+        for base in bases:
+            words = {*self.meanings.names.get(getattr(base, "name", ""), ())} - GENERIC
+            found |= {c.name for c in self.meanings.dates if words & {*self.meanings.names[c.name]}}
+        events = self.meanings.events
+        visited = events.get("visit") or events.get("check_in")
+        numbers = any(base is not None and base.meaning in NUMBERS for base in bases)
+        if not found and numbers and visited and not visited.nulls and self.meanings.main_date == events.get("book"):
+            found.add(visited.name)  # money is spent on the visit, not when it was booked
+        return found
 
     def _year_condition(self, when: When, item: Item) -> None:
         years = [c for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
@@ -403,7 +420,6 @@ class Assembly:
             raise Unfit("more of what?")
 
     def _compared_values(self) -> None:
-        self._than()
         for condition, items in self.conditions:
             if condition.versus:
                 self.groups.append((self._values_group(condition), items))
@@ -510,6 +526,7 @@ class Assembly:
                     continue
                 self.measures.append((measure, self.take(item)))
                 has_measure = True
+        self._ranks_rows_of_list()
         for item in self.all("field"):
             value = item.value  # type: ignore[assignment]
             if item in self.used:
@@ -529,6 +546,14 @@ class Assembly:
                 self.show.append((value.name, self.take(item)))
             else:
                 raise Unfit(f"what of {value.name}?")
+
+    def _ranks_rows_of_list(self) -> None:
+        """The longest stay: visit id, ward. The row that has it, with these columns."""
+        rank = self.rank[0] if self.rank else None
+        ids = [i for i in self.all("field") if i.value.meaning in ("identifier", "name")]  # type: ignore[attr-defined]
+        if self.rank and rank and rank.target is None and isinstance(rank.by, Field) and ids and not self.ask:
+            rows = Target(Thing(self.meanings.entities[0]))
+            self.rank = (replace(rank, target=rows), self.rank[1])
 
     def _also_measured(self, value: Field, item: Item) -> Measure | None:
         """Average price and rating: the function goes for both."""

@@ -100,7 +100,8 @@ class Chart:
 
     def _pass(self, edge: _Edge, item: Item) -> None:
         """A condition or a period between the parts: `average math score`. It is kept beside what they make."""
-        if edge.rule.result in PASSING and len(edge.within) < 2 and not item.within:
+        passing = edge.rule.result in PASSING or (edge.rule.result == "condition" and item.category == "period")
+        if passing and len(edge.within) < 2 and not item.within:
             self._advance(_Edge(edge.rule, edge.done, item.last, (*edge.within, item)))
 
     def _reaching(self, place: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import product
@@ -22,6 +23,7 @@ GENERIC = frozenset(
     for line in ("type date time value number name id amount total code data", "at on no of the in is to день дата")
     for word in line.split()
 )
+TIME = ("time",)
 VOWELS = "aeiouаеиоуыэюя"
 ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
 
@@ -72,7 +74,7 @@ class Names:
             return []
         found: list[Called] = []
         for column in self._meanings.table.columns:
-            if self._meanings.of[column.name] == "identifier":
+            if self._meanings.of[column.name] in ("identifier", "date"):
                 continue
             pieces = (*split_name(column.name), *self._meanings.names[column.name])
             size = len(split_name(column.name))
@@ -123,7 +125,7 @@ class Names:
                         before, after = name[:start], name[start + len(key) :]
                         rest = sum(word not in self._meanings.lexicon.structure for word in (*before, *after))
                         for said in saying.say:
-                            if not rest or not {*said} <= GENERIC:
+                            if not rest or said != TIME:
                                 put(said, SAID - LESS * min(rest, 2))
                             put((*before, *said, *after), PART)
                             put((*before[-1:], *said), PART - LESS)
@@ -188,7 +190,7 @@ def kin(one: str, other: str) -> bool:
 
 
 def _root(word: str) -> str:
-    plain = stem(word)
+    plain = re.sub("miss(?:ion)?$", "mit", stem(word))
     for ending in ENDINGS:
         if plain.endswith(ending) and len(plain) - len(ending) >= 4:
             plain = plain.removesuffix(ending)

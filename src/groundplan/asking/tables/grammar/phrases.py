@@ -36,6 +36,7 @@ class Field:
     name: str
     meaning: Meaning
     column: Column | None = None
+    whole: bool = True  # the main word of its name was said: vehicles are no vehicle types
 
 
 @dataclass(frozen=True)

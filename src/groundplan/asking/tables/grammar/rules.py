@@ -137,7 +137,7 @@ class Builders:
     def count_field(self, field: Field) -> Measure | None:
         if self.names_rows(field):
             return Measure(Rows(), field.name, counts=self.meanings.entities[0])
-        if field.meaning in ("category", "name", "identifier"):
+        if field.meaning in ("category", "name", "identifier") and field.whole:
             return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
         if field.meaning == "count":
             return Measure(_aggregate("sum", field.expression), field.name, base=field)
@@ -150,7 +150,7 @@ class Builders:
         return field.meaning == "name" and many and rows >= 20
 
     def distinct_field(self, field: Field) -> Measure | None:
-        if field.meaning in ("category", "name", "identifier"):
+        if field.meaning in ("category", "name", "identifier") and field.whole:
             return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
         return None
 
@@ -323,6 +323,14 @@ class Builders:
             return Field(made, f"{field.name} in {span.unit}s".replace("days from", "time from"), "rate")
         return field if field.column is not None and self.unit_of(field.column) == span.unit else None
 
+    def ratio_of(self, above: Field, below: Field) -> Measure | None:
+        """Tips as a share of the bill."""
+        parts = [self.usual(field) for field in (above, below)]
+        if any(part is None for part in parts) or above == below:
+            return None
+        sums = [_aggregate("sum", field.expression) for field in (above, below)]
+        return Measure(_ratio(sums[0], sums[1]), f"{above.name} / {below.name}")
+
     def how_long(self, span: Span, field: Field) -> Measure | None:
         made = self.in_span(span, field)
         return self.usual(made) if made is not None and made.meaning == "rate" else None
@@ -371,7 +379,7 @@ class Builders:
     def lasted(self, compare: Mark, number: Number, span: Span, field: Field | None = None) -> Cond | None:
         """More than ten days to close, longer than 45 minutes."""
         field = field or self.dimension("duration")
-        if field is None or number.percent:
+        if field is None or number.percent or not number.said[:1].isdigit():
             return None
         if isinstance(field.expression, Elapsed):
             return self.compare_field(self.in_span(span, field) or field, compare, number)
@@ -519,6 +527,15 @@ class Builders:
         ]
         return one_of(value.column or "", tuple(kept))
 
+    def more_kinds(self, compare: Mark, number: Number, field: Field) -> Cond | None:
+        """In at least three zones."""
+        if field.meaning not in ("category", "identifier") or not field.whole or field.column is None:
+            return None
+        if number.value > (field.column.cardinality or 0):
+            return None
+        left = _aggregate("count_distinct", field.expression)
+        return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
+
     def mean_compared(self, function: Mark, compare: Mark, number: Number, field: Field) -> Cond | None:
         """Who average under 85 % attendance."""
         made = self.compare_field(field, compare, number)
@@ -544,7 +561,10 @@ class Builders:
         return self.compare_field(field, Mark("compare", ">="), number)
 
     def field_is_number(self, field: Field, number: Number) -> Cond | None:
-        if field.meaning not in ("rate", "year") or field.column is None or (field.column.cardinality or 0) > 40:
+        """Grade 9, three rooms."""
+        if field.column is None or field.column.kind != "number" or (field.column.cardinality or 0) > 40:
+            return None
+        if field.meaning not in ("rate", "year", "category"):
             return None
         if self.is_out_of_range(field, number.value):
             return None
@@ -555,7 +575,7 @@ class Builders:
         )
 
     def number_field(self, number: Number, field: Field) -> Cond | None:
-        if not isinstance(number.value, int) or field.meaning not in ("rate",) or field.column is None:
+        if not isinstance(number.value, int) or field.meaning not in ("rate", "category") or field.column is None:
             return None
         return self.field_is_number(field, number) if (field.column.cardinality or 99) <= 20 else None
 
@@ -667,6 +687,11 @@ class Builders:
 
     # what is asked for
 
+    def target_rank(self, target: Target, rank: Rank) -> Rank | None:
+        """The day with the highest revenue."""
+        fits = rank.target is None and rank.by is not None and rank.limit == 1
+        return replace(rank, target=target) if fits else None
+
     def target(self, value: Any) -> Target | None:
         if isinstance(value, Field) and value.meaning in NUMBERS:
             return None
@@ -726,16 +751,17 @@ class Builders:
             date = self.meanings.events.get("start") if kind == "start" else self.meanings.main_date
             return as_field(date, self.meanings) if date else None
         if kind == "duration":
-            if self.meanings.duration is not None:
-                start, end = (Column(name=column.name) for column in self.meanings.duration)
-                return Field(Elapsed(start=start, end=end), "duration in days", "rate")
             lasting = [
                 as_field(column, self.meanings)
                 for column in self.meanings.table.columns
                 if {*self.meanings.names[column.name]} & {*map(stem, ("duration", "length", "длительность"))}
                 and column.kind == "number"
             ]
-            return lasting[0] if len(lasting) == 1 else None
+            pair = self.meanings.duration
+            if pair is None or (lasting and pair[0] != self.meanings.main_date):
+                return lasting[0] if len(lasting) == 1 else None
+            made = Elapsed(start=Column(name=pair[0].name), end=Column(name=pair[1].name))
+            return Field(made, "duration in days", "rate")
         named = [
             as_field(column, self.meanings)
             for column in self.meanings.table.columns
@@ -918,6 +944,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "measure which", "which_measure 0", 0.0),
     ("rank", "rank which", "which_measure 0", 0.0),
     *(("measure", f"{value} running", "running 0", 0.3) for value in VALUES),
+    ("measure", "field as_share field", "ratio_of 0 2", 0.5),
     ("measure", "function count field", "function_of_field 0 2", 0.3),
     ("measure", "function span", "long_average 0 1", -0.2),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
@@ -966,7 +993,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "negation condition left_out", "not_condition 1", 0.3),
     ("condition", "by condition", "by_value 1", 0.1),
     ("condition", "field compare number", "compare_field 0 1 2", 0.3),
-    ("condition", "compare number field", "compare_field 2 0 1", 0.2),
+    ("condition", "compare number field", "compare_field 2 0 1", -0.2),
     ("condition", "number beyond field", "compare_field 2 1 0", 0.2),
     ("condition", "field number beyond", "compare_field 0 2 1", 0.2),
     ("condition", "field at_least", "field_at_least 0 1", 0.2),
@@ -1000,6 +1027,13 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "lateness", "late 0", 0.1),
     ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
     ("having", "function compare number field", "mean_compared 0 1 2 3", 0.4),
+    ("having", "compare number field", "more_kinds 0 1 2", 0.2),
+    ("having", "number beyond field", "more_kinds 1 0 2", 0.2),
+    ("having", "compare number distinct field", "more_kinds 0 1 3", 0.4),
+    ("having", "number beyond distinct field", "more_kinds 1 0 3", 0.4),
+    ("condition", "missing field present", "missing_field 1", 0.4),
+    ("condition", "leave condition left_out", "not_condition 1", 0.3),
+    ("having", "negation having", "not_having 1", 0.2),
     ("having", "negation target having", "not_having 2", 0.3),
     ("having", "compare number times", "more_times 0 1", 0.3),
     ("having", "number beyond times", "more_times 1 0", 0.3),
@@ -1016,6 +1050,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("ask", "number target", "which_few 0 1", -0.4),
     ("order", "ordering", "order 0", 0.0),
     ("rank", "which rank", "which_measure 1", 0.1),
+    ("rank", "target rank", "target_rank 0 1", 0.1),
+    ("ask", "target where", "which 0", -0.1),
     ("rank", "sorted measure", "sorted_by 1", 0.2),
     ("rank", "sorted field", "sorted_by 1", 0.2),
     ("rank", "rank ordering", "rank_order 0 1", 0.2),

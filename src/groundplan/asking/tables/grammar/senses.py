@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rapidfuzz.distance import OSA
 
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, Entity, Meanings
-from groundplan.asking.tables.grammar.names import FULL, GENERIC, PART, SAID, WEAK, Names
+from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
     Event,
@@ -41,6 +41,7 @@ from groundplan.contracts.expression import (
 from groundplan.contracts.expression import Column as ColumnOf
 from groundplan.contracts.schema import Column
 from groundplan.text.names import split_name
+from groundplan.text.periods.calendar import shift
 from groundplan.text.periods.find import Found
 from groundplan.text.stems import is_russian, lower, stem
 from groundplan.text.words import Word, words_of
@@ -112,7 +113,20 @@ class Senses:
         self._values()
         self._ranges()
         self._priors()
+        self._shifted()
         return self.items
+
+    def _shifted(self) -> None:
+        """December against December the year before."""
+        whole = [found for found in self.periods if found.period]
+        for said in BEFORE.finditer(self.text.lower()):
+            earlier = [found.period for found in whole if found.end <= said.start() and found.period]
+            inside = [i for i, w in enumerate(self.words) if said.start() <= w.start and w.end <= said.end()]
+            if len(earlier) != 1 or not inside or (earlier[0].end - earlier[0].start).days > AT_MOST[said[1]]:
+                continue  # of a year by month, each month is compared
+            start, end = (shift(day, said[1], -1) for day in (earlier[0].start, earlier[0].end))  # type: ignore[arg-type]
+            moved = earlier[0].model_copy(update={"start": start, "end": end, "phrase": said[0]})
+            self._add("period", inside[0], inside[-1] + 1, When(moved), 1.6)
 
     def _priors(self) -> None:
         """Compared with the month before."""
@@ -234,13 +248,16 @@ class Senses:
     def _columns(self, first: int, last: int) -> None:
         for score, column in self._named(self.words[first:last]):
             kind = "field" if score >= WEAK else "weak_field"
-            self._add(kind, first, last, as_field(column, self.meanings), score)
+            whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
+            whole = whole or len(split_name(column.name)) == 1
+            self._add(kind, first, last, replace(as_field(column, self.meanings), whole=whole), score)
 
     def _named(self, words: tuple[Word, ...]) -> list[tuple[float, Column]]:
         """Ordinary words are names only where a column is called exactly so."""
         named = self.names.find(words)
         structure = self.meanings.lexicon.structure
-        if all(word.lower in structure for word in words):
+        said = {key for saying in self.meanings.lexicon.means for key in saying.say}
+        if all(word.lower in structure for word in words) and tuple(word.stem for word in words) not in said:
             named = [(score, c) for score, c in named if lower(c.name) == " ".join(word.lower for word in words)]
         return named
 
@@ -284,6 +301,9 @@ class Senses:
                 not own and self.words[first].stem in self.meanings.names[column.name]
             ):
                 self._add("moment", first, first + 1, as_field(column, self.meanings), 0.7)
+                if not column.nulls and self.words[first].lower.endswith("s"):
+                    thing = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
+                    self._add("thing", first, first + 1, thing, 0.5)
                 if len(own) == 1 and column not in self.meanings.events.values():
                     self._add("event", first, first + 1, Event(column), 0.6)  # let, of let_on
 
@@ -406,6 +426,8 @@ class Senses:
     def _formula(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         key = tuple(word.stem for word in self.words[first:last])
         if any(score >= SAID - 0.1 for score, _ in self.names.of_key(key)):
+            return
+        if any({*key} & entity.nouns for entity in self.meanings.entities if not entity.is_rows):
             return
         kind, _, formula = value.partition(":")
         name = " ".join(word.lower for word in self.words[first:last])
@@ -530,6 +552,9 @@ PRIOR = re.compile(
     r"\b(?:vs\.?|versus|compared (?:to|with)|against|over|from|relative to|on|than|to)"
     rf" (?:the )?(?:(?:previous|prior|preceding) {_UNIT}|{_UNIT} (?:before|prior|earlier))\b"
 )
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+AT_MOST = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}  # days
+BEFORE = re.compile(rf"(?:(?:{_MONTHS}) )?(?:of |in )?the {_UNIT} before\b")
 _NUMBER = r"\d+(?:[.,]\d+)*\s?k?"
 _BELOW = "under|below|less than|up to|over|above|more than|до|менее|меньше|свыше|более|больше|от"
 _ABOVE = r"\+|and over|and above|and older|and more|or more|и более|и старше|и выше"
