@@ -53,8 +53,13 @@ def checks() -> Iterator[Check]:
         installed or None,
         "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
     )
+    try:
+        servers = load_settings(Path.cwd()).sources
+    except GroundplanError as error:
+        yield "settings", False, str(error)
+        return
     yield from _models()
-    for source, settings in load_settings(Path.cwd()).sources.items():
+    for source, settings in servers.items():
         yield source, *_tried(partial(_server, source, settings))
 
 

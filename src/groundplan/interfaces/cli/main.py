@@ -250,15 +250,37 @@ def resume(
 @app.command()
 def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
     """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data."""
-    from groundplan.settings import FILE
+    import json
+
+    from groundplan.settings import FILE, trust_folder
 
     file = Path(FILE)
     if file.exists():
         raise UsageError(f"{file} already exists; edit it, or remove it first")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
-    file.write_text(f'source = "{source}"\ntimezone = "UTC"\n', encoding="utf-8")
+    file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
+    trust_folder(Path())  # its author has just named the data
     typer.echo(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+
+
+@app.command()
+def trust(
+    folder: Annotated[Path, typer.Argument(help="The folder with the groundplan.toml.")] = Path(),
+    yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked, for scripts.")] = False,
+) -> None:
+    """Show which commands, addresses and secrets a folder's groundplan.toml wants, and allow them until it changes."""
+    from groundplan.settings import FILE, trust_folder, wanted_by
+
+    wanted, content = wanted_by(folder)
+    if not wanted:
+        typer.echo(f"{folder / FILE} needs no trust: it wants no command, address, secret or model")
+        return
+    typer.echo("\n".join([f"{folder / FILE} wants:", *(f"  {line}" for line in wanted)]))
+    if not yes and not (sys.stdin.isatty() and typer.confirm("Trust it?")):
+        raise UsageError("nothing was changed; answer yes, or add --yes")
+    trust_folder(folder, content)
+    typer.echo(f"{folder / FILE} is trusted until it changes")
 
 
 @app.command("eval")
