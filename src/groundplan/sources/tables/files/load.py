@@ -24,7 +24,8 @@ from groundplan.sources.tables.files.excel import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_numbers import convert_text_numbers
 
-LOADER = f"2/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"3/{duckdb.__version__}"  # change it when the same file would load differently
+MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -39,15 +40,32 @@ def load_files(where: Path) -> Path:
     paths = _files(where)
     folder = cache_folder() / "tables"
     folder.mkdir(mode=0o700, exist_ok=True)
-    place = _hash([str(where.resolve())])
-    stats = [(path.resolve(), path.stat()) for path in paths]
-    state = _hash([LOADER, *(f"{path}|{stat.st_size}|{stat.st_mtime_ns}" for path, stat in stats)])
+    place, state = _hash([str(where.resolve())]), _state_of(paths)
     target = folder / f"{place}-{state}.duckdb"
     if not target.exists():
         _build(target, lambda connection: _load_all(connection, paths))
+        if _state_of(paths) != state:
+            target.unlink()
+            raise SourceError(f"{where}: was changed while it was read; try again")
         for older in set(folder.glob(f"{place}-*.duckdb")) - {target}:
             older.unlink(missing_ok=True)
     return target
+
+
+def _state_of(paths: Sequence[Path]) -> str:
+    """A hash that differs if any file differs: by content or, for a large file, by what a writer cannot set back."""
+    return _hash([LOADER, *(f"{path.resolve()}|{_content_key(path)}" for path in paths)])
+
+
+def _content_key(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            if stat.st_size <= MOST_HASHED:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+    return f"{stat.st_dev}|{stat.st_ino}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
 
 
 def load_frames(frames: Mapping[str, object]) -> tuple[Path, TemporaryDirectory[str]]:
