@@ -63,6 +63,9 @@ async def execute_once(
     before = await effects.begin(call.idempotency_key)
     if isinstance(before, StepOutcome):
         return before, None
+    if before == "other":
+        problem = f"step {call.step!r} of run {call.run!r} was already called for another plan or with other params"
+        return failed("another-effect", call.step, problem, "nothing was done now; use a new run id"), None
     if before == "begun" and not call.tool.repeatable:
         problem = f"step {call.step!r} was started before, and it is unknown whether {call.tool.name!r} took effect"
         return failed(
