@@ -64,7 +64,8 @@ from groundplan.checking.gate import check_text
 from groundplan.project import load_catalog
 from tests.mcp.workflows import proposal
 router = {{"id": "r", "kind": "router", "needs": [], "routes": [{{"when": {nested("all", 10)!r}, "to": "b"}}]}}
-verdict = check_text(json.dumps(proposal([router, {{"id": "b", "tool": "show_table", "params": {{}}}}])), load_catalog())
+steps = [router, {{"id": "b", "tool": "show_table", "params": {{}}}}]
+verdict = check_text(json.dumps(proposal(steps)), load_catalog())
 print([issue.code for issue in verdict.issues])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)

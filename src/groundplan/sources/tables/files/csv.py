@@ -78,13 +78,24 @@ def _options(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Any
     return with_comma if more else options
 
 
+def count_columns(path: Path) -> int:
+    """The columns of the header, or at least as many as its first 100,000 bytes have."""
+    header = _header(path)
+    return 1 + max(map(header.count, SEPARATORS))
+
+
 def _separator(path: Path) -> str | None:
     """The most frequent separator in the header, outside quotes."""
-    with path.open("rb") as file:
-        header = file.readline(100_000)
-    text = re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))
+    text = _header(path)
     best = max(SEPARATORS, key=text.count)
     return best if best in text else None
+
+
+def _header(path: Path) -> str:
+    """The first line without quoted text."""
+    with path.open("rb") as file:
+        header = file.readline(100_000)
+    return re.sub(r'"[^"]*"', "", header.decode(_encoding(header), errors="replace"))
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, path: Path, options: Mapping[str, Any]) -> int:

@@ -16,17 +16,21 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet
 
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
-from groundplan.sources.tables.files.csv import read_csv
-from groundplan.sources.tables.files.excel import read_excel
+from groundplan.sources.tables.engine.duckdb_limits import limits
+from groundplan.sources.tables.files.csv import count_columns, read_csv
+from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_numbers import convert_text_numbers
 
 LOADER = f"3/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
+MOST_COLUMNS = 2_000
 LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
+TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -102,7 +106,7 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
     with TemporaryDirectory(dir=target.parent, prefix=".loading-") as folder:
         part = Path(folder) / "part.duckdb"
-        with duckdb.connect(str(part), config=SETTINGS) as connection:
+        with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
             fill(connection)
             _shorten_names(connection)
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
@@ -117,6 +121,10 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
                 fill(name)
                 convert_text_numbers(connection, name)
                 taken.add(name)
+        except duckdb.OutOfMemoryException as error:
+            raise SourceError(
+                f"{path}: does not fit into {limits()['memory_limit']}; set GROUNDPLAN_MEMORY to allow more"
+            ) from error
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             raise SourceError(f"{path}: cannot be read: {str(error).strip().partition(chr(10))[0]}") from error
     if not taken:
@@ -128,11 +136,15 @@ Table = tuple[str, Callable[[str], object]]
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    if count_columns(path) > MOST_COLUMNS:
+        raise ValueError(TOO_WIDE)
     if path.stat().st_size > 0:
         yield path.stem, lambda name: read_csv(connection, path, name)
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    if pyarrow.parquet.read_schema(path).names[MOST_COLUMNS:]:
+        raise ValueError(TOO_WIDE)
     yield (
         path.stem,
         lambda name: connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_parquet({arguments(path, {})})"),
@@ -141,6 +153,8 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Tabl
 
 def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     sheets = read_excel(path)
+    if any(rows.num_columns > MOST_COLUMNS for rows in sheets.values()):
+        raise ValueError(TOO_WIDE)
     for sheet, rows in sheets.items():
         yield path.stem if len(sheets) == 1 else sheet, partial(_store, connection, rows)
 

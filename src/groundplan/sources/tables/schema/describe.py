@@ -19,6 +19,7 @@ from groundplan.sources.tables.tools.dates import ISO_DAY
 from groundplan.text.names import split_name
 
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
+COLUMNS_AT_ONCE = 40  # whose statistics one query takes
 SECONDS = 120.0  # for each query
 IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
@@ -66,18 +67,26 @@ def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
 
 
 def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
-    """Statistics of all columns, in one scan."""
-    measures: dict[str, ir.Value] = {}
-    for place, known in enumerate(handle.columns):
-        column: Any = handle.table[known.name]
-        measures[f"values_{place}"] = column.count()
-        if known.kind != "other":
-            measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
-        if known.kind in ("number", "time"):
-            measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
-        if known.kind == "text":
-            measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
-    return ask(handle.table.aggregate(**measures))[0] if measures else {}
+    """Statistics of all columns, in one scan for each few: distinct values of hundreds at once take gigabytes."""
+    measures: list[dict[str, ir.Value]] = [_measures(handle, place, rows) for place in range(len(handle.columns))]
+    found: dict[str, Any] = {}
+    for start in range(0, len(measures), COLUMNS_AT_ONCE):
+        asked = {name: measure for one in measures[start : start + COLUMNS_AT_ONCE] for name, measure in one.items()}
+        found |= ask(handle.table.aggregate(**asked))[0]
+    return found
+
+
+def _measures(handle: Handle, place: int, rows: int) -> dict[str, ir.Value]:
+    known = handle.columns[place]
+    column: Any = handle.table[known.name]
+    measures: dict[str, ir.Value] = {f"values_{place}": column.count()}
+    if known.kind != "other":
+        measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
+    if known.kind in ("number", "time"):
+        measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
+    if known.kind == "text":
+        measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
+    return measures
 
 
 def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], rows: int) -> Column:
