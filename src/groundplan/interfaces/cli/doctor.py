@@ -14,10 +14,10 @@ from pathlib import Path
 
 import typer
 from pydantic import JsonValue
-from rich.console import Console
 from rich.markup import escape
 
 from groundplan.errors import GroundplanError
+from groundplan.interfaces.cli.terminal import out
 from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
 
 MODEL_SECONDS = 20.0
@@ -29,11 +29,10 @@ Check = tuple[str, bool | None, str]
 
 def report() -> None:
     """Print every check; exit 4 if a required one fails."""
-    console = Console(highlight=False, soft_wrap=True)
     signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
     bad = False
     for name, works, word in checks():
-        console.print(f"{signs[works]} {name}: {escape(word)}")
+        out.print(f"{signs[works]} {escape(name)}: {escape(word)}")
         bad |= works is False
     if bad:
         raise typer.Exit(4)

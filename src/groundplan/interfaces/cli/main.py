@@ -12,6 +12,7 @@ import typer
 
 from groundplan.errors import GroundplanError, UsageError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
+from groundplan.interfaces.cli.terminal import confirm, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ def main() -> None:
     try:
         app()
     except GroundplanError as error:
-        typer.secho(f"groundplan: {error}", fg="red", err=True)
+        say(f"groundplan: {error}", to_err=True, colour="red")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -97,7 +98,7 @@ def groundplan(
     if version:
         from groundplan import __version__
 
-        typer.echo(__version__)
+        say(__version__)
         raise typer.Exit
 
 
@@ -261,7 +262,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
     file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
     trust_folder(Path())  # its author has just named the data
-    typer.echo(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+    say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
 
 
 @app.command()
@@ -274,13 +275,13 @@ def trust(
 
     wanted, content = wanted_by(folder)
     if not wanted:
-        typer.echo(f"{folder / FILE} needs no trust: it wants no command, address, secret or model")
+        say(f"{folder / FILE} needs no trust: it wants no command, address, secret or model")
         return
-    typer.echo("\n".join([f"{folder / FILE} wants:", *(f"  {line}" for line in wanted)]))
-    if not yes and not (sys.stdin.isatty() and typer.confirm("Trust it?")):
+    say("\n".join([f"{folder / FILE} wants:", *(f"  {line}" for line in wanted)]))
+    if not yes and not (sys.stdin.isatty() and confirm("Trust it?")):
         raise UsageError("nothing was changed; answer yes, or add --yes")
     trust_folder(folder, content)
-    typer.echo(f"{folder / FILE} is trusted until it changes")
+    say(f"{folder / FILE} is trusted until it changes")
 
 
 @app.command("eval")
@@ -332,9 +333,9 @@ def compare(
     with show.counting() as on_progress:
         found = compare_folder(folder, data, on_progress, strategy or (), model or (), **clock)
     if json:
-        show.print_json(found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json"))
     else:
-        typer.echo("\n".join(lines(found)))
+        say("\n".join(lines(found)))
 
 
 @app.command()
@@ -447,7 +448,7 @@ def _approved(project: Any, text: bytes, live: Any) -> bool:
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False
     if not live.approves(verdict):
-        typer.echo("Nothing was done.", err=True)
+        say("Nothing was done.", to_err=True)
         raise typer.Exit(1)
     return True
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
@@ -26,6 +25,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
+from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -37,9 +37,6 @@ SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
-
-out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, highlight=False)
 
 
 def verdict(verdict: Verdict, file: str, json: bool) -> None:
@@ -118,7 +115,7 @@ class Live:
         for issue in verdict.issues:
             err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
         changing = ", ".join(verdict.plan.writes)
-        return typer.confirm(f"These steps change something: {changing}. Run the plan?", err=True)
+        return confirm(f"These steps change something: {changing}. Run the plan?")
 
 
 @contextmanager
@@ -326,7 +323,7 @@ def _chart(spec: Any) -> None:
 
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     colour = out.is_terminal and not out.no_color
-    sys.stdout.write(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain) + "\n")
+    draw(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain))
 
 
 def _queries(answer: Answer) -> None:
@@ -423,7 +420,3 @@ def _type(param: dict[str, Any]) -> str:
     if param.get("type") == "object":
         return "{" + ", ".join(f"{name}: {_type(inner)}" for name, inner in param.get("properties", {}).items()) + "}"
     return str(param.get("type", "any"))
-
-
-def print_json(document: Any) -> None:
-    sys.stdout.write(json_format.dumps(document, ensure_ascii=False, indent=2) + "\n")

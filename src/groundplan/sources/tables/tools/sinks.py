@@ -21,6 +21,7 @@ from groundplan.sources.tables.engine.executing import Fetched, Work
 from groundplan.sources.tables.engine.handle import Handle, Order, Params, arranged, ascending, handle_on, orderable
 from groundplan.sources.tables.engine.values import cells
 from groundplan.sources.tables.tools import charts
+from groundplan.text.printable import FORMULA
 
 MOST_SAVED = 1_000_000  # rows of one file
 
@@ -141,7 +142,7 @@ def _harmless(table: pa.Table) -> pa.Table:
 def _defused(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
-    return pc.replace_substring_regex(column, r"\A([=+\-@\t\r])", r"'\1")
+    return pc.replace_substring_regex(column, FORMULA, r"'\1")
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
