@@ -6,7 +6,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -174,7 +174,8 @@ class AsyncProject:
             waiting = await look(thread, saver)
             stage.context = replace(stage.context, turns=waiting.turns)
             await drive(_next(waiting, asked), stage, thread, saver)
-            await saver.keep_latest(thread)
+            with suppress(StateInvalid):  # only tidies up: the outcome is there
+                await saver.keep_latest(thread)
         return _ended(stage)
 
     async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
@@ -194,7 +195,8 @@ class AsyncProject:
         stage.options.on_run(run)
         state = await drive(given, stage, run, saver, checkpoint)
         if not waits(state):
-            await saver.adelete_thread(run)
+            with suppress(StateInvalid):  # only tidies up: the outcome is there
+                await saver.adelete_thread(run)
 
     async def resume(
         self,

@@ -20,6 +20,7 @@ from groundplan.errors import UsageError
 FILE = "groundplan.toml"
 MOST_BYTES = 1_000_000  # of the file
 NO_MODEL = "none"
+ELSEWHERE = "set GROUNDPLAN_CACHE and GROUNDPLAN_STATE to folders of your own"
 ADDRESS = "http://127.0.0.1:8080/v1"  # the example in messages
 
 
@@ -225,5 +226,14 @@ def state_folder() -> Path:
 
 
 def _private(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """The folder, made if it is missing. Refused if somebody else could have put something into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = folder.stat()
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be used ({error.strerror}); {ELSEWHERE}") from error
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise UsageError(f"{folder}: belongs to another user, who could change what is stored there; {ELSEWHERE}")
+    if os.name == "posix" and found.st_mode & 0o022:
+        raise UsageError(f"{folder}: others may write to it; run `chmod go-w {folder}` if you trust its content")
     return folder

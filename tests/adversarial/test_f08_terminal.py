@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from groundplan.interfaces.cli import show
 from groundplan.interfaces.cli.main import app
+from groundplan.interfaces.cli.terminal import err
 from groundplan.text.printable import HIDDEN, printable
 from tests.adversarial.test_f03_effects import send
 
@@ -82,7 +83,7 @@ def test_the_plan_that_is_to_be_approved_shows_what_it_hides(
 
     plan = Plan.model_validate(json.loads(send("pay\u202e 1\x1b[8m000"))["plan"])
     for line in show._step_lines(plan):
-        show.err.print(line)
+        err.print(line)
     said = capsys.readouterr().err
     assert clean(said)
     assert "\\u202e" in said

@@ -16,7 +16,7 @@ import typer
 from pydantic import JsonValue
 from rich.markup import escape
 
-from groundplan.errors import GroundplanError
+from groundplan.errors import Crashed, GroundplanError
 from groundplan.interfaces.cli.terminal import out
 from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
 
@@ -115,7 +115,7 @@ def _tried(work: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, work()
     except Exception as error:  # noqa: BLE001  report any failure and continue
-        return False, str(error) if isinstance(error, GroundplanError) else f"{type(error).__name__}: {error}"
+        return False, str(error if isinstance(error, GroundplanError) else Crashed(error))
 
 
 def _engine() -> str:

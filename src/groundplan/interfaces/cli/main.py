@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import io
 import logging
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from groundplan.errors import GroundplanError, UsageError
+from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
 from groundplan.interfaces.cli.terminal import confirm, print_json, say
 
@@ -81,13 +83,27 @@ def main() -> None:
     """Run the command line; errors end in one line and an exit code."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate a lot and free little: frequent collection is slow
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # users need no log of retries
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character shows its code
     try:
         app()
     except GroundplanError as error:
-        say(f"groundplan: {error}", to_err=True, colour="red")
-        sys.exit(error.exit_code)
+        _end(error)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        _end(WorldError(f"{error.filename or 'the system'}: {error.strerror or type(error).__name__}"))
+    except Exception as error:  # noqa: BLE001 - the door: a crash is one line, too, and no traceback quotes data
+        _end(Crashed(error))
+
+
+def _end(error: GroundplanError) -> NoReturn:
+    say(f"groundplan: {error}", to_err=True, colour="red")
+    sys.exit(error.exit_code)
 
 
 @app.callback()
@@ -116,7 +132,7 @@ def ask(
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure."""
+    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash."""
     from groundplan.interfaces.cli import show
 
     if plan_only:
@@ -392,7 +408,10 @@ def _resuming(source: str | None) -> str:
 
 def _folder(output: Path | None) -> Path | None:
     if output:
-        output.mkdir(parents=True, exist_ok=True)
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{output}: cannot be made a folder: {error.strerror}") from error
     return output
 
 
@@ -408,9 +427,16 @@ def _show(
     from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
 
+    unwritten: OSError | GroundplanError | None = None
     if output:
-        report.write(outcome, output, question)
+        try:
+            report.write(outcome, output, question)
+        except (OSError, GroundplanError) as error:  # the answer is shown nevertheless
+            unwritten = error
     show.outcome(outcome, json, models, outcome.notes, query)
+    if unwritten:
+        problem = unwritten.strerror if isinstance(unwritten, OSError) else unwritten
+        raise WorldError(f"{output}: the report is not complete: {problem}")
 
 
 def _date(text: str) -> date:

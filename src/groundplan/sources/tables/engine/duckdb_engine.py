@@ -50,6 +50,7 @@ def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> Du
             "that connection: Tables.open(ibis.duckdb.from_connection(connection))"
         ) from error
     _lock(connection)
+    _refuse_redefined(connection, path)
     return DuckDB(LockedBackend.from_connection(connection), private=True, folder=folder)
 
 
@@ -127,6 +128,17 @@ class LockedBackend(Backend):  # type: ignore[misc]
 
     def _post_connect(self, extensions: Sequence[str] | None = None) -> None:
         self._record_batch_readers_consumed: dict[str, object] = {}
+
+
+def _refuse_redefined(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """A database file may hold a macro `sum` that our own queries would call."""
+    found = connection.execute(
+        "SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_name IN "
+        "(SELECT function_name FROM duckdb_functions() WHERE internal) ORDER BY 1 LIMIT 1"
+    ).fetchone()
+    if found:
+        connection.close()
+        raise SourceError(f"{path}: redefines the function {found[0]!r}, so totals could be wrong; drop the macro")
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-import groundplan
 from groundplan.errors import SourceError
 
 MOST_BYTES = 200_000_000  # of the file
@@ -52,7 +51,7 @@ def read_excel(path: Path) -> dict[str, pa.Table]:
 def _import_path() -> list[str]:
     """This package and what the user added, so that the child runs the same code; relative folders are left out."""
     added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [str(Path(groundplan.__file__).parents[1]), *(folder for folder in added if Path(folder).is_absolute())]
+    return [str(Path(__file__).parents[4]), *(folder for folder in added if Path(folder).is_absolute())]
 
 
 def _loaded(folder: Path) -> dict[str, pa.Table]:

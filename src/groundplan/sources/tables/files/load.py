@@ -26,10 +26,11 @@ from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_numbers import convert_text_numbers
 
-LOADER = f"3/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"4/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_COLUMNS = 2_000
 LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -108,7 +109,7 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
         part = Path(folder) / "part.duckdb"
         with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
             fill(connection)
-            _shorten_names(connection)
+            _tidy_names(connection)
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
@@ -189,12 +190,18 @@ def _store(connection: duckdb.DuckDBPyConnection, rows: object, name: str) -> No
     connection.unregister("rows_to_store")
 
 
-def _shorten_names(connection: duckdb.DuckDBPyConnection) -> None:
-    long = connection.execute(
-        f"SELECT table_name, column_name FROM duckdb_columns() WHERE length(column_name) > {LONGEST_NAME}"  # noqa: S608
-    ).fetchall()
-    for number, (table, column) in enumerate(long):
-        short = f"{column[: LONGEST_NAME - 6]}~{number}"
+def _tidy_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """Rename columns that are too long, empty, or contain line breaks and other control characters."""
+    named = connection.execute("SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal").fetchall()
+    for number, (table, column) in enumerate(named):
+        plain = " ".join(CONTROL.sub(" ", column).split()) if CONTROL.search(column) else column
+        if plain == column and column.strip() and len(column) <= LONGEST_NAME:
+            continue
+        if "\0" in column:
+            raise SourceError(f"the table {table!r} has a column whose name contains a NUL character; rename it")
+        wanted = plain.strip()[: LONGEST_NAME - 6] or "column"
+        taken = {other.lower() for place, other in named if place == table}
+        short = wanted if len(column) <= LONGEST_NAME and wanted.lower() not in taken else f"{wanted}~{number}"
         connection.execute(f"ALTER TABLE {quoted(table)} RENAME {quoted(column)} TO {quoted(short)}")
 
 

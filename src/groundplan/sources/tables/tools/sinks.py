@@ -40,7 +40,7 @@ def show_table(call: Call, handle: Handle, params: Params, work: Work, source: s
         first=cells(rows.slice(0, 1))[0] if total else {},
         table=ref,
         shown=True,
-        state=_state(rows.num_rows, total),
+        state=_state(rows.num_rows, total, undefined(rows)),
     )
     table = shown if rows.num_rows < total else handle.table
     return Result(facts, Handle(table, handle.columns, order))
@@ -54,7 +54,8 @@ def draw(call: Call, handle: Handle, params: Params, work: Work, source: str) ->
     drawn = Handle(arranged(prepared, source_table.order).limit(call.limits.rows), source_table.columns)
     ref = _ref(drawn, total, work, source)
     work.executor.remember(work.run, ref.query, Fetched(rows, complete=True))
-    state = Truncated(reason=reason) if reason else _state(rows.num_rows, total)
+    lost = undefined(rows)
+    state = Truncated(reason="; ".join(filter(None, (reason, lost)))) if reason else _state(rows.num_rows, total, lost)
     chart = Chart(title=title, spec=spec, table=ref)
     return Result(StepFacts(step=call.step, found=total > 0, rows=rows.num_rows, chart=chart, state=state))
 
@@ -108,8 +109,19 @@ def _ref(handle: Handle, total: int, work: Work, source: str) -> TableRef:
     )
 
 
-def _state(rows: int, total: int) -> State:
-    return Truncated(reason=f"{rows:,} of {total:,} rows") if rows < total else Complete()
+def _state(rows: int, total: int, lost: str = "") -> State:
+    cut = f"{rows:,} of {total:,} rows" if rows < total else ""
+    reason = "; ".join(filter(None, (cut, lost)))
+    return Truncated(reason=reason) if reason else Complete()
+
+
+def undefined(rows: pa.Table) -> str:
+    """What is said about infinite and undefined numbers, which are shown as empty; empty if there are none."""
+    count = 0
+    for column in rows.columns:
+        if pa.types.is_floating(column.type):
+            count += pc.sum(pc.invert(pc.is_finite(column))).as_py() or 0
+    return f"{count:,} infinite or undefined number{'s are' if count > 1 else ' is'} left empty" if count else ""
 
 
 def _write(table: pa.Table, path: Path) -> None:
