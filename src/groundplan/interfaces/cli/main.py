@@ -6,6 +6,7 @@ import gc
 import io
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -274,6 +275,8 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
     file = Path(FILE)
     if file.exists():
         raise UsageError(f"{file} already exists; edit it, or remove it first")
+    if re.search(r"://[^@]*:[^@]*@|[?&]password=", source):
+        raise UsageError(f"leave the password out, because {file} would contain it; use PGPASSWORD or ~/.pgpass")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
     file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ibis.expr.types as ir
+from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import Role
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.errors import SourceError, ToolError
-from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.errors import WorldError
+from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.sources.tables.engine.values import cell
@@ -20,7 +21,7 @@ from groundplan.text.names import split_name
 
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 COLUMNS_AT_ONCE = 40  # whose statistics one query takes
-SECONDS = 120.0  # for each query
+SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
 IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
@@ -53,7 +54,9 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:
         return _table(name, table(name), mapper, ask)
-    except (SourceError, ToolError) as error:
+    except Cancelled:
+        raise
+    except (WorldError, IbisError) as error:
         return Table(name=name, columns=(), description=f"cannot be read: {error}"[:2_000])
 
 
