@@ -9,7 +9,9 @@ import pytest
 
 import groundplan
 from groundplan.contracts.schema import Table
+from groundplan.errors import SourceError
 from groundplan.sources.tables.schema import describe
+from tests.sources.tables.conftest import superuser  # noqa: F401 - a fixture
 
 ENDLESS = "SELECT count(*) AS revenue FROM range(10000000) a, range(10000000) b WHERE a.range <> b.range"
 
@@ -42,3 +44,13 @@ def test_a_bad_view_is_listed_with_its_reason(view: str, tmp_path: Path, monkeyp
         tables: dict[str, Table] = {table.name: table for table in project.schemas["tables"].tables}
         assert "cannot be read" in tables["view_0"].description
         assert "41" in project.ask("total revenue").text
+
+
+def test_an_unknown_schema_of_postgres_is_named(superuser: str) -> None:  # noqa: F811
+    with pytest.raises(SourceError, match="there is no schema 'nosuch'"):
+        groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/nosuch")
+
+
+def test_tables_of_strange_types_are_listed(superuser: str) -> None:  # noqa: F811
+    with groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/pg_catalog") as project:
+        assert any("cannot be read" in table.description for table in project.schemas["tables"].tables)

@@ -55,6 +55,9 @@ def open_postgres(url: str) -> Postgres:
         connection = psycopg.connect(plain, options=SESSION_OPTIONS, autocommit=True)
         if schema:
             connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
+            if connection.execute("SELECT current_schema()").fetchone() == (None,):
+                connection.close()
+                raise SourceError(f"there is no schema {schema!r}, or the role may not use it")
         return Postgres(Backend.from_connection(connection), private=True)
     except psycopg.Error as error:
         raise cannot_open(url, error) from None  # the original error may quote the password

@@ -10,7 +10,7 @@ from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import Role
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.errors import WorldError
+from groundplan.errors import WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
@@ -56,8 +56,9 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
         return _table(name, table(name), mapper, ask)
     except Cancelled:
         raise
-    except (WorldError, IbisError) as error:
-        return Table(name=name, columns=(), description=f"cannot be read: {error}"[:2_000])
+    except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
+        why = str(error) if isinstance(error, WorldError | IbisError) else crash_place(error)
+        return Table(name=name, columns=(), description=f"cannot be read: {why}"[:2_000])
 
 
 def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
