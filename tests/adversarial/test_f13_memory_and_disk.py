@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import groundplan
+from groundplan.settings import cache_folder
 from groundplan.sources.tables.engine import duckdb_limits
 from groundplan.sources.tables.source import Tables
 
@@ -90,3 +92,18 @@ def test_nothing_is_left_behind(by: str, sales: Path) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"{folder} is still there")
+
+
+def test_what_a_killed_process_left_half_loaded_is_deleted(sales: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    tables = cache_folder() / "tables"
+    Tables.open(sales)
+    left, own = tables / f".loading-{gone.pid}-abc", tables / f".loading-{os.getpid()}-abc"
+    for folder in (left, own):
+        folder.mkdir()
+        (folder / "part.duckdb").write_bytes(b"x" * 1000)
+    sales.write_text("region,revenue\nWest,4\n")
+    Tables.open(sales)
+    assert (left.exists(), own.exists()) == (False, True)
+    shutil.rmtree(own)

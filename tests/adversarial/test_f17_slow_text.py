@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,3 +50,27 @@ def test_a_page_is_read_in_linear_time(kind: str, tmp_path: Path) -> None:
 def test_titles_are_read_as_before(written: str, title: str, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(written)
     assert load_markdown(tmp_path / "page.md").title == title
+
+
+LOADING = """
+import sys, time
+from groundplan.interfaces.cli.main import main
+from groundplan.sources.tables.files import load
+def endless(*_):
+    print("loading", flush=True)
+    time.sleep(60)
+load._load_all = endless
+sys.argv = ["groundplan", "ask", {path!r}, "total revenue"]
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_a_file_that_is_being_loaded(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("region,revenue\nWest,3\n")
+    program = LOADING.format(path=str(tmp_path / "sales.csv"))
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout
+    assert process.stdout.readline() == b"loading\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130

@@ -80,6 +80,9 @@ TodayOption = Annotated[str | None, typer.Option("--today", help="The date to wh
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 
 
+INTERRUPTED = 130  # with which Typer ends after Ctrl-C
+
+
 def main() -> None:
     """Run the command line; errors end in one line and an exit code."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate a lot and free little: frequent collection is slow
@@ -91,8 +94,11 @@ def main() -> None:
         app()
     except GroundplanError as error:
         _end(error)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)  # a file that a thread is still loading would delay the end by seconds
+        raise
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -20,7 +20,7 @@ def limits() -> dict[str, str | bool | int | float | list[str]]:
     """DuckDB's configuration. It must be equal for all connections of one process to one file."""
     return {
         "memory_limit": _memory(),
-        "temp_directory": str(_spill_folder(cache_folder())),
+        "temp_directory": str(_spill_folder(cache_folder(), os.getpid())),
         "max_temp_directory_size": MOST_SPILLED,
     }
 
@@ -40,20 +40,26 @@ def _memory() -> str:
 
 
 @cache
-def _spill_folder(cached: Path) -> Path:
+def _spill_folder(cached: Path, process: int) -> Path:
     """A folder for this process. Folders of processes that no longer run are deleted."""
     spilled = cached / "spill"
     spilled.mkdir(mode=0o700, exist_ok=True)
     for folder in spilled.iterdir():
-        if folder.name.isdigit() and not _runs(int(folder.name)):
+        if folder.name.isdigit() and not is_running(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
-    own = spilled / str(os.getpid())
+    own = spilled / str(process)
     own.mkdir(mode=0o700, exist_ok=True)
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    atexit.register(_remove, own, process)
     return own
 
 
-def _runs(pid: int) -> bool:
+def _remove(folder: Path, process: int) -> None:
+    """A forked child runs this, too, and must leave the folder of its parent."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ import pyarrow.parquet
 
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
-from groundplan.sources.tables.engine.duckdb_limits import limits
+from groundplan.sources.tables.engine.duckdb_limits import is_running, limits
 from groundplan.sources.tables.files.csv import count_columns, read_csv
 from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.quoting import arguments, quoted
@@ -29,6 +30,7 @@ from groundplan.sources.tables.files.text_numbers import convert_text_numbers
 LOADER = f"4/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_COLUMNS = 2_000
+LOADING = ".loading-"
 LONGEST_NAME = 128  # characters of a column's name, the limit in the contract
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
@@ -48,6 +50,7 @@ def load_files(where: Path) -> Path:
     place, state = _hash([str(where.resolve())]), _state_of(paths)
     target = folder / f"{place}-{state}.duckdb"
     if not target.exists():
+        _remove_abandoned(folder)
         _build(target, lambda connection: _load_all(connection, paths))
         if _state_of(paths) != state:
             target.unlink()
@@ -71,6 +74,14 @@ def _content_key(path: Path) -> str:
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     return f"{stat.st_dev}|{stat.st_ino}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Delete what a killed process left half loaded."""
+    for part in folder.glob(f"{LOADING}*"):
+        process = part.name.removeprefix(LOADING).partition("-")[0]
+        if not process.isdigit() or not is_running(int(process)):
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def load_frames(frames: Mapping[str, object]) -> tuple[Path, TemporaryDirectory[str]]:
@@ -105,7 +116,7 @@ def _files(where: Path) -> Sequence[Path]:
 
 def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
-    with TemporaryDirectory(dir=target.parent, prefix=".loading-") as folder:
+    with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
         with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
             fill(connection)
