@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.errors import UsageError
-from groundplan.settings import FILE, Endpoint, load_models, load_settings
+from groundplan.settings import FILE, Endpoint, load_models, load_settings, trust_folder
 
 TWO = """
 model = "small"
@@ -30,6 +30,7 @@ ADDRESS = "http://127.0.0.1:11434/v1"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("GROUNDPLAN_MODEL", raising=False)
     (tmp_path / FILE).write_text(TWO)
+    trust_folder(tmp_path)
     return tmp_path
 
 
@@ -54,6 +55,7 @@ def test_models_are_picked_by_name_or_address_the_smallest_first(
 
 def test_a_list_in_the_file_is_a_cascade(folder: Path) -> None:
     (folder / FILE).write_text(TWO.replace('model = "small"', 'model = ["small", "large"]', 1))
+    trust_folder(folder)
     assert load_models(folder) == (SMALL, LARGE)
 
 
@@ -77,6 +79,7 @@ def test_without_a_file_there_is_no_model_and_an_address_needs_none(
 
 def test_the_file_of_a_key_is_relative_to_the_toml(folder: Path) -> None:
     (folder / FILE).write_text(TWO.replace('api_key_env = "LARGE_KEY"', 'api_key_file = "large.key"'))
+    trust_folder(folder)
     (large,) = load_models(folder, "large")
     assert large.api_key_file == str(folder / "large.key")
 

@@ -21,10 +21,12 @@ EXIT_CODES = {
     "2": "the command, a file, a setting or the catalog is wrong",
     "3": "a clarification is needed: the question is ambiguous or incomplete",
     "4": "an external failure: a source, a deadline, a stored run",
+    "5": "a fault in groundplan itself; the line says where, and quotes no data",
 }
 VARIABLES = {
     "GROUNDPLAN_CACHE": "the folder for what can be rebuilt: loaded files, the compiled catalog, search indexes",
     "GROUNDPLAN_STATE": "the folder for what must be kept: conversations, unfinished runs, stored plans",
+    "GROUNDPLAN_MEMORY": "the memory that DuckDB may use, such as 8GB (4 GB, or half of the machine's if that is less)",
     "GROUNDPLAN_MODEL": "the model to call if rules cannot settle a question: a name of groundplan.toml or a URL",
     "GROUNDPLAN_EMBEDDINGS": "the sentence-transformers model for semantic search (extra `semantic`)",
 }

@@ -6,6 +6,7 @@ Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are
     ├── UsageError             the call itself is wrong: a missing file, an unknown name    exit 2
     ├── CatalogError           a tool, capability or template file is wrong: file and line  exit 2
     ├── AgentBroke             an agent broke its contract: telemetry/audit.py              exit 4
+    ├── Crashed                a fault in groundplan itself                                 exit 5
     └── WorldError             something outside failed                                     exit 4
         ├── SourceError        a source cannot be opened, described or reached
         │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
@@ -33,6 +34,28 @@ class UsageError(GroundplanError):
     """The call is wrong; the message says how to correct it."""
 
     exit_code = 2
+
+
+class Crashed(GroundplanError):
+    """A fault in groundplan or a plug-in. The message says where, and quotes no data."""
+
+    exit_code = 5
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(
+            f"this is a fault in groundplan: {crash_place(error)}; please report this line, and the question if you may"
+        )
+
+
+def crash_place(error: BaseException) -> str:
+    """`ValueError in groundplan/charts/time.py:81`: the type and the innermost line of ours, never the message."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename.replace("\\", "/")
+        if "/groundplan/" in path:
+            place = f" in groundplan/{path.rpartition('/groundplan/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}{place}"
 
 
 class CatalogError(GroundplanError):

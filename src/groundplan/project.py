@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 MODEL_SECONDS = 120.0  # for all model calls of one question
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+THREAD_CHARACTERS = 200
 YES, NO = frozenset({"yes", "y", "approve", "да"}), frozenset({"no", "n", "нет"})
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
@@ -71,6 +74,20 @@ def _today(timezone: str) -> date:
         return datetime.now(ZoneInfo(timezone)).date()
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise UsageError(f"there is no time zone {timezone!r}; use a name such as Europe/Berlin or UTC") from error
+
+
+def _run_id(given: str) -> str:
+    if not RUN_ID.fullmatch(given):
+        raise UsageError(
+            f"{given[:80]!r} is not a run id; use at most 64 letters, digits, dots, hyphens and underscores"
+        )
+    return given
+
+
+def _thread(given: str) -> str:
+    if not 0 < len(given) <= THREAD_CHARACTERS or not given.isprintable():
+        raise UsageError(f"name a conversation in at most {THREAD_CHARACTERS} characters that can be printed")
+    return given
 
 
 def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
@@ -147,6 +164,8 @@ class AsyncProject:
         `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
         asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        run_id = None if run_id is None else _run_id(run_id)
+        thread = None if thread is None else _thread(thread)
         stage = await self._stage(strategy, RunOptions(**options))
         if thread is None:
             return await self._ask_once(asked, stage, run_id)
@@ -155,7 +174,8 @@ class AsyncProject:
             waiting = await look(thread, saver)
             stage.context = replace(stage.context, turns=waiting.turns)
             await drive(_next(waiting, asked), stage, thread, saver)
-            await saver.keep_latest(thread)
+            with suppress(StateInvalid):  # only tidies up: the outcome is there
+                await saver.keep_latest(thread)
         return _ended(stage)
 
     async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
@@ -175,7 +195,8 @@ class AsyncProject:
         stage.options.on_run(run)
         state = await drive(given, stage, run, saver, checkpoint)
         if not waits(state):
-            await saver.adelete_thread(run)
+            with suppress(StateInvalid):  # only tidies up: the outcome is there
+                await saver.adelete_thread(run)
 
     async def resume(
         self,
@@ -190,7 +211,7 @@ class AsyncProject:
         do not run again, and no effect happens twice.
         """
         saver = await self._open_checkpoints()
-        waiting = await look(run_id, saver)
+        waiting = await look(_run_id(run_id), saver)
         if not waiting.exists:
             raise StateInvalid(f"there is no run {run_id!r} to resume")
         if waiting.stage == "clarify" and reply is None:
@@ -204,7 +225,7 @@ class AsyncProject:
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
         """The last turns of a conversation, oldest first."""
-        return (await look(thread, await self._open_checkpoints())).turns
+        return (await look(_thread(thread), await self._open_checkpoints())).turns
 
     async def plan(
         self,
@@ -243,7 +264,7 @@ class AsyncProject:
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
         stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
-        given = begin(run_id or uuid.uuid4().hex, reading=read.reading, plan=read.plan)
+        given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
         if run_id is None:
             await drive(given, stage)
         else:

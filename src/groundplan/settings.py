@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_state_path
 from pydantic import BeforeValidator, JsonValue, ValidationError, field_validator
 
+from groundplan import trust
 from groundplan.contracts.contract import Contract
 from groundplan.errors import UsageError
 
 FILE = "groundplan.toml"
+MOST_BYTES = 1_000_000  # of the file
 NO_MODEL = "none"
+ELSEWHERE = "set GROUNDPLAN_CACHE and GROUNDPLAN_STATE to folders of your own"
 ADDRESS = "http://127.0.0.1:8080/v1"  # the example in messages
 
 
@@ -61,20 +65,71 @@ class Settings(Contract):
 
 
 def load_settings(folder: Path) -> Settings:
-    """The folder's groundplan.toml, or the defaults. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL override it."""
-    file = folder / FILE
+    """The folder's groundplan.toml, or the defaults. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL override it.
+
+    Refused if the file wants more than to name local data and `groundplan trust` has not been run for its content.
+    """
+    content = _content(folder)
+    written = _written(folder, content)
     set_outside = {key: os.environ.get(f"GROUNDPLAN_{key.upper()}") for key in ("embeddings", "model")}
-    try:
-        written = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        found = Settings.model_validate(written | {key: value for key, value in set_outside.items() if value})
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: not TOML: {error}") from error
-    except ValidationError as error:
-        raise UsageError(_wrong(file, error)) from None  # the original error quotes the input, which may contain a key
+    _validated(folder, written)  # wrong settings are named before trust is asked for
+    if (wanted := trust.wants(written)) and not trust.is_trusted(folder / FILE, content, state_folder()):
+        raise UsageError(_untrusted(folder, wanted))
+    found = _validated(folder, written | {key: value for key, value in set_outside.items() if value})
     near = {"sources": {name: _beside(folder, given) for name, given in found.sources.items()}}
     if found.source and "://" not in found.source:
         return found.model_copy(update={"source": str(folder / found.source), **near})
     return found.model_copy(update=near)
+
+
+def wanted_by(folder: Path) -> tuple[tuple[str, ...], bytes]:
+    """What the folder's groundplan.toml wants (commands, addresses, secrets, models), and the content that says so."""
+    content = _content(folder)
+    written = _written(folder, content)
+    _validated(folder, written)
+    return trust.wants(written), content
+
+
+def trust_folder(folder: Path, content: bytes | None = None) -> None:
+    """Use the folder's groundplan.toml from now on, as long as it has this content (by default, its present one)."""
+    trust.remember(folder / FILE, _content(folder) if content is None else content, state_folder())
+
+
+def _content(folder: Path) -> bytes:
+    file = folder / FILE
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{file}: is larger than {MOST_BYTES:,} bytes")
+    return content
+
+
+def _written(folder: Path, content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{folder / FILE}: not TOML: {error}") from error
+
+
+def _validated(folder: Path, written: dict[str, Any]) -> Settings:
+    try:
+        return Settings.model_validate(written)
+    except ValidationError as error:
+        # the original error quotes the input, which may contain a key
+        raise UsageError(_wrong(folder / FILE, error)) from None
+
+
+def _untrusted(folder: Path, wanted: Sequence[str]) -> str:
+    lines = "".join(f"\n  {line}" for line in wanted)
+    return (
+        f"{folder / FILE} is not trusted yet. It wants:{lines}\n"
+        f"If you agree, run `groundplan trust {folder}`; if it is not yours, move it away."
+    )
 
 
 def _beside(folder: Path, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -171,5 +226,14 @@ def state_folder() -> Path:
 
 
 def _private(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """The folder, made if it is missing. Refused if somebody else could have put something into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = folder.stat()
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be used ({error.strerror}); {ELSEWHERE}") from error
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise UsageError(f"{folder}: belongs to another user, who could change what is stored there; {ELSEWHERE}")
+    if os.name == "posix" and found.st_mode & 0o022:
+        raise UsageError(f"{folder}: others may write to it; run `chmod go-w {folder}` if you trust its content")
     return folder

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.settings import FILE
+from groundplan.settings import FILE, trust_folder
 from tests.interfaces.test_cli import SALES
 from tests.interfaces.test_cli import groundplan as command
 from tests.llm.scripted import PROBED, Behaviour, says, scripted, sends
@@ -30,6 +30,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def settle(url: str) -> None:
     Path(FILE).write_text(f'model = "qwen"\n[models.qwen]\nurl = "{url}"\nmodel = "m"\n')
+    trust_folder(Path())
 
 
 def served(*arguments: object, script: tuple[Behaviour, ...]) -> tuple[CompletedProcess[str], int]:

@@ -131,6 +131,7 @@ def test_a_plan_response_has_all_that_the_graph_came_from(project: Project) -> N
 def test_the_command_line_prints_the_response_and_runs_it(tmp_path: Path, shop: Path) -> None:
     _empty(shop)
     (tmp_path / "groundplan.toml").write_text(f"[sources.shop]\nmcp = {json.dumps(shop_command(shop))}\n")
+    _groundplan(tmp_path, "trust", "--yes")
     planned = _groundplan(tmp_path, "plan", THANKS, "--json")
     assert {"graph", "reasoning", "analysis", "log", "tokens", "duration_ms", "confidence"} <= json.loads(
         planned

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject
+from groundplan.settings import trust_folder
 from tests.mcp import workflows
 from tests.patience import SOON
 from tests.sources.mcp.calling import hostile_command
@@ -58,6 +59,7 @@ def test_what_a_server_changed_is_called_only_after_a_person_accepts_it(
     (tmp_path / "groundplan.toml").write_text(
         f"[sources.shop]\nmcp = {json.dumps(hostile_command(behaviour, journal))}"
     )
+    trust_folder(tmp_path)
     (tmp_path / "plan.json").write_text(json.dumps(plan([step("it", tool, "a")])))
     assert said(["sources", "list"]) == (0, "shop: 2 tools\n")
     code, text = said(["run", "plan.json", "--approve"])

@@ -37,6 +37,7 @@ def test_a_plug_in_is_small(file: Path) -> None:
 def test_a_source_of_another_package_is_asked_by_settings(command: Command, readings: Path, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir(exist_ok=True)
     (tmp_path / "work" / "groundplan.toml").write_text(f'[sources.weather]\nfile = "{readings}"\n')
+    command("trust", "--yes", packages=WEATHER)
     done = command("ask", "total rainfall by station", "--json", packages=WEATHER)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -46,6 +47,7 @@ def test_a_source_of_another_package_is_asked_by_settings(command: Command, read
 
 def test_its_faults_are_told_like_those_of_a_built_in_source(command: Command, tmp_path: Path) -> None:
     (tmp_path / "work" / "groundplan.toml").write_text('[sources.weather]\nfile = "gone.jsonl"\n')
+    command("trust", "--yes", packages=WEATHER)
     done = command("ask", "total rainfall by station", packages=WEATHER)
     assert done.returncode == 2
     assert (

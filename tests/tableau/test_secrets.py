@@ -17,6 +17,7 @@ from groundplan.errors import GroundplanError
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject, Project
 from groundplan.running.run import run
+from groundplan.settings import trust_folder
 from tests.running.saving import saved_in
 from tests.sources.tableau.calling import configured
 from tests.sources.tableau.double.serving import Reply, Request
@@ -111,6 +112,7 @@ def test_no_secret_is_in_what_the_command_line_prints_or_writes(
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "groundplan.toml").write_text(toml(configured(tableau, tmp_path)), encoding="utf-8")
+    trust_folder(folder)
     monkeypatch.chdir(folder)
     asked = ["ask", QUESTION, "--today", str(TODAY), "--output", str(folder / "report"), *options]
     done = CliRunner().invoke(app, asked)

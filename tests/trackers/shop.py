@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from groundplan.contracts.answer import Answer, Outcome
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject, Project
+from groundplan.settings import trust_folder
 from tests.sources.trackers import data
 from tests.sources.trackers.calling import gitlab_double, youtrack_double
 from tests.sources.trackers.serving import Served, serving
@@ -66,6 +67,7 @@ class Shop:
             for name, settings in self.settings.items()
         )
         self.folder.joinpath("groundplan.toml").write_text(text, encoding="utf-8")
+        trust_folder(self.folder)
 
 
 @contextmanager

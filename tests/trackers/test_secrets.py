@@ -12,6 +12,7 @@ from groundplan.contracts.verdict import Passed
 from groundplan.interfaces.cli.main import app
 from groundplan.project import AsyncProject
 from groundplan.running.run import run
+from groundplan.settings import trust_folder
 from tests.running.saving import saved_in
 from tests.sources.trackers import data
 from tests.sources.trackers.serving import Reply, Request
@@ -33,6 +34,7 @@ def test_a_token_is_in_nothing_that_is_printed_or_written(
     kept = tmp_path / "kept"
     for name in ("GROUNDPLAN_CACHE", "GROUNDPLAN_STATE"):
         monkeypatch.setenv(name, str(kept))
+    trust_folder(servers.folder)
     asked = ["ask", question, "--today", str(TODAY), "--output", str(tmp_path / "report"), *options]
     done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, done.output

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from groundplan.charts.text import drawn_value
 from groundplan.contracts.contract import Scalar, thaw
+from groundplan.errors import ToolError
 
 
 def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
     """The spec with its rows included, so that it is self-contained."""
-    values = [dict(zip(columns, row, strict=True)) for row in rows]
+    values = [dict(zip(columns, map(drawn_value, row), strict=True)) for row in rows]
     return {**_plain(spec), "data": {"name": "table", "values": values}}
 
 
 def png(spec: Mapping[str, Any], scale: float = 2) -> bytes:
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(_plain(spec), scale=scale, allowed_base_urls=[]))
+    with _drawing():
+        return bytes(vl_convert.vegalite_to_png(_plain(spec), scale=scale, allowed_base_urls=[]))
 
 
 def svg(spec: Mapping[str, Any]) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(_plain(spec), allowed_base_urls=[]))
+    with _drawing():
+        return str(vl_convert.vegalite_to_svg(_plain(spec), allowed_base_urls=[]))
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    try:
+        yield
+    except ValueError:
+        raise ToolError("the chart cannot be drawn as a picture") from None  # the original error quotes data
 
 
 def terminal(spec: Mapping[str, Any], width: int, height: int, *, colour: bool = True, ascii_only: bool = False) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from groundplan.charts.text import MISSING, WORDS, datum, human, quoted
+from groundplan.charts.text import MISSING, RESERVED, WORDS, datum, drawn_value, human, quoted
 from groundplan.charts.time import Timeline, labelled, moment, timeline, written
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import TableColumn
@@ -75,7 +75,7 @@ class Sketch:
 
     def field_of(self, name: str) -> str:
         """The field of a column in the spec: its name, or an alias if Vega-Lite would misread the name."""
-        if PLAIN.fullmatch(name):
+        if PLAIN.fullmatch(name) and name not in RESERVED:
             return name
         alias = self.new_field(f"column {list(self.columns).index(name)}")
         self.calculate(datum(name), alias)
@@ -131,7 +131,7 @@ class Sketch:
         if None in found:
             self.calculate(f"isValid({datum(name)}) ? {datum(name)} : {quoted(MISSING)}", source)
         order = self._natural_order(name, known)
-        values = sorted(known, key=order or _as_read)
+        values = [drawn_value(value) for value in sorted(known, key=order or _as_read)]
         shown = (*values, MISSING) if None in found else tuple(values)
         return Category(self.columns[name], source, shown, order is not None, _or_missing)
 
@@ -205,4 +205,4 @@ def _as_read(value: Scalar) -> list[Any]:
 
 
 def _or_missing(value: object) -> Scalar:
-    return MISSING if value is None else plain(value)
+    return MISSING if value is None else drawn_value(plain(value))

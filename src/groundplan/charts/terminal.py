@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,8 @@ def drawn(spec: dict[str, Any], screen: Screen) -> str:
     if described:
         meaning = Meaning(**described)
         rows = [row for row in spec["data"]["values"] if meaning.shown(row)]
-        body = DRAWINGS[meaning.kind](meaning, rows, screen) if rows else ["(no rows)"]
+        with suppress(ArithmeticError, ValueError):  # numbers near the largest have no difference
+            body = DRAWINGS[meaning.kind](meaning, rows, screen) if rows else ["(no rows)"]
     lines = [*_heading(spec.get("title", {}), screen.width), "", *body]
     return "\n".join(to_ascii(line) if screen.ascii_only else line for line in lines)
 

@@ -6,12 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from groundplan.contracts.contract import Language
+from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import TableColumn
 from groundplan.text.names import spaced
+from groundplan.text.printable import printable
 
 MISSING = "(none)"
 LARGE = 1_000_000
+MARK = "\u200a"  # a hair space
+RESERVED = frozenset(
+    (
+        *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor"),
+        *("hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"),
+    )
+)
 WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "not_drawn": "not drawn: {:,} without {}",
@@ -67,8 +75,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
 """What titles, subtitles and legends say."""
 
 
+def drawn_value(value: Scalar) -> Scalar:
+    """A value for a chart: the name of a property that every JavaScript object has would make Vega fail."""
+    return f"{value}{MARK}" if isinstance(value, str) and value in RESERVED else value
+
+
 def quoted(value: object) -> str:
     """A value as a literal in a Vega expression; ASCII only, so that no character can end it."""
+    if isinstance(value, str) and value in RESERVED:  # as one literal it would be taken for the property
+        return f"({quoted(value[:1])} + {quoted(value[1:])})"
     return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
 
 
@@ -79,7 +94,12 @@ def datum(column: str) -> str:
 def human(name: str) -> str:
     """`product_category` as a label: Product category."""
     text = inner(name)
-    return text[:1].upper() + text[1:]
+    return drawable(text[:1].upper() + text[1:])
+
+
+def drawable(text: str) -> str:
+    """Text for a title. Vega-Lite copies titles into expressions and does not escape a backslash there."""
+    return printable(text).replace("\\", "\u2216")
 
 
 def inner(name: str) -> str:
@@ -94,7 +114,7 @@ def _word(word: str) -> str:
 
 
 def titled(column: TableColumn) -> str:
-    return f"{human(column.name)} ({column.unit})" if column.unit else human(column.name)
+    return f"{human(column.name)} ({drawable(column.unit)})" if column.unit else human(column.name)
 
 
 def number_format(column: TableColumn, values: Iterable[float]) -> str:

@@ -7,14 +7,17 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from groundplan.charts.picture import png, svg
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
+from groundplan.text.printable import markdown, markdown_code, spreadsheet
 
 ROWS_IN_THE_REPORT = 30
+LINK_SIGNS = ":/?#[]@!$&'()*+,;=%-._~"  # the characters of a URL; all others are encoded
 
 
 def write(outcome: Outcome, folder: Path, question: str = "") -> None:
@@ -50,29 +53,33 @@ def _tables(answer: Answer, folder: Path) -> None:
 
 
 def _safe(value: Scalar) -> Scalar:
-    """Escape text that a spreadsheet would interpret as a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return spreadsheet(value) if isinstance(value, str) else value
 
 
 def _report(outcome: Outcome, question: str) -> Iterator[str]:
     if question:
-        yield f"# {question}\n"
+        yield f"# {markdown(question)}\n"
     if isinstance(outcome, Answer) and outcome.read_as:
-        yield f"*{outcome.read_as}*\n"
-    yield f"{outcome.text}\n"
+        yield f"*{markdown(outcome.read_as)}*\n"
+    yield "\n".join(_indented(line) for line in outcome.text.splitlines()) + "\n"
     if not isinstance(outcome, Answer):
         return
     for step, chart in outcome.facts.charts.items():
-        yield f"![{chart.title}]({step}.png)\n"
+        yield f"![{markdown(chart.title)}]({step}.png)\n"
     for cited in outcome.facts.sources:
         if cited.link:
-            yield f"- {cited.id}: <{cited.link}>"
+            yield f"- {markdown(cited.id)}: <{quote(cited.link, safe=LINK_SIGNS)}>"
     for (step, ref), table in zip(outcome.facts.tables.items(), outcome.tables, strict=True):
         yield from _table(step, table, [column.name for column in ref.columns if column.ratio])
     yield "## How it was answered\n"
     for item in outcome.coverage:
-        yield f"- `{item.requirement}` by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
+        yield f"- {markdown_code(item.requirement)} by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
     yield from _stages(outcome)
+
+
+def _indented(line: str) -> str:
+    """A line of the answer with its indent, which makes a list within a list."""
+    return line[: len(line) - len(line.lstrip(" "))] + markdown(line)
 
 
 def _stages(answer: Answer) -> Iterator[str]:
@@ -82,15 +89,15 @@ def _stages(answer: Answer) -> Iterator[str]:
     for entry in answer.trace:
         yield f"| {entry.stage} | {entry.ms:,.1f} | {entry.tokens:,} |"
     if answer.usage.calls:
-        yield f"\n{', '.join(answer.usage.models)}: {counted(answer.usage)}"
+        yield f"\n{markdown(', '.join(answer.usage.models))}: {counted(answer.usage)}"
 
 
 def _table(step: str, table: ShownTable, ratios: Sequence[str]) -> Iterator[str]:
-    yield "| " + " | ".join(table.columns) + " |"
+    yield "| " + " | ".join(map(markdown, table.columns)) + " |"
     yield "|" + " --- |" * len(table.columns)
     for row in table.rows[:ROWS_IN_THE_REPORT]:
         cells = (cell(value, name in ratios) for name, value in zip(table.columns, row, strict=True))
-        yield "| " + " | ".join(one.replace("|", "\\|") for one in cells) + " |"
+        yield "| " + " | ".join(map(markdown, cells)) + " |"
     more = table.row_count - min(len(table.rows), ROWS_IN_THE_REPORT)
     yield (
         f"\n{more:,} more rows in [{step}.csv]({step}.csv)\n"

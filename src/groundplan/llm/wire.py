@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +24,8 @@ from groundplan.settings import Endpoint, read_secret
 try:
     import httpx2
     import openai
+
+    from groundplan.llm.bounded import PLAIN, bound
 except ImportError as error:
     raise UsageError("asking a model needs the extra `llm`: pip install 'groundplan[llm]'") from error
 
@@ -73,9 +76,16 @@ class Wire:
         self._secret = read_secret(endpoint.api_key_env, endpoint.api_key_file, "api_key", "key")
         # httpcore2 logs response headers at debug level, and a server may send the key back in one.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
-        http = httpx2.AsyncClient(transport=transport, follow_redirects=False, timeout=None)
+        http = httpx2.AsyncClient(
+            transport=transport, follow_redirects=False, timeout=None, event_hooks={"response": [bound]}
+        )
         self._client = openai.AsyncOpenAI(
-            base_url=endpoint.url, api_key=self._secret or "none", max_retries=0, timeout=None, http_client=http
+            base_url=endpoint.url,
+            api_key=self._secret or "none",
+            max_retries=0,
+            timeout=None,
+            default_headers=PLAIN,
+            http_client=http,
         )
 
     async def close(self) -> None:
@@ -83,7 +93,7 @@ class Wire:
 
     async def find_model(self, seconds: float) -> None:
         """Use the model that the server lists first; if it lists none, requests name no model."""
-        with suppress(openai.OpenAIError, TimeoutError):
+        with suppress(openai.OpenAIError, TimeoutError, ValueError, AttributeError):
             async with asyncio.timeout(seconds):
                 listed = await self._client.models.list()
             if listed.data:
@@ -176,4 +186,4 @@ class Wire:
 
 def _seconds(header: str | None) -> float | None:
     """A Retry-After given in seconds; None for a date, so the usual backoff applies."""
-    return float(header) if header and header.strip().isdigit() else None
+    return float(header) if header and re.fullmatch(r"\s*[0-9]{1,9}\s*", header) else None

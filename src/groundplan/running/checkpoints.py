@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -29,6 +29,9 @@ class Checkpoints(AsyncSqliteSaver):
 
     async def setup(self) -> None:
         await self._finished(super().setup())
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await self._finished(super().aget_tuple(config))
 
     async def aput(
         self,
@@ -70,7 +73,12 @@ class Checkpoints(AsyncSqliteSaver):
         task = asyncio.ensure_future(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except aiosqlite.Error as error:
+            raise StateInvalid(
+                f"{FILE} cannot be read or written ({error}); move it away to start with an empty one"
+            ) from error
 
 
 async def open_checkpoints(folder: Path) -> Checkpoints:

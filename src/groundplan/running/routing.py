@@ -8,17 +8,16 @@ from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Step
 from groundplan.contracts.step_outcome import StepOutcome, failed
+from groundplan.text.conditions import ERRORS, compile_condition, evaluate_condition
 
 
 def route(step: Step, outcomes: Mapping[str, StepOutcome]) -> StepOutcome:
     """Choose the first route whose condition holds, else the default. A condition that cannot be evaluated fails."""
-    import cel  # only for plans with a router
-
     facts = {need: visible(outcomes[need].facts) for need in step.needs}
     for candidate in step.routes:
         try:
-            holds = cel.compile(candidate.when).execute(facts)
-        except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            holds = evaluate_condition(compile_condition(candidate.when), facts)
+        except ERRORS as error:
             return failed("condition", step.id, f"the condition {candidate.when!r} cannot be evaluated: {error}")
         if holds is True:
             return StepOutcome(status="finished", to=candidate.to)

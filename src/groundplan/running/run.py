@@ -180,6 +180,7 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
         seconds=seconds,
         output=this.output,
         language=this.language,
+        plan=this.plan.fingerprint,
     )
 
     def on_retry(detail: str) -> None:

@@ -10,7 +10,7 @@ import stamina
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.step_outcome import StepOutcome, failed
-from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError, crash_place
 from groundplan.sources.interface import Call, Result, Source, TableSource
 from groundplan.state.effects import Effects
 
@@ -63,6 +63,9 @@ async def execute_once(
     before = await effects.begin(call.idempotency_key)
     if isinstance(before, StepOutcome):
         return before, None
+    if before == "other":
+        problem = f"step {call.step!r} of run {call.run!r} was already called for another plan or with other params"
+        return failed("another-effect", call.step, problem, "nothing was done now; use a new run id"), None
     if before == "begun" and not call.tool.repeatable:
         problem = f"step {call.step!r} was started before, and it is unknown whether {call.tool.name!r} took effect"
         return failed(
@@ -87,6 +90,10 @@ async def execute(
         return failed("unavailable", call.step, f"{error} (tried {tries} times)", "try again later"), None
     except GroundplanError as error:
         return failed("tool", call.step, str(error)), None
+    except Exception as error:  # noqa: BLE001 - the edge of a source: its fault fails the step, and quotes no data
+        done = "" if call.tool.effect == "read" else "; it is unknown whether it took effect"
+        problem = f"{call.tool.name!r} crashed: {crash_place(error)}{done}"
+        return failed("crash", call.step, problem, "this is a fault in the tool; please report it"), None
     return StepOutcome(status="finished", facts=result.facts), result.handle
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.contract import Language
+from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.facts import StepFacts, TableRef
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.schema import SourceSchema
@@ -30,10 +32,13 @@ class Call:
     seconds: float  # the time limit of the step; after that the source cancels its own work
     output: Path | None = None  # the folder where files may be written; None forbids it
     language: Language = "en"  # of titles and labels
+    plan: str = ""  # the fingerprint of the checked plan
 
     @property
     def idempotency_key(self) -> str:
-        return f"{self.run}/{self.step}"
+        """Equal for the same step of the same run, called for the same plan with the same params."""
+        work = json.dumps([self.plan, self.tool.name, thaw(self.params)], sort_keys=True)
+        return f"{self.run}/{self.step}/{hashlib.sha256(work.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)

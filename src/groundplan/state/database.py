@@ -24,16 +24,18 @@ class Database:
         self.file = folder / FILE
         self._layout = layout
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in one transaction and return its result."""
-        return await asyncio.to_thread(self._run, work)
+    async def run(self, work: Callable[[sqlite3.Connection], T], immediate: bool = False) -> T:
+        """Run `work` in one transaction and return its result; an `immediate` one excludes other writers throughout."""
+        return await asyncio.to_thread(self._run, work, immediate)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T], immediate: bool) -> T:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with closing(sqlite3.connect(self.file, timeout=SECONDS)) as connection, connection:
                 connection.execute("pragma journal_mode = wal")  # readers do not wait for a writer
                 connection.executescript(self._layout)
+                if immediate:
+                    connection.execute("begin immediate")
                 return work(connection)
         except (sqlite3.DatabaseError, OSError) as error:
             raise StateInvalid(

@@ -29,18 +29,28 @@ class Effects:
     def __init__(self, folder: Path, tenant: str = "") -> None:
         self._database, self._tenant = Database(folder, LAYOUT), tenant
 
-    async def begin(self, key: str) -> StepOutcome | Literal["new", "begun"]:
-        """Record the start. Returns `new`, the recorded outcome, or `begun` if another process recorded none."""
+    async def begin(self, key: str) -> StepOutcome | Literal["new", "begun", "other"]:
+        """Record the start. Returns `new`, the recorded outcome, or `begun` if another process recorded none.
 
-        def record(entries: sqlite3.Connection) -> tuple[bool, str | None]:
-            where = (self._tenant, key)
-            fresh = entries.execute("insert or ignore into effects (tenant, key) values (?, ?)", where).rowcount > 0
-            row = entries.execute("select outcome from effects where tenant = ? and key = ?", where).fetchone()
-            return fresh, row[0]
+        `other`: this step of this run was already called for another plan or with other params; nothing is recorded.
+        """
+        place = key.rpartition("/")[0]  # RUN/STEP; the rest of the key is a hash of plan and params
 
-        fresh, outcome = await self._database.run(record)
-        if fresh:
+        def record(entries: sqlite3.Connection) -> tuple[str | None, str | None]:
+            # `0` follows `/`: every key at this place, whatever was called there
+            at_place = (self._tenant, place, f"{place}/", f"{place}0")
+            row = entries.execute(
+                "select key, outcome from effects where tenant = ? and (key = ? or (key >= ? and key < ?))", at_place
+            ).fetchone()
+            if row is None:
+                entries.execute("insert into effects (tenant, key) values (?, ?)", (self._tenant, key))
+            return row or (None, None)
+
+        known, outcome = await self._database.run(record, immediate=True)
+        if known is None:
             return "new"
+        if known != key:
+            return "other"
         return "begun" if outcome is None else self._read(outcome)
 
     async def end(self, key: str, outcome: StepOutcome) -> None:

@@ -27,7 +27,8 @@ def test_the_same_step_of_the_same_run_has_its_effect_once(tmp_path: Path) -> No
         first = facts(shop, "shop.send_email", **MAIL)
         again = facts(shop, "shop.send_email", **MAIL)
     assert first == again
-    assert rows(database, "select key, recipient from outbox") == [("a_run/a_step", "ada@example.org")]
+    ((key, recipient),) = rows(database, "select key, recipient from outbox")
+    assert (key.rpartition("/")[0], recipient) == ("a_run/a_step", "ada@example.org")
 
 
 @pytest.mark.requirement("R43")

@@ -108,6 +108,8 @@ class Citing:
         if first.value <= 0:
             return ()
         ratio = (last.value - first.value) / first.value
+        if not math.isfinite(ratio):
+            return ()
         text = percent(ratio, self.language, signed=True)
         return self._cites(text, Derived("change", (first.trace, last.trace)), ratio)
 

@@ -10,6 +10,7 @@ from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
 from groundplan.contracts.tool import Tool
+from groundplan.text.conditions import ERRORS, compile_condition, evaluate_condition
 
 SAMPLES: tuple[Mapping[ColumnKind, object], ...] = (
     {"number": 0, "text": "", "time": "1970-01-01", "boolean": False, "other": ""},
@@ -23,8 +24,9 @@ def unfit_condition(draft: Draft) -> Iterator[Issue]:
     """A router's condition is CEL that compiles, uses only facts of the steps it needs, and returns a boolean.
 
     For each needed step it can use `found` (a boolean), `rows` (a number) and `first`, the first row of its table.
+    Loops such as `all` and `map` are refused: nested ones would not end.
 
-    Fails: `total.rows > "many"`; `other.found` where the router does not need `other`.
+    Fails: `total.rows > "many"`; `other.found` where the router does not need `other`; `[1, 2].all(n, n > total.rows)`.
     """
     for index, step in enumerate(draft.plan.steps):
         for place, route in enumerate(step.routes):
@@ -40,19 +42,17 @@ def unfit_condition(draft: Draft) -> Iterator[Issue]:
 
 
 def _problem(draft: Draft, step: Step, when: str) -> str | None:
-    import cel  # only for plans with a router
-
     try:
-        program = cel.compile(when)
+        program = compile_condition(when)
     except ValueError as error:
-        return f"does not compile: {str(error).splitlines()[0][:120]}"
+        return str(error)
     strange = sorted(set(program.variables()) - set(step.needs))
     if strange:
         return f"uses {strange[0]!r}, which the router does not need"
     for samples in SAMPLES:
         try:
-            answer = program.execute({need: _sample(draft, need, samples) for need in step.needs})
-        except (RuntimeError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            answer = evaluate_condition(program, {need: _sample(draft, need, samples) for need in step.needs})
+        except ERRORS as error:
             return f"does not fit the facts: {str(error)[:120]}"
         if not isinstance(answer, bool):
             return f"returns {type(answer).__name__}, not a boolean"

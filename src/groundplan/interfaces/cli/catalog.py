@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundplan.errors import UsageError
+from groundplan.interfaces.cli.terminal import say
 
 if TYPE_CHECKING:
     from groundplan.state.plans import PlanStore
@@ -55,14 +56,14 @@ def examples_list(json: JsonOption = False) -> None:
 def examples_mark(example: ExampleId) -> None:
     """Mark a plan as good, so that models see it as an example."""
     asyncio.run(_store().mark(example))
-    typer.echo(f"{example} is marked as a good example")
+    say(f"{example} is marked as a good example")
 
 
 @examples_app.command("forget")
 def examples_forget(example: ExampleId) -> None:
     """Delete a stored plan."""
     asyncio.run(_store().forget(example))
-    typer.echo(f"{example} is deleted")
+    say(f"{example} is deleted")
 
 
 def _store() -> PlanStore:
@@ -77,12 +78,12 @@ def sources_list() -> None:
     """List each server with its tools, the tools left out, and changes since they were accepted."""
     for name, server in _servers():
         listed: list[object] = getattr(server, "catalog_tools", list)()
-        typer.echo(f"{name}: {len(listed)} tools" if listed else f"{name}: set up")
+        say(f"{name}: {len(listed)} tools" if listed else f"{name}: set up")
         for note in getattr(server, "notes", ()):
-            typer.echo(f"  left out: {note}")
+            say(f"  left out: {note}")
         for change in getattr(server, "changes", tuple)():
-            typer.echo(f"  {change.kind}: {change.tool}, not used until `groundplan sources accept {change.tool}`")
-            typer.echo("\n".join(f"    {line}" for line in change.diff.splitlines()))
+            say(f"  {change.kind}: {change.tool}, not used until `groundplan sources accept {change.tool}`")
+            say("\n".join(f"    {line}" for line in change.diff.splitlines()))
 
 
 @sources_app.command("accept")
@@ -93,7 +94,7 @@ def sources_accept(
     for name, server in _servers():
         if tool.startswith(f"{name}.") and hasattr(server, "accept"):
             server.accept([tool])
-            typer.echo(f"{tool} is accepted")
+            say(f"{tool} is accepted")
             return
     raise UsageError(f"no server here has a tool {tool!r}; see `groundplan sources list`")
 

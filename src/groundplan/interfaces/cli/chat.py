@@ -13,9 +13,10 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from groundplan.contracts.answer import Answer
-from groundplan.errors import WorldError
+from groundplan.contracts.answer import Answer, Outcome
+from groundplan.errors import Crashed, GroundplanError, WorldError
 from groundplan.interfaces.cli import show
+from groundplan.interfaces.cli.terminal import err
 from groundplan.project import AsyncProject
 from groundplan.result import Planned
 from groundplan.settings import Endpoint, load_settings
@@ -57,13 +58,13 @@ def typed_lines() -> Iterator[str]:
         return
     with suppress(ImportError):  # not available on Windows
         import readline  # noqa: F401 - it makes `input` editable
-    show.err.print(f"[dim]{HELP}[/]")
+    err.print(f"[dim]{HELP}[/]")
     with suppress(EOFError):
         while True:
             try:
                 yield _typed()
             except KeyboardInterrupt:
-                show.err.print()  # the line is dropped, as in a shell
+                err.print()  # the line is dropped, as in a shell
 
 
 def _typed() -> str:
@@ -84,21 +85,29 @@ class _Talk:
         try:
             with show.live(quiet=False) as live:
                 watching: dict[str, Any] = {"on_stage": live.stage, "on_progress": live.step}
-                outcome = await self._project.ask(question, thread=self._thread, **self._asking, **watching)
-        except WorldError as error:
-            show.err.print(f"[red]groundplan: {escape(str(error))}[/]", soft_wrap=True)
+                outcome = await self._asked(question, watching)
+        except (WorldError, Crashed) as error:
+            err.print(f"[red]groundplan: {escape(str(error))}[/]", soft_wrap=True)
             return
         self._last = outcome if isinstance(outcome, Answer) else self._last
         show.outcome(outcome, json=False, models=[model.name for model in self._project.models], notes=outcome.notes)
 
+    async def _asked(self, question: str, watching: dict[str, Any]) -> Outcome:
+        try:
+            return await self._project.ask(question, thread=self._thread, **self._asking, **watching)
+        except GroundplanError:
+            raise
+        except Exception as error:
+            raise Crashed(error) from error
+
     def command(self, said: str) -> None:
         if said == "/new":
             self._thread, self._last = _new_thread(), None
-            show.err.print("[dim]a new conversation[/]")
+            err.print("[dim]a new conversation[/]")
         elif said != "/plan":
-            show.err.print(escape(f"there is no {said}; {HELP}"), soft_wrap=True)
+            err.print(escape(f"there is no {said}; {HELP}"), soft_wrap=True)
         elif self._last is None:
-            show.err.print("there is no plan yet: ask a question first")
+            err.print("there is no plan yet: ask a question first")
         else:
             show.planned(Planned(reading=self._last.reading, plan=self._last.plan), json=False)
 

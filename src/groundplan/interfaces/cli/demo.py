@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from groundplan.interfaces.cli import show
 from groundplan.interfaces.cli.demo_sales import write_sales
+from groundplan.interfaces.cli.terminal import err, out
 from groundplan.project import Project
 
 FILE = "sales.csv"
@@ -24,9 +25,9 @@ def run(folder: Path) -> None:
     data = folder / FILE
     if not data.exists():
         write_sales(data)
-    show.err.print(f"[dim]{escape(str(data))}: two years of a made-up shop, 21,930 rows[/]")
+    err.print(f"[dim]{escape(str(data))}: two years of a made-up shop, 21,930 rows[/]")
     with Project(data) as project:
         for question in QUESTIONS:
-            show.out.print(f'\n[bold]$ groundplan ask {escape(str(data))} "{escape(question)}"[/]', soft_wrap=True)
+            out.print(f'\n[bold]$ groundplan ask {escape(str(data))} "{escape(question)}"[/]', soft_wrap=True)
             show.shown(project.ask(question).outcome)
-    show.out.print(f'\nNow yours: groundplan ask {escape(str(data))} "…", or name a file of your own.', soft_wrap=True)
+    out.print(f'\nNow yours: groundplan ask {escape(str(data))} "…", or name a file of your own.', soft_wrap=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import typer
 from pydantic import JsonValue
-from rich.console import Console
 from rich.markup import escape
 
-from groundplan.errors import GroundplanError
+from groundplan.errors import Crashed, GroundplanError
+from groundplan.interfaces.cli.terminal import out
 from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
 
 MODEL_SECONDS = 20.0
@@ -29,11 +29,10 @@ Check = tuple[str, bool | None, str]
 
 def report() -> None:
     """Print every check; exit 4 if a required one fails."""
-    console = Console(highlight=False, soft_wrap=True)
     signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
     bad = False
     for name, works, word in checks():
-        console.print(f"{signs[works]} {name}: {escape(word)}")
+        out.print(f"{signs[works]} {escape(name)}: {escape(word)}")
         bad |= works is False
     if bad:
         raise typer.Exit(4)
@@ -53,8 +52,13 @@ def checks() -> Iterator[Check]:
         installed or None,
         "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
     )
+    try:
+        servers = load_settings(Path.cwd()).sources
+    except GroundplanError as error:
+        yield "settings", False, str(error)
+        return
     yield from _models()
-    for source, settings in load_settings(Path.cwd()).sources.items():
+    for source, settings in servers.items():
         yield source, *_tried(partial(_server, source, settings))
 
 
@@ -111,7 +115,7 @@ def _tried(work: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, work()
     except Exception as error:  # noqa: BLE001  report any failure and continue
-        return False, str(error) if isinstance(error, GroundplanError) else f"{type(error).__name__}: {error}"
+        return False, str(error if isinstance(error, GroundplanError) else Crashed(error))
 
 
 def _engine() -> str:

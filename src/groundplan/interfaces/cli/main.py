@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+import io
 import logging
+import os
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from groundplan.errors import GroundplanError, UsageError
+from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
+from groundplan.interfaces.cli.terminal import confirm, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,17 +80,37 @@ TodayOption = Annotated[str | None, typer.Option("--today", help="The date to wh
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 
 
+INTERRUPTED = 130  # with which Typer ends after Ctrl-C
+
+
 def main() -> None:
     """Run the command line; errors end in one line and an exit code."""
     gc.set_threshold(100_000, 50, 50)  # imports allocate a lot and free little: frequent collection is slow
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # users need no log of retries
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character shows its code
     try:
         app()
     except GroundplanError as error:
-        typer.secho(f"groundplan: {error}", fg="red", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        _end(error)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)  # a file that a thread is still loading would delay the end by seconds
+        raise
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        _end(WorldError(f"{error.filename or 'the system'}: {error.strerror or type(error).__name__}"))
+    except Exception as error:  # noqa: BLE001 - the door: a crash is one line, too, and no traceback quotes data
+        _end(Crashed(error))
+
+
+def _end(error: GroundplanError) -> NoReturn:
+    say(f"groundplan: {error}", to_err=True, colour="red")
+    sys.exit(error.exit_code)
 
 
 @app.callback()
@@ -97,7 +121,7 @@ def groundplan(
     if version:
         from groundplan import __version__
 
-        typer.echo(__version__)
+        say(__version__)
         raise typer.Exit
 
 
@@ -115,7 +139,7 @@ def ask(
     today: TodayOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure."""
+    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash."""
     from groundplan.interfaces.cli import show
 
     if plan_only:
@@ -250,15 +274,39 @@ def resume(
 @app.command()
 def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
     """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data."""
-    from groundplan.settings import FILE
+    import json
+
+    from groundplan.settings import FILE, trust_folder
 
     file = Path(FILE)
     if file.exists():
         raise UsageError(f"{file} already exists; edit it, or remove it first")
+    if re.search(r"://[^@]*:[^@]*@|[?&]password=", source):
+        raise UsageError(f"leave the password out, because {file} would contain it; use PGPASSWORD or ~/.pgpass")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
-    file.write_text(f'source = "{source}"\ntimezone = "UTC"\n', encoding="utf-8")
-    typer.echo(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+    file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
+    trust_folder(Path())  # its author has just named the data
+    say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+
+
+@app.command()
+def trust(
+    folder: Annotated[Path, typer.Argument(help="The folder with the groundplan.toml.")] = Path(),
+    yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked, for scripts.")] = False,
+) -> None:
+    """Show which commands, addresses and secrets a folder's groundplan.toml wants, and allow them until it changes."""
+    from groundplan.settings import FILE, trust_folder, wanted_by
+
+    wanted, content = wanted_by(folder)
+    if not wanted:
+        say(f"{folder / FILE} needs no trust: it wants no command, address, secret or model")
+        return
+    say("\n".join([f"{folder / FILE} wants:", *(f"  {line}" for line in wanted)]))
+    if not yes and not (sys.stdin.isatty() and confirm("Trust it?")):
+        raise UsageError("nothing was changed; answer yes, or add --yes")
+    trust_folder(folder, content)
+    say(f"{folder / FILE} is trusted until it changes")
 
 
 @app.command("eval")
@@ -324,9 +372,9 @@ def compare(
     with show.counting() as on_progress:
         found = compare_folder(folder, data, on_progress, strategy or (), model or (), **clock)
     if json:
-        show.print_json(found.model_dump(mode="json"))
+        print_json(found.model_dump(mode="json"))
     else:
-        typer.echo("\n".join(lines(found)))
+        say("\n".join(lines(found)))
 
 
 @app.command()
@@ -383,7 +431,10 @@ def _resuming(source: str | None) -> str:
 
 def _folder(output: Path | None) -> Path | None:
     if output:
-        output.mkdir(parents=True, exist_ok=True)
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{output}: cannot be made a folder: {error.strerror}") from error
     return output
 
 
@@ -399,9 +450,16 @@ def _show(
     from groundplan.interfaces import report
     from groundplan.interfaces.cli import show
 
+    unwritten: OSError | GroundplanError | None = None
     if output:
-        report.write(outcome, output, question)
+        try:
+            report.write(outcome, output, question)
+        except (OSError, GroundplanError) as error:  # the answer is shown nevertheless
+            unwritten = error
     show.outcome(outcome, json, models, outcome.notes, query)
+    if unwritten:
+        problem = unwritten.strerror if isinstance(unwritten, OSError) else unwritten
+        raise WorldError(f"{output}: the report is not complete: {problem}")
 
 
 def _bounds(option: str, given: list[str] | None) -> dict[str, float]:
@@ -447,7 +505,7 @@ def _approved(project: Any, text: bytes, live: Any) -> bool:
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False
     if not live.approves(verdict):
-        typer.echo("Nothing was done.", err=True)
+        say("Nothing was done.", to_err=True)
         raise typer.Exit(1)
     return True
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
@@ -27,6 +26,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
+from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json
 from groundplan.text.read_back import read_as
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ FATES = {"used": "{}", "structure": "[dim]structure[/]", "not understood": "[red
 REPEATED = "goes with other words"
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
-
-out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, highlight=False)
 
 
 def verdict(verdict: Verdict, file: str, json: bool) -> None:
@@ -123,7 +120,7 @@ class Live:
         for issue in verdict.issues:
             err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
         changing = ", ".join(verdict.plan.writes)
-        return typer.confirm(f"These steps change something: {changing}. Run the plan?", err=True)
+        return confirm(f"These steps change something: {changing}. Run the plan?")
 
 
 @contextmanager
@@ -355,7 +352,7 @@ def _chart(spec: Any) -> None:
 
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     colour = out.is_terminal and not out.no_color
-    sys.stdout.write(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain) + "\n")
+    draw(terminal(spec, min(out.width, 110), 24, colour=colour, ascii_only=plain))
 
 
 def _queries(answer: Answer) -> None:
@@ -452,7 +449,3 @@ def _type(param: dict[str, Any]) -> str:
     if param.get("type") == "object":
         return "{" + ", ".join(f"{name}: {_type(inner)}" for name, inner in param.get("properties", {}).items()) + "}"
     return str(param.get("type", "any"))
-
-
-def print_json(document: Any) -> None:
-    sys.stdout.write(json_format.dumps(document, ensure_ascii=False, indent=2) + "\n")

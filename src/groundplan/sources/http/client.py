@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -25,7 +26,7 @@ except ImportError as error:
 
 ATTEMPTS = 3
 TRANSIENT = (408, 429, 502, 503, 504)
-MOST_BYTES = 32 * 1024 * 1024  # of one response, after decompression
+MOST_BYTES = 32 * 1024 * 1024  # of one response
 Wire = TypeVar("Wire", bound=BaseModel)
 
 
@@ -126,7 +127,7 @@ class Server:
         # httpcore logs response headers at debug level, and a server may send the token back in one.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._client = httpx.AsyncClient(
-            headers={"Accept": "application/json", **(headers or {})},
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})},
             follow_redirects=False,
             trust_env=False,  # no proxy, and no password from .netrc
             verify=httpx.create_ssl_context(),  # this one does read SSL_CERT_FILE
@@ -199,8 +200,11 @@ class Server:
         )
 
     async def _body(self, response: httpx.Response, request: Request) -> bytes:
+        """The body. Compression is refused: kilobytes of it can become gigabytes."""
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise SourceError(f"{self._who(request)} compresses its answers although the request forbids it")
         content = bytearray()
-        async for piece in response.aiter_bytes():
+        async for piece in response.aiter_raw():
             content += piece
             if len(content) > MOST_BYTES:
                 raise SourceError(f"{self._who(request)} sent more than {MOST_BYTES:,} bytes; ask for less")
@@ -212,4 +216,4 @@ class Server:
 
 def _seconds(header: str | None) -> float | None:
     """A Retry-After given in seconds; None for a date, so the usual backoff applies."""
-    return float(header) if header and header.strip().isdigit() else None
+    return float(header) if header and re.fullmatch(r"\s*[0-9]{1,9}\s*", header) else None

@@ -12,7 +12,7 @@ from groundplan.sources.knowledge.parsed_file import load_text
 
 DOCUMENT = "document"  # the type of documents that are not nodes
 LONGEST = 1_200  # characters of a piece: longer texts blur in one embedding
-HEADING = re.compile(r"^#{1,6}\s+(.+?)[\s#]*$", re.MULTILINE)
+HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)  # the signs at its end are cut off without a pattern
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 
 
@@ -54,7 +54,7 @@ def pieces_of(document: Document) -> Iterator[Piece]:
         if held and (heading or len(held) + len(part) > LONGEST):
             yield Piece(document, held)
             held = ""
-        text = heading.group(1) if heading else part
+        text = heading.group(1).rstrip("# \t") if heading else part
         if text != document.title:
             held = f"{held}\n\n{text}" if held else text
     if held:

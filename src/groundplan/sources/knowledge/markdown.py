@@ -10,7 +10,7 @@ from groundplan.sources.knowledge.parsed_file import ParsedFile, load_text, read
 
 FENCE = "---"
 WRAPPED = re.compile(r"(?<=\S)[ \t]*\n(?=[^\s\-*+#>|\d`])")  # a line break before text that is not a list or table
-HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+HEADING = re.compile(r"^#[ \t]+(\S.*)$", re.MULTILINE)  # the signs at its end are cut off without a pattern
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Page:
         """The title in the front matter, else the first heading, else the name of the file."""
         title = self.head.value.get("title")
         heading = HEADING.search(self.body)
-        return str(title) if title else heading.group(1) if heading else self.head.path.stem.replace("-", " ")
+        found = str(title) if title else heading.group(1).rstrip("# \t") if heading else ""
+        return found or self.head.path.stem.replace("-", " ")
 
 
 def is_markdown(path: Path) -> bool:

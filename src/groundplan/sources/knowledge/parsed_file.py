@@ -13,6 +13,7 @@ from groundplan.errors import SourceError
 from groundplan.text.located_yaml import File, Located, Place, whole
 from groundplan.text.strict_json import JsonRefused, parse_strictly
 
+MOST_BYTES = 256_000_000  # of one file
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -33,6 +34,8 @@ class ParsedFile(Located):
 
 def load_text(path: Path) -> str:
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise SourceError(f"{path}:1: is larger than {MOST_BYTES:,} bytes; split it")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise SourceError(f"{path}:1: cannot be read ({error.strerror}); name a file that exists") from error
@@ -41,7 +44,7 @@ def load_text(path: Path) -> str:
 
 
 def read_json(path: Path, text: str) -> ParsedFile:
-    """Without a size limit, because a graph may be large."""
+    """Without the size limit of other JSON, because a graph may be large."""
     try:
         value = parse_strictly(text)
     except JsonRefused as error:

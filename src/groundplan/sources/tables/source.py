@@ -18,10 +18,12 @@ from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.engine.credentials import without_password
 from groundplan.sources.tables.engine.engines import Engine, Scratch, open_scratch
 from groundplan.sources.tables.engine.executing import Executor, Fetched, Work
 from groundplan.sources.tables.engine.guest_tables import GuestTables
 from groundplan.sources.tables.engine.handle import Handle, Params, arranged, handle_on
+from groundplan.sources.tables.engine.interface import first_line
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine
@@ -55,10 +57,16 @@ class Tables:
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
         """Open a file, a folder of files, a DuckDB file, an Ibis URL or backend, a frame, or frames by name."""
-        source = cls(open_engine(where), name)
+        engine = open_engine(where)
+        try:
+            source = cls(engine, name)
+        except Exception as error:
+            engine.close()
+            shown = without_password(where) if isinstance(where, str) else where
+            raise SourceError(f"{shown}: its tables cannot be listed: {first_line(error)}") from error
         if not source.names:
             source._executor.engine.close()
-            raise SourceError(f"{where}: contains no tables")
+            raise SourceError(f"{without_password(str(where))}: contains no tables")
         return source
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,9 +18,9 @@ from ibis.backends.sql import SQLBackend
 from ibis.common.exceptions import TableNotFound
 
 from groundplan.errors import SourceError, ToolError, TransientError
-from groundplan.settings import cache_folder
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
+from groundplan.sources.tables.engine.duckdb_limits import limits
 from groundplan.sources.tables.engine.interface import Query, first_line
 
 CURSORS = 8  # queries that run concurrently
@@ -36,22 +35,22 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
 
 def open_scratch() -> Scratch:
     """An empty database in memory for rows of other sources, without access to files."""
-    connection = duckdb.connect(":memory:", config=CLOSED)
+    connection = duckdb.connect(":memory:", config=CLOSED | limits())
     _lock(connection)
     return Scratch(LockedBackend.from_connection(connection), private=True)
 
 
 def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
     """A database file, opened read-only and without access to other files."""
-    spill = {"temp_directory": str(cache_folder() / "spill" / str(os.getpid()))}
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=CLOSED | spill)
+        connection = duckdb.connect(str(path), read_only=True, config=CLOSED | limits())
     except duckdb.Error as error:
         raise SourceError(
             f"{path}: cannot be opened read-only: {error}; if this process already has it open, pass "
             "that connection: Tables.open(ibis.duckdb.from_connection(connection))"
         ) from error
     _lock(connection)
+    _refuse_redefined(connection, path)
     return DuckDB(LockedBackend.from_connection(connection), private=True, folder=folder)
 
 
@@ -129,6 +128,17 @@ class LockedBackend(Backend):  # type: ignore[misc]
 
     def _post_connect(self, extensions: Sequence[str] | None = None) -> None:
         self._record_batch_readers_consumed: dict[str, object] = {}
+
+
+def _refuse_redefined(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """A database file may hold a macro `sum` that our own queries would call."""
+    found = connection.execute(
+        "SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_name IN "
+        "(SELECT function_name FROM duckdb_functions() WHERE internal) ORDER BY 1 LIMIT 1"
+    ).fetchone()
+    if found:
+        connection.close()
+        raise SourceError(f"{path}: redefines the function {found[0]!r}, so totals could be wrong; drop the macro")
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import ibis
 from ibis.backends.sql import SQLBackend
-from ibis.common.exceptions import IbisError
 
-from groundplan.errors import SourceError, UsageError
+from groundplan.errors import UsageError
+from groundplan.sources.tables.engine.credentials import cannot_open
 from groundplan.sources.tables.engine.duckdb_engine import DuckDB, Scratch, open_duckdb, open_scratch
 from groundplan.sources.tables.engine.interface import Engine
 from groundplan.sources.tables.engine.other_engine import Other
-from groundplan.sources.tables.engine.postgres_engine import Postgres, open_postgres, without_password
+from groundplan.sources.tables.engine.postgres_engine import Postgres, open_postgres
 
 __all__ = ["Engine", "Scratch", "open_backend", "open_duckdb", "open_scratch", "open_url"]
 
 
 def open_url(url: str) -> Engine:
-    if urlsplit(url).scheme in ("postgres", "postgresql"):
+    if url.partition("://")[0] in ("postgres", "postgresql"):
         return open_postgres(url)
     try:
         return open_backend(ibis.connect(url), private=True)
-    except (IbisError, ValueError, ImportError, OSError) as error:
-        raise SourceError(f"{without_password(url)}: cannot be opened: {error}") from error
+    except Exception as error:  # noqa: BLE001 - each of Ibis's backends raises errors of its own driver
+        raise cannot_open(url, error) from None  # the original error may quote the password
 
 
 def open_backend(backend: object, private: bool = False) -> Engine:

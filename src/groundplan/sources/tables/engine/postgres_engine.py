@@ -24,6 +24,7 @@ from groundplan.errors import SourceError, ToolError, TransientError, UsageError
 from groundplan.sources.tables.engine.arrow import from_rows
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
+from groundplan.sources.tables.engine.credentials import cannot_open
 from groundplan.sources.tables.engine.interface import Query, first_line
 
 LONGEST_STATEMENT = 610  # seconds: a little more than the longest step of a plan
@@ -44,22 +45,22 @@ def open_postgres(url: str) -> Postgres:
     except ImportError as error:
         raise UsageError("Postgres needs a driver: pip install 'groundplan[postgres]'") from error
 
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise cannot_open(url, error) from None
     database, _, schema = parts.path.lstrip("/").partition("/")
     plain = urlunsplit(parts._replace(path=f"/{database}"))
     try:
         connection = psycopg.connect(plain, options=SESSION_OPTIONS, autocommit=True)
         if schema:
             connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
+            if connection.execute("SELECT current_schema()").fetchone() == (None,):
+                connection.close()
+                raise SourceError(f"there is no schema {schema!r}, or the role may not use it")
         return Postgres(Backend.from_connection(connection), private=True)
     except psycopg.Error as error:
-        raise SourceError(f"{without_password(url)}: cannot be opened: {str(error).strip()}") from error
-
-
-def without_password(url: str) -> str:
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+        raise cannot_open(url, error) from None  # the original error may quote the password
 
 
 class Postgres:

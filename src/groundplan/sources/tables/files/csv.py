@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +12,7 @@ from typing import Any
 import duckdb
 
 from groundplan.errors import SourceError
-from groundplan.sources.tables.files.csv_dialect import UTF8, Dialect, encoding_of, find_dialect
+from groundplan.sources.tables.files.csv_dialect import SEPARATORS, UTF8, Dialect, encoding_of, find_dialect
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_values import convert_text
@@ -119,6 +120,14 @@ def _latest_day(connection: duckdb.DuckDBPyConnection, name: str, column: str) -
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
+
+
+def count_columns(path: Path) -> int:
+    """The columns of the header, or at least as many as its first 100,000 bytes have."""
+    with path.open("rb") as file:
+        header = file.readline(100_000)
+    plain = re.sub(r'"[^"]*"', "", header.decode(encoding_of(header), errors="replace"))
+    return 1 + max(map(plain.count, SEPARATORS))
 
 
 def _tidy(path: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads Excel workbooks: each sheet with a header and rows becomes a table."""
+"""Reads Excel workbooks: each sheet with a header and rows becomes a table. Called only in a child process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 import pyarrow as pa
 from python_calamine import CalamineError, CalamineWorkbook
 
-from groundplan.errors import SourceError
+
+class Unreadable(Exception):
+    """The file is not an Excel workbook."""
 
 
-def read_excel(path: Path) -> dict[str, pa.Table]:
+def sheets_of(path: Path) -> dict[str, pa.Table]:
     """Sheets by name, in the workbook's order, with the titles of their columns as they are."""
     try:
         workbook = CalamineWorkbook.from_path(path)
         sheets = {name: workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names}
     except CalamineError as error:
-        raise SourceError(f"{path}: is not a readable Excel workbook: {error}") from error
+        raise Unreadable(f"is not a readable Excel workbook: {error}") from error
     tables = {name: _table(rows) for name, rows in sheets.items()}
     return {name: table for name, table in tables.items() if table is not None}
 

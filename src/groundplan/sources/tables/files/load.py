@@ -9,6 +9,7 @@ import csv
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,14 +22,19 @@ from pyarrow import parquet
 
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
-from groundplan.sources.tables.files.csv import read_csv
-from groundplan.sources.tables.files.excel import read_excel
+from groundplan.sources.tables.engine.duckdb_limits import is_running, limits
+from groundplan.sources.tables.files.csv import count_columns, read_csv
+from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"4/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"5/{duckdb.__version__}"  # change it when the same file would load differently
+MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
+MOST_COLUMNS = 2_000
+LOADING = ".loading-"
+TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -42,15 +48,41 @@ def load_files(where: Path) -> Path:
     paths = _files(where)
     folder = cache_folder() / "tables"
     folder.mkdir(mode=0o700, exist_ok=True)
-    place = _hash([str(where.resolve())])
-    stats = [(path.resolve(), path.stat()) for path in paths]
-    state = _hash([LOADER, *(f"{path}|{stat.st_size}|{stat.st_mtime_ns}" for path, stat in stats)])
+    place, state = _hash([str(where.resolve())]), _state_of(paths)
     target = folder / f"{place}-{state}.duckdb"
     if not target.exists():
+        _remove_abandoned(folder)
         _build(target, lambda connection: _load_all(connection, paths))
+        if _state_of(paths) != state:
+            target.unlink()
+            raise SourceError(f"{where}: was changed while it was read; try again")
         for older in set(folder.glob(f"{place}-*.duckdb")) - {target}:
             older.unlink(missing_ok=True)
     return target
+
+
+def _state_of(paths: Sequence[Path]) -> str:
+    """A hash that differs if any file differs: by content or, for a large file, by what a writer cannot set back."""
+    return _hash([LOADER, *(f"{path.resolve()}|{_content_key(path)}" for path in paths)])
+
+
+def _content_key(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            if stat.st_size <= MOST_HASHED:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+    return f"{stat.st_dev}|{stat.st_ino}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Delete what a killed process left half loaded."""
+    for part in folder.glob(f"{LOADING}*"):
+        process = part.name.removeprefix(LOADING).partition("-")[0]
+        if not process.isdigit() or not is_running(int(process)):
+            shutil.rmtree(part, ignore_errors=True)
 
 
 def load_frames(frames: Mapping[str, object]) -> tuple[Path, TemporaryDirectory[str]]:
@@ -85,9 +117,9 @@ def _files(where: Path) -> Sequence[Path]:
 
 def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
-    with TemporaryDirectory(dir=target.parent, prefix=".loading-") as folder:
+    with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
-        with duckdb.connect(str(part), config=SETTINGS) as connection:
+        with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
             fill(connection)
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
@@ -100,6 +132,10 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
                 name = safe_name(wanted, taken)
                 write_notes(connection, name, fill(name))
                 taken.add(name)
+        except duckdb.OutOfMemoryException as error:
+            raise SourceError(
+                f"{path}: does not fit into {limits()['memory_limit']}; set GROUNDPLAN_MEMORY to allow more"
+            ) from error
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             why = str(error).strip().partition(chr(10))[0]
             raise SourceError(f"{path}: cannot be read: {why}; save it again from the program that wrote it") from error
@@ -112,12 +148,16 @@ Table = tuple[str, Callable[[str], Notes]]
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    if count_columns(path) > MOST_COLUMNS:
+        raise ValueError(TOO_WIDE)
     if path.stat().st_size > 0:
         yield path.stem, lambda name: read_csv(connection, path, name)
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     titles = parquet.read_schema(path).names
+    if titles[MOST_COLUMNS:]:
+        raise ValueError(TOO_WIDE)
     rows = f"read_parquet({arguments(path, {})})"
     yield path.stem, lambda name: joined(_create(connection, name, rows, titles), convert_text(connection, name))
 
@@ -127,6 +167,8 @@ def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]
         return joined(_store(connection, rows, name), convert_text(connection, name))
 
     sheets = read_excel(path)
+    if any(rows.num_columns > MOST_COLUMNS for rows in sheets.values()):
+        raise ValueError(TOO_WIDE)
     for sheet, rows in sheets.items():
         yield path.stem if len(sheets) == 1 else sheet, partial(store, rows)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from groundplan.errors import SourceError
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 LONGEST_NAME = 128  # characters, the limit in the contract
 
 Notes = Mapping[str, str]
@@ -16,7 +20,9 @@ def column_names(titles: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     >>> column_names(["a", "", "a"])[0]
     ['a', 'column1', 'a_1']
     """
-    plain = [" ".join(title.split()) for title in titles]
+    if any("\0" in title for title in titles):
+        raise SourceError("a column's name contains a NUL character; rename it")
+    plain = [" ".join(CONTROL.sub(" ", title).split()) for title in titles]
     names: list[str] = []
     notes: dict[str, str] = {}
     for place, title in enumerate(plain):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from groundplan.errors import UsageError
+from groundplan.sources.tables.engine.credentials import without_password
 from groundplan.sources.tables.engine.engines import Engine, open_backend, open_duckdb, open_url
 from groundplan.sources.tables.files.load import DATABASES, load_files, load_frames
 
@@ -32,7 +33,7 @@ def _open_url(url: str) -> Engine:
 
 def _open_path(path: Path) -> Engine:
     if not path.exists():
-        raise UsageError(f"{path}: there is no such file or folder")
+        raise UsageError(f"{without_password(str(path))}: there is no such file or folder")
     if path.suffix.lower() in DATABASES:
         return open_duckdb(path)
     return open_duckdb(load_files(path))

@@ -5,7 +5,11 @@ A value passed as a parameter would do the same, but makes DuckDB import pandas:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+GLOB_SIGNS = re.compile(r"[*?\[]")
 
 
 def quoted(name: str) -> str:
@@ -25,6 +29,14 @@ def literal(value: object) -> str:
     raise TypeError(f"{type(value).__name__} has no literal here")
 
 
-def arguments(path: object, options: Mapping[str, object]) -> str:
-    """The arguments of a function that reads a file."""
-    return ", ".join([literal(str(path)), *(f"{key} = {literal(value)}" for key, value in options.items())])
+def arguments(path: Path, options: Mapping[str, object]) -> str:
+    """The arguments of a function that reads exactly this file.
+
+    DuckDB expands patterns in paths, and takes column values from folders such as `region=West`; both are prevented.
+    """
+    place = path.resolve().as_posix()
+    exact = GLOB_SIGNS.sub(lambda sign: f"[{sign[0]}]", place)
+    if exact != place and "\\" in place:  # in a pattern, DuckDB takes a backslash for a slash
+        raise ValueError("a path with a backslash and one of *?[ cannot be read exactly; rename it")
+    given = {"hive_partitioning": False, **options}
+    return ", ".join([literal(exact), *(f"{key} = {literal(value)}" for key, value in given.items())])

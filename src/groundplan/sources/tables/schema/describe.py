@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ibis.expr.types as ir
+from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import Role
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.errors import SourceError, ToolError
-from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.errors import WorldError, crash_place
+from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.sources.tables.engine.values import cell
@@ -19,7 +20,8 @@ from groundplan.sources.tables.tools.dates import ISO_DAY
 from groundplan.text.names import split_name
 
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
-SECONDS = 120.0  # for each query
+COLUMNS_AT_ONCE = 40  # whose statistics one query takes
+SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
 IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
@@ -65,8 +67,11 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:
         return _table(name, table(name), mapper, ask)
-    except (SourceError, ToolError) as error:
-        return Table(name=name, columns=(), description=f"cannot be read: {error}"[:2_000])
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
+        why = str(error) if isinstance(error, WorldError | IbisError) else crash_place(error)
+        return Table(name=name, columns=(), description=f"cannot be read: {why}"[:2_000])
 
 
 def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
@@ -79,18 +84,26 @@ def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
 
 
 def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
-    """Statistics of all columns, in one scan."""
-    measures: dict[str, ir.Value] = {}
-    for place, known in enumerate(handle.columns):
-        column: Any = handle.table[known.name]
-        measures[f"values_{place}"] = column.count()
-        if known.kind != "other":
-            measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
-        if known.kind in ("number", "time"):
-            measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
-        if known.kind == "text":
-            measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
-    return ask(handle.table.aggregate(**measures))[0] if measures else {}
+    """Statistics of all columns, in one scan for each few: distinct values of hundreds at once take gigabytes."""
+    measures: list[dict[str, ir.Value]] = [_measures(handle, place, rows) for place in range(len(handle.columns))]
+    found: dict[str, Any] = {}
+    for start in range(0, len(measures), COLUMNS_AT_ONCE):
+        asked = {name: measure for one in measures[start : start + COLUMNS_AT_ONCE] for name, measure in one.items()}
+        found |= ask(handle.table.aggregate(**asked))[0]
+    return found
+
+
+def _measures(handle: Handle, place: int, rows: int) -> dict[str, ir.Value]:
+    known = handle.columns[place]
+    column: Any = handle.table[known.name]
+    measures: dict[str, ir.Value] = {f"values_{place}": column.count()}
+    if known.kind != "other":
+        measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
+    if known.kind in ("number", "time"):
+        measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
+    if known.kind == "text":
+        measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
+    return measures
 
 
 def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], rows: int) -> Column:

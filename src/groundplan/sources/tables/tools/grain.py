@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from typing import Any, cast
 
 import ibis.expr.types as ir
@@ -64,6 +64,8 @@ def partial_periods(table: ir.Table, column: Any, grain: Grain, ask: Ask) -> tup
     if span["points"] < 3:
         return ()
     first, last = _day(span["least"]), _day(span["greatest"])
+    if first.year == MINYEAR or last.year == MAXYEAR:
+        return ()  # placeholders, and no calendar goes beyond them
     usual = 2 * (last - first).days / (span["points"] - 1)
     found = []
     if (first - _start(first, grain)).days > usual:

@@ -21,6 +21,7 @@ from groundplan.sources.tables.engine.executing import Fetched, Work
 from groundplan.sources.tables.engine.handle import Handle, Order, Params, arranged, ascending, handle_on, orderable
 from groundplan.sources.tables.engine.values import cells
 from groundplan.sources.tables.tools import charts
+from groundplan.text.printable import FORMULA
 
 MOST_SAVED = 1_000_000  # rows of one file
 
@@ -39,7 +40,7 @@ def show_table(call: Call, handle: Handle, params: Params, work: Work, source: s
         first=cells(rows.slice(0, 1))[0] if total else {},
         table=ref,
         shown=True,
-        state=_state(rows.num_rows, total),
+        state=_state(rows.num_rows, total, undefined(rows)),
     )
     table = shown if rows.num_rows < total else handle.table
     return Result(facts, Handle(table, handle.columns, order))
@@ -53,7 +54,8 @@ def draw(call: Call, handle: Handle, params: Params, work: Work, source: str) ->
     drawn = Handle(arranged(prepared, source_table.order).limit(call.limits.rows), source_table.columns)
     ref = _ref(drawn, total, work, source)
     work.executor.remember(work.run, ref.query, Fetched(rows, complete=True))
-    state = Truncated(reason=reason) if reason else _state(rows.num_rows, total)
+    lost = undefined(rows)
+    state = Truncated(reason="; ".join(filter(None, (reason, lost)))) if reason else _state(rows.num_rows, total, lost)
     chart = Chart(title=title, spec=spec, table=ref)
     return Result(StepFacts(step=call.step, found=total > 0, rows=rows.num_rows, chart=chart, state=state))
 
@@ -107,8 +109,19 @@ def _ref(handle: Handle, total: int, work: Work, source: str) -> TableRef:
     )
 
 
-def _state(rows: int, total: int) -> State:
-    return Truncated(reason=f"{rows:,} of {total:,} rows") if rows < total else Complete()
+def _state(rows: int, total: int, lost: str = "") -> State:
+    cut = f"{rows:,} of {total:,} rows" if rows < total else ""
+    reason = "; ".join(filter(None, (cut, lost)))
+    return Truncated(reason=reason) if reason else Complete()
+
+
+def undefined(rows: pa.Table) -> str:
+    """What is said about infinite and undefined numbers, which are shown as empty; empty if there are none."""
+    count = 0
+    for column in rows.columns:
+        if pa.types.is_floating(column.type):
+            count += pc.sum(pc.invert(pc.is_finite(column))).as_py() or 0
+    return f"{count:,} infinite or undefined number{'s are' if count > 1 else ' is'} left empty" if count else ""
 
 
 def _write(table: pa.Table, path: Path) -> None:
@@ -141,7 +154,7 @@ def _harmless(table: pa.Table) -> pa.Table:
 def _defused(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
-    return pc.replace_substring_regex(column, r"\A([=+\-@\t\r])", r"'\1")
+    return pc.replace_substring_regex(column, FORMULA, r"'\1")
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
