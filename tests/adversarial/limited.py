@@ -7,9 +7,10 @@ import sys
 from dataclasses import dataclass
 
 MEASURED = """
-import resource
+from pathlib import Path
 {program}
-print("PEAK", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print("PEAK", int(peak.split()[1]) // 1024)  # not ru_maxrss: it begins with the parent's
 """
 
 

@@ -331,6 +331,7 @@ def evaluate(
     """Score a folder of questions with known answers, and list the misses."""
     from groundplan.evaluation.suites.registry import evaluate as run_suite
     from groundplan.interfaces.cli import show
+    from groundplan.interfaces.cli.terminal import say
 
     floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
@@ -338,7 +339,7 @@ def evaluate(
     show.report(found, json)
     missed = found.outside(floors, ceilings)
     for problem in missed:
-        typer.echo(problem, err=True)
+        say(problem, to_err=True)
     if missed:
         raise typer.Exit(1)
 
