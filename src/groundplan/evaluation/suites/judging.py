@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
@@ -15,6 +15,7 @@ from groundplan.answering.writing.phrases import MONTHS_OF_DAYS
 from groundplan.contracts.answer import Answer, Outcome, Refusal
 
 Cell = float | str | None
+T = TypeVar("T")
 Row = Sequence[Cell]
 
 SCALES = {
@@ -122,13 +123,7 @@ def same(one: Cell, other: Cell) -> bool:
 
 def row_in(want: Row, row: Row) -> bool:
     """Whether the row has every wanted value, each in a column of its own; more columns may follow."""
-    left = list(row)
-    for cell in want:
-        found = next((place for place, value in enumerate(left) if same(cell, value)), None)
-        if found is None:
-            return False
-        left.pop(found)
-    return True
+    return _each_has_its_own(want, row, same)
 
 
 def table_is(want: Sequence[Row], rows: Sequence[Row], ordered: bool) -> bool:
@@ -136,9 +131,14 @@ def table_is(want: Sequence[Row], rows: Sequence[Row], ordered: bool) -> bool:
         return False
     if ordered:
         return all(row_in(one, other) for one, other in zip(want, rows, strict=True))
-    left = list(rows)
-    for row in want:
-        found = next((place for place, other in enumerate(left) if row_in(row, other)), None)
+    return _each_has_its_own(want, rows, row_in)
+
+
+def _each_has_its_own(want: Sequence[T], given: Sequence[T], fits: Callable[[T, T], bool]) -> bool:
+    """Whether each wanted one finds a fitting one that no earlier one took."""
+    left = list(given)
+    for one in want:
+        found = next((place for place, other in enumerate(left) if fits(one, other)), None)
         if found is None:
             return False
         left.pop(found)

@@ -58,6 +58,8 @@ class Lexicon:
     row_verbs: Mapping[str, frozenset[str]]  # stem of a noun: stems of the verbs that say what its rows are
     codes: Mapping[str, frozenset[str]]  # stem of a name: the codes that stand for it
     vocabulary: frozenset[str]  # to correct spelling
+    said: frozenset[Key]  # all that people say for columns
+    kinds: frozenset[str]  # words for kinds of numbers
     values: Mapping[str, Mapping[str, frozenset[str]]]  # category: value: words, in lower case
 
     def find(self, words: tuple[Word, ...], first: int, last: int) -> Iterable[tuple[str, str]]:
@@ -123,4 +125,6 @@ def load() -> Lexicon:
             for category in ("yes_no", "sex_values", "event_names")
         },
         vocabulary=frozenset(spelt),
+        said=frozenset(stems_of(phrase) for one in raw["means"] for phrase in one["say"]),
+        kinds=frozenset(stem(word) for words in raw["numbers"].values() for word in words),
     )

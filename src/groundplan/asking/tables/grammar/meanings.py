@@ -153,9 +153,13 @@ class Meanings:
         return ranked[0] if ranked else None
 
     @cached_property
+    def planned_dates(self) -> tuple[Column, ...]:
+        return tuple(c for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)})
+
+    @cached_property
     def lateness(self) -> tuple[Column, Column] | None:
         """What was promised and what happened, where the table has one date of each."""
-        planned = [c for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)}]
+        planned = self.planned_dates
         done = [self.events[event] for event in ("deliver", "return", "close", "end") if event in self.events]
         done = [column for column in dict.fromkeys(done) if column not in planned]
         return (planned[0], done[0]) if len(planned) == 1 and len(done) == 1 else None
@@ -188,8 +192,7 @@ class Meanings:
                 return events[start], events[end]
         ends = {events[event].name: events[event] for event in ("return", "close", "end", "deliver") if event in events}
         main = self.main_date
-        planned = {c.name for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)}}
-        last = [column for name, column in ends.items() if name not in planned and column != main]
+        last = [column for column in ends.values() if column not in self.planned_dates and column != main]
         return (main, last[0]) if main is not None and len(last) == 1 else None
 
     @cached_property

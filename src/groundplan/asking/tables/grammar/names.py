@@ -138,8 +138,7 @@ class Names:
         head = next((word for word in reversed(name) if word not in GENERIC), name[-1])
         if head in part:
             return PART - LESS * (len(name) - len(part))
-        kinds = frozenset[str]().union(*self._meanings.lexicon.numbers.values())
-        return 0.45 if column.kind == "number" and head in kinds else 0.6
+        return 0.45 if column.kind == "number" and head in self._meanings.lexicon.kinds else 0.6
 
     def _spelt_out(self, column: Column) -> Iterator[Key]:
         """The name with its abbreviations written out, in each way there is."""

@@ -116,12 +116,16 @@ class Senses:
         self._shifted()
         return self.items
 
+    def _words_in(self, start: int, end: int) -> list[int]:
+        """The places of the words in a part of the text."""
+        return [place for place, word in enumerate(self.words) if start <= word.start and word.end <= end]
+
     def _shifted(self) -> None:
         """December against December the year before."""
         whole = [found for found in self.periods if found.period]
         for said in BEFORE.finditer(self.text.lower()):
             earlier = [found.period for found in whole if found.end <= said.start() and found.period]
-            inside = [i for i, w in enumerate(self.words) if said.start() <= w.start and w.end <= said.end()]
+            inside = self._words_in(said.start(), said.end())
             if len(earlier) != 1 or not inside or (earlier[0].end - earlier[0].start).days > AT_MOST[said[1]]:
                 continue  # of a year by month, each month is compared
             start, end = (shift(day, said[1], -1) for day in (earlier[0].start, earlier[0].end))  # type: ignore[arg-type]
@@ -131,7 +135,7 @@ class Senses:
     def _priors(self) -> None:
         """Compared with the month before."""
         for found in PRIOR.finditer(self.text.lower()):
-            inside = [i for i, w in enumerate(self.words) if found.start() <= w.start and w.end <= found.end()]
+            inside = self._words_in(found.start(), found.end())
             if inside:
                 unit = found[1] or found[2]
                 self._add("over_prior", inside[0], inside[-1] + 1, Mark("over_prior", unit), 1.0)
@@ -139,7 +143,7 @@ class Senses:
     def _ranges(self) -> None:
         """`under 18, 18-39, 40-64, 65+`: three ranges or more, one behind the other."""
         for found in RANGES.finditer(self.text.lower()):
-            inside = [i for i, w in enumerate(self.words) if found.start() <= w.start and w.end <= found.end()]
+            inside = self._words_in(found.start(), found.end())
             edges = _edges(found.group())
             if inside and len(edges) >= 2:
                 self._add("ranges", inside[0], inside[-1] + 1, Mark("ranges", parts=edges), 1.2)
@@ -207,7 +211,7 @@ class Senses:
 
     def _periods(self) -> None:
         for found in self.periods:
-            inside = [i for i, word in enumerate(self.words) if found.start <= word.start and word.end <= found.end]
+            inside = self._words_in(found.start, found.end)
             if inside and found.period:
                 self._add("period", inside[0], inside[-1] + 1, When(found.period), 1.5)
             elif inside:
@@ -256,7 +260,7 @@ class Senses:
         """Ordinary words are names only where a column is called exactly so."""
         named = self.names.find(words)
         structure = self.meanings.lexicon.structure
-        said = {key for saying in self.meanings.lexicon.means for key in saying.say}
+        said = self.meanings.lexicon.said
         if all(word.lower in structure for word in words) and tuple(word.stem for word in words) not in said:
             named = [(score, c) for score, c in named if lower(c.name) == " ".join(word.lower for word in words)]
         return named
