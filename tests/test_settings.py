@@ -113,7 +113,7 @@ def test_a_name_that_is_no_model_says_what_to_write(named: str, says: list[str],
         ("models = 5", ["models: ", "[models.NAME]"]),
         ("model = 5", ["model: ", 'model = "qwen"', '["qwen", "large"]']),
         ("[model]\nurl = 'http://h/v1'", ["model: ", 'model = "qwen"']),
-        ("modle = 'q'", ["modle: ", "the settings are source, timezone, embeddings, model, sources, models"]),
+        ("modle = 'q'", ["modle: ", "the settings are source, timezone, embeddings, model, sources, columns, models"]),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file_and_what_to_write(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from groundplan.column_settings import ColumnSettings
     from groundplan.project import Project
     from groundplan.settings import Endpoint
 
@@ -13,7 +14,12 @@ __version__ = "0.1.0"
 __all__ = ["open"]
 
 
-def open(where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Project:
+def open(
+    where: Any,
+    embeddings: str | None = None,
+    models: Sequence[Endpoint] = (),
+    columns: Mapping[str, ColumnSettings] | None = None,
+) -> Project:
     """Open data read-only: a file, a folder, a DuckDB file, an Ibis URL or backend, or frames.
 
     >>> project = groundplan.open("sales.csv")  # doctest: +SKIP
@@ -21,4 +27,4 @@ def open(where: Any, embeddings: str | None = None, models: Sequence[Endpoint] =
     """
     from groundplan.project import Project
 
-    return Project(where, embeddings, models)
+    return Project(where, embeddings, models, columns)

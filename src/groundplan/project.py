@@ -17,11 +17,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.route import known_strategy
+from groundplan.asking.tables.grammar.meanings import with_meanings
 from groundplan.blocking import Portal
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
+from groundplan.column_settings import ColumnSettings, described
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
@@ -121,13 +123,20 @@ class AsyncProject:
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
-    async def open(cls, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> Self:
+    async def open(
+        cls,
+        where: Any,
+        embeddings: str | None = None,
+        models: Sequence[Endpoint] = (),
+        columns: Mapping[str, ColumnSettings] | None = None,
+    ) -> Self:
         """Open a file, a folder, a DuckDB file, an Ibis URL or backend, Python data frames, or a knowledge base.
 
         Servers such as GitLab are given by name: {"gitlab": {"url": …, "projects": […], "token_env": …}}.
 
         `embeddings` names a sentence-transformers model that helps find tools and columns when words do not match.
         `models` are language models, smallest first. They are called only when rules cannot settle a question.
+        `columns` says what columns mean and what else they are called, by `column` or `table.column`.
         """
         sources: dict[str, Source] = {}
         try:
@@ -136,6 +145,7 @@ class AsyncProject:
                 sources[source.name] = source
             schemas = {name: await source.describe() for name, source in sources.items()}
             _refuse_shared_names(schemas)
+            schemas = described(schemas, columns or {})
             return cls(sources, schemas, _catalog_of(sources, bool(models)), embeddings, models)
         except BaseException:
             for source in sources.values():
@@ -242,6 +252,16 @@ class AsyncProject:
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
         return (await self.plan(question, **options)).reasons
+
+    async def describe(self) -> dict[str, SourceSchema]:
+        """The schemas with the meaning of each column: given by a person, or inferred from names and values."""
+        values = await self._values_finder()("")
+        return {
+            name: schema.model_copy(
+                update={"tables": tuple(with_meanings(table, values.get(table.name, {})) for table in schema.tables)}
+            )
+            for name, schema in self.schemas.items()
+        }
 
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
@@ -372,10 +392,16 @@ def _ended(stage: Stage) -> Outcome:
 class Project:
     """The sync API. It also works in notebooks, where an event loop is already running. `aio` is the async project."""
 
-    def __init__(self, where: Any, embeddings: str | None = None, models: Sequence[Endpoint] = ()) -> None:
+    def __init__(
+        self,
+        where: Any,
+        embeddings: str | None = None,
+        models: Sequence[Endpoint] = (),
+        columns: Mapping[str, ColumnSettings] | None = None,
+    ) -> None:
         self._portal = Portal("groundplan")
         try:
-            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models))
+            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models, columns))
         except BaseException:
             self._portal.stop()
             raise
@@ -399,6 +425,10 @@ class Project:
     def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
         return self.plan(question, **options).reasons
+
+    def describe(self) -> dict[str, SourceSchema]:
+        """The schemas with the meaning of each column: given by a person, or inferred from names and values."""
+        return self._portal.call(self.aio.describe())
 
     def check(self, proposed: Proposed) -> Verdict:
         """Check whether a plan may run; a refusal lists every reason."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from platformdirs import user_cache_path, user_state_path
 from pydantic import BeforeValidator, JsonValue, ValidationError, field_validator
 
 from groundplan import trust
+from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.contract import Contract
 from groundplan.errors import UsageError
 
@@ -61,7 +62,17 @@ class Settings(Contract):
     embeddings: str | None = None  # a sentence-transformers model; needs the extra `semantic`
     model: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()  # names of [models.NAME] tables, smallest first
     sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source validates its own
+    columns: dict[str, ColumnSettings] = {}  # tables [columns."COLUMN"] or [columns."TABLE.COLUMN"]
     models: dict[str, Server] = {}  # tables [models.NAME] with url, model and api_key_env or api_key_file
+
+    def columns_of(self, source: Any) -> Mapping[str, ColumnSettings]:
+        """What is said about the columns of this source; other data than the settings' own has nothing said of it."""
+        is_own = source in (self.source, self.sources) or (
+            self.source is not None
+            and isinstance(source, str)
+            and Path(source).resolve() == Path(self.source).resolve()
+        )
+        return self.columns if is_own else {}
 
 
 def load_settings(folder: Path) -> Settings:

@@ -7,6 +7,8 @@ from typing import Literal
 ColumnKind = Literal["number", "text", "time", "boolean", "other"]
 Role = Literal["temporal", "measure", "dimension", "id"]
 Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
+Meaning = Literal["amount", "count", "rate", "identifier", "flag", "date", "year", "category", "name", "text"]
+"""What a column holds. It decides what is summed, averaged or only counted."""
 Function = Literal["sum", "mean", "median", "min", "max", "count", "count_distinct", "std"]
 
 DUPLICATE_PROOF: frozenset[Function] = frozenset({"min", "max", "count_distinct"})

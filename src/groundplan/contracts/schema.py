@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from groundplan.contracts.columns import ColumnKind, Role
+from groundplan.contracts.columns import ColumnKind, Meaning, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.knowledge import KnowledgeSchema
 
@@ -23,6 +23,8 @@ class Column(Contract):
     role: Role
     description: Text = ""
     note: Text = ""  # what loading changed: the name, or how the values are written
+    meaning: Meaning | None = None  # given by a person, or inferred
+    synonyms: tuple[Text, ...] = ()  # other names, given by a person
     unit: str | None = None
     cardinality: int | None = None
     nulls: int | None = None
@@ -37,6 +39,7 @@ class Table(Contract):
     columns: tuple[Column, ...]
     row_count: int | None = None
     keys: tuple[tuple[Name, ...], ...] = ()  # sets of columns that identify a row
+    main_date: Name | None = None  # when the events of the rows happened, where no other date is named
     description: Text = ""
 
     def find(self, column: str) -> Column | None:

@@ -217,5 +217,5 @@ def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
     return refused(
         "reading/unread-word",
         f"I do not understand {quoted} here{known}",
-        f"say it in words of the data: {listed}",
+        f"say it in words of the data, or add a name to [columns] in groundplan.toml: {listed}",
     )

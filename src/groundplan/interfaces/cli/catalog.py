@@ -15,7 +15,9 @@ from groundplan.interfaces.cli.terminal import say
 if TYPE_CHECKING:
     from groundplan.state.plans import PlanStore
 
-catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
+catalog_app = typer.Typer(
+    help="Tables with what their columns mean, and the tools that plans may use.", no_args_is_help=True
+)
 examples_app = typer.Typer(help="Stored plans that models see as examples.", no_args_is_help=True)
 sources_app = typer.Typer(help="The configured servers and their tools.", no_args_is_help=True)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -42,6 +44,24 @@ def catalog_show(name: str, json: JsonOption = False) -> None:
         near = catalog.nearest(name)
         raise UsageError(f"there is no tool {name!r}; " + (f"did you mean {near!r}?" if near else "see catalog list"))
     show.tool(catalog.tools[name], json)
+
+
+@catalog_app.command("tables")
+def catalog_tables(
+    source: Annotated[str | None, typer.Argument(help="The data; by default that of this folder's settings.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the tables and what their columns mean. Corrections go into groundplan.toml, as [columns."NAME"]."""
+    from groundplan.interfaces.cli import show
+    from groundplan.project import Project
+    from groundplan.settings import load_settings
+
+    settings = load_settings(Path.cwd())
+    data = source or settings.source or settings.sources
+    if not data:
+        raise UsageError("name the data: groundplan catalog tables FILE")
+    with Project(data, columns=settings.columns_of(data)) as project:
+        show.tables(project.describe(), json)
 
 
 @examples_app.command("list")

@@ -27,7 +27,8 @@ HELP = "/new starts a new conversation, /plan shows the steps of the last answer
 
 async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
     """Open the data, chat about it, and close it."""
-    project = await AsyncProject.open(data, load_settings(Path.cwd()).embeddings, models)
+    settings = load_settings(Path.cwd())
+    project = await AsyncProject.open(data, settings.embeddings, models, settings.columns_of(data))
     try:
         await chat(project, typed_lines(), **options)
     finally:

@@ -494,7 +494,8 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     from groundplan.project import Project
     from groundplan.settings import load_settings
 
-    return Project(source, load_settings(Path.cwd()).embeddings, models)
+    settings = load_settings(Path.cwd())
+    return Project(source, settings.embeddings, models, settings.columns_of(source))
 
 
 def _approved(project: Any, text: bytes, live: Any) -> bool:

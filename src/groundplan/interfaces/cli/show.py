@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
@@ -402,6 +403,35 @@ def tools(catalog: Catalog, json: bool) -> None:
         mark = "" if tool.effect == "read" else " [yellow](changes something)[/]"
         table.add_row(escape(tool.name), escape(tool.source), escape(tool.description) + mark)
     out.print(table)
+
+
+def tables(schemas: Mapping[str, SourceSchema], json: bool) -> None:
+    """Print each table with its columns: what they mean, what else they are called, what loading changed."""
+    if json:
+        print_json([schema.model_dump(mode="json", exclude_defaults=True) for schema in schemas.values()])
+        return
+    for known in (table for schema in schemas.values() for table in schema.tables):
+        rows = f"{known.row_count:,} rows" if known.row_count is not None else known.description
+        dated = f", dated by {escape(known.main_date)}" if known.main_date else ""
+        out.print(f"[bold]{escape(known.name)}[/]: {escape(rows)}{dated}")
+        table = Table(header_style="bold", box=None)
+        for heading in ("column", "meaning", "values", "also called", ""):
+            table.add_column(heading)
+        for column in known.columns:
+            called = ", ".join((*column.synonyms, *column.verbs))
+            note = column.note or column.description
+            table.add_row(*map(escape, (column.name, column.meaning or "", _span(column), called, note)))
+        out.print(table)
+    out.print('\nIs one wrong, or called otherwise? Add \\[columns."NAME"] with called and meaning to groundplan.toml.')
+
+
+def _span(column: Column) -> str:
+    """The range of numbers and dates, or how many different values there are, and how many are missing."""
+    if column.least is not None and column.meaning not in ("flag", "identifier"):
+        told = f"{column.least} to {column.greatest}"
+    else:
+        told = f"{column.cardinality:,} different" if column.cardinality is not None else ""
+    return f"{told}, {column.nulls:,} missing" if column.nulls else told
 
 
 def tool(tool: Tool, json: bool) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
+from groundplan.contracts.columns import Meaning
 from groundplan.contracts.schema import Column, Table
 from groundplan.text.names import split_name
 from groundplan.text.stems import lower, stem
 
-Meaning = Literal["amount", "count", "rate", "identifier", "flag", "date", "year", "category", "name", "text"]
 IDENTIFYING = frozenset(
     {"id", "no", "number", "key", "code", "uuid", "sku", "ref", "reference", "ид", "код", "номер", "артикул"}
 )
@@ -75,6 +74,8 @@ class Meanings:
         return found or tuple(map(stem, words))
 
     def _meaning(self, column: Column) -> Meaning:
+        if column.meaning is not None:
+            return column.meaning
         words = split_name(column.name)
         last = words[-1] if words else ""
         rows = self.table.row_count or 0
@@ -205,6 +206,7 @@ class Meanings:
                 continue
             words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
             nouns = {stem(word) for word in words} or {self.names[column.name][0]}
+            nouns |= {key[-1] for key in map(stems_of, column.synonyms) if key}
             if self.is_key(column):
                 row_nouns |= nouns
             else:
@@ -246,6 +248,13 @@ class Meanings:
         found = self.table.find(name)
         assert found is not None
         return found
+
+
+def with_meanings(table: Table, values: Mapping[str, tuple[str, ...]]) -> Table:
+    """The table with the meaning of each column, and the date of its rows."""
+    known = meanings_of(table, values)
+    columns = tuple(column.model_copy(update={"meaning": known.of[column.name]}) for column in table.columns)
+    return table.model_copy(update={"columns": columns, "main_date": known.main_date.name if known.main_date else None})
 
 
 def meanings_of(table: Table, values: Mapping[str, tuple[str, ...]], foreign: frozenset[str] = frozenset()) -> Meanings:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from groundplan.asking.tables.grammar.meanings import Entity, Meaning
-from groundplan.contracts.columns import Grain
+from groundplan.asking.tables.grammar.meanings import Entity
+from groundplan.contracts.columns import Grain, Meaning
 from groundplan.contracts.expression import Condition, Expression
 from groundplan.contracts.expression import Unit as SpanUnit
 from groundplan.contracts.reading import Period
