@@ -26,6 +26,7 @@ class Column(Contract):
     meaning: Meaning | None = None  # given by a person, or inferred
     synonyms: tuple[Text, ...] = ()  # other names, given by a person
     unit: str | None = None
+    same_for_each: Name | None = None  # the column of a thing that has several rows, each of which repeats this value
     cardinality: int | None = None
     nulls: int | None = None
     least: Scalar = None  # the range of a number or a time

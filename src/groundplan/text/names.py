@@ -12,13 +12,18 @@ _HUMP = re.compile(  # order|Date, HTTP|Request, USD|To|EUR, SKU|Id; the capital
     rf"(?<=[{_LOWER}0-9])(?=[{_UPPER}])|"
     rf"(?<=[{_UPPER}])(?=[{_UPPER}](?:[{_LOWER}]{{2}}|(?!s)[{_LOWER}][{_UPPER}])|Id(?![{_LOWER}]))"
 )
+_UNITS = frozenset(  # stay together
+    {"kW", "kWh", "MWh", "GWh", "TWh", "hL", "mL", "dL", "kHz", "MHz", "GHz", "dB", "pH", "mAh", "kPa"}
+)
+_VOWELS = "aeiouаеиоуыэюя"
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def spaced(name: str) -> str:
     """`orderDate`, `order_date` and `HTTPRequest` as `order Date`, `order date` and `HTTP Request`."""
-    return _HUMP.sub(" ", name).replace("_", " ")
+    parts = (part if part in _UNITS else _HUMP.sub(" ", part) for part in re.split(r"([\W_]+)", name))
+    return "".join(parts).replace("_", " ")
 
 
 def worded(name: str) -> str:
@@ -29,7 +34,7 @@ def worded(name: str) -> str:
 
 def _is_short_upper(word: str) -> bool:
     """An abbreviation: `ID`, `(EUR)`."""
-    return word.isupper() and len(word.strip("().,")) <= 4
+    return word.strip("().,") in _UNITS or (word.isupper() and len(word.strip("().,")) <= 4)
 
 
 @lru_cache(maxsize=20_000)
@@ -41,3 +46,19 @@ def split_name(name: str) -> tuple[str, ...]:
 def name_words(name: str) -> tuple[str, ...]:
     """The words in lower case, without digits: in names and descriptions of tools, digits are values or versions."""
     return tuple(lower(word) for word in _LETTERS.findall(spaced(name)))
+
+
+def is_short_for(short: str, word: str) -> bool:
+    """The beginning of the word, its consonants in order, or its first letter and its end."""
+    if not 3 <= len(short) < len(word):
+        return False
+    if word.startswith(short) or (word[0] in _VOWELS and word[1:].startswith(short)):
+        return True
+    if short[0] != word[0]:
+        return False
+    if len(short) > 3 and word.endswith(short[1:]):
+        return True
+    if any(letter in _VOWELS for letter in short[1:]):
+        return False
+    rest = iter(word)
+    return all(letter in rest for letter in short)

@@ -12,7 +12,17 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from groundplan.contracts.contract import Language, Scalar
-from groundplan.contracts.expression import Arithmetic, Cases, Column, DateCut, Expression, Rows, Share, walk
+from groundplan.contracts.expression import (
+    Arithmetic,
+    Cases,
+    Column,
+    DateCut,
+    Expression,
+    Rows,
+    Share,
+    columns_of,
+    walk,
+)
 from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
 from groundplan.contracts.reading import AnalysisAsked, Filter, Metric, OutputAsked, Reading, Requirement
 from groundplan.contracts.words import Wording, in_words
@@ -224,7 +234,7 @@ def _measures(reading: Reading, meaning: Meaning, wording: Wording) -> list[str]
 def _wording_of_things(reading: Reading, meaning: Meaning, wording: Wording) -> Wording:
     """Counts are of things; or of what the question calls the rows."""
     if meaning.things is not None:
-        return replace(wording, things=_things(meaning.things.keys, wording))
+        return replace(wording, things=_things(meaning, wording))
     for requirement in reading.requirements:
         match requirement.value:
             case Metric(expression=Rows(where=None), name=str() as name) if wording.language == "en":
@@ -233,8 +243,12 @@ def _wording_of_things(reading: Reading, meaning: Meaning, wording: Wording) -> 
     return wording
 
 
-def _things(keys: Iterable[Expression], wording: Wording) -> str:
-    names = sorted(key.name for key in keys if isinstance(key, Column))
+def _things(meaning: Meaning, wording: Wording) -> str:
+    """What identifies the things; what is measured and grouped by is said already."""
+    assert meaning.things is not None
+    keys = {key.name for key in meaning.things.keys if isinstance(key, Column)}
+    said = {name for node in (*meaning.measures, *meaning.groups) for name in columns_of(node)}
+    names = sorted(keys - said) or sorted(keys)
     if len(names) == 1:
         return wording.several(names[0])
     return SAID[wording.language]["combinations"].format(_list([*map(wording.name, names)], wording.language))
@@ -244,7 +258,7 @@ def _over(meaning: Meaning, wording: Wording) -> str:
     """The things that measures are taken over; a count names them itself."""
     if meaning.things is None or (meaning.measures and all(isinstance(m, Rows) for m in meaning.measures)):
         return ""
-    return SAID[wording.language]["over"].format(_things(meaning.things.keys, wording))
+    return SAID[wording.language]["over"].format(_things(meaning, wording))
 
 
 def _groups(meaning: Meaning, wording: Wording) -> str:

@@ -220,3 +220,19 @@ def test_what_merely_resembles_a_number_stays_text(values: list[str]) -> None:
 )
 def test_a_date_is_the_same_in_any_notation(days: list[date], notation: str) -> None:
     assert loaded(*(day.strftime(notation) for day in days)) == ("DATE", days)
+
+
+def test_spellings_of_a_category_are_unified_with_a_note() -> None:
+    connection = duckdb.connect()
+    told = ["Fail", "FAIL", "fail ", "Pass", "Fail", "Pass", "Королёв", "Королев", "Королёв", None, "m", "M"] * 3
+    connection.register("given", pa.table({"result": pa.array(told, pa.string())}))
+    connection.execute("CREATE TABLE t AS FROM given")
+    notes = convert_text(connection, "t")
+    found = dict(connection.execute("SELECT result, count(*) FROM t GROUP BY 1").fetchall())
+    assert found == {"Fail": 12, "Pass": 6, "Королёв": 9, None: 3, "m": 3, "M": 3}  # letters may be codes
+    assert notes == {"result": "spellings are unified: 'FAIL' as 'Fail', 'fail ' as 'Fail', 'Королев' as 'Королёв'"}
+
+
+def test_names_and_codes_keep_their_spelling() -> None:
+    values = [f"aB{n}" for n in range(40)] + [f"Ab{n}" for n in range(40)]
+    assert loaded(*values) == ("VARCHAR", values)

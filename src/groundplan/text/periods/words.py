@@ -48,11 +48,11 @@ WEAK_MONTHS = {"may", "jan", "mar", "мар"}  # a verb, a name, a cut word: alo
 LOOSE_HALVES = set(_words("half halves половина половины половине половину"))  # of a year only where one is named
 UNITS: dict[str, Unit] = {
     **dict.fromkeys(_words("day days день дня дней дни дню днем дне днях сутки суток"), "day"),
-    **dict.fromkeys(["week", "weeks", *_forms("недел", _words("я и е ю ь ей ям ях"))], "week"),
-    **dict.fromkeys(["month", "months", *_forms("месяц", _MASCULINE)], "month"),
+    **dict.fromkeys(["week", "weeks", "wk", "wks", *_forms("недел", _words("я и е ю ь ей ям ях"))], "week"),
+    **dict.fromkeys(["month", "months", "mth", "mths", *_forms("месяц", _MASCULINE)], "month"),
     **dict.fromkeys(["quarter", "quarters", "qtr", "кв", *_forms("квартал", _MASCULINE)], "quarter"),
     **dict.fromkeys(["полгода", *LOOSE_HALVES, *_forms("полугоди", _words("е я и ю ем й ях"))], "half"),
-    **dict.fromkeys(_words("year years год года году годом годе годы лет"), "year"),
+    **dict.fromkeys(_words("year years yr yrs год года году годом годе годы лет"), "year"),
 }
 PLAIN_NUMBERED = {  # "3 квартал" is an ordinal by itself, "3 квартала" only beside a year, "3 quarters" is a count
     **dict.fromkeys(_words("квартал квартале кв кварталы кварталах полугодие полугодии"), True),

@@ -46,10 +46,12 @@ from groundplan.contracts.expression import (
     Expression,
     Missing,
     Moving,
+    Node,
     Not,
     Rows,
     Running,
     Share,
+    columns_of,
     level,
     walk,
 )
@@ -186,6 +188,7 @@ class Assembly:
             self._differences,
             self._named_days,
             self._present_people,
+            self._once_each,
             self._check,
             self._write,
         ):
@@ -980,7 +983,8 @@ class Assembly:
                 self._asked()
             elif self.all("list"):
                 self._ask_things(thing, self.take(item))
-            elif self.conditions and thing.entity.is_rows:  # orders last month: how many
+            elif self.conditions and thing.entity.is_rows and self.words[0].lower not in ("what", "что"):
+                # orders last month: how many
                 self.measures.append((self.builders.count_things(thing), self.take(item)))
                 self.penalty += 0.3
             else:
@@ -1017,6 +1021,32 @@ class Assembly:
         self.parts += wheres
         self.having = []
         self.measures = [(replace(measure, expression=Rows()), items)]
+
+    def _once_each(self) -> None:
+        """The volume of a batch counts once, however many rows repeat it."""
+        if self.each is not None or self.columns:
+            return
+        nodes = [node for measure, _ in self.measures for node in walk(measure.expression)]
+        repeated = [self._repeated(node) for node in nodes if _weighs_rows(node)]
+        if not any(repeated):
+            return
+        if len({*repeated}) > 1:
+            raise Unfit("properties of things beside those of rows")
+        key = str(repeated[0])
+        used = {name for measure, _ in self.measures for name in columns_of(measure.expression)}
+        for group, _ in self.groups:
+            used |= columns_of(group.expression) if group.expression else {group.name}
+        if key in used:
+            return
+        if self.having or (self.order is not None and self.order.by is not None):
+            raise Unfit("an order of things with several rows")
+        self.each = Part("each:thing", Each(keys=(key, *sorted(used))), self.measures[0][1])
+
+    def _repeated(self, node: Node) -> str | None:
+        """The key of the thing that all columns of the expression are properties of."""
+        known = [self.meanings.table.find(name) for name in columns_of(node)]
+        owners = {column.same_for_each if column else None for column in known}
+        return owners.pop() if len(owners) == 1 else None
 
     # series
 
@@ -1479,3 +1509,14 @@ def _short(condition: Cond) -> Filter:
         among = Filter(column=condition.column, operator="in", values=condition.values)
         return among.model_copy(update={"operator": "not in"}) if condition.negated else among
     return Filter(condition=made)
+
+
+def _weighs_rows(node: Node) -> bool:
+    """Whether a value that rows repeat counts as often as it is repeated."""
+    match node:
+        case Rows():
+            return True
+        case Aggregate(function=function):
+            return function not in ("min", "max", "count_distinct")
+        case _:
+            return False

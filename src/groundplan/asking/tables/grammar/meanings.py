@@ -9,7 +9,7 @@ from functools import cached_property
 from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
 from groundplan.contracts.columns import Meaning
 from groundplan.contracts.schema import Column, Table
-from groundplan.text.names import split_name
+from groundplan.text.names import is_short_for, split_name
 from groundplan.text.stems import lower, stem
 
 IDENTIFYING = frozenset(
@@ -33,6 +33,7 @@ EVENT_NOUNS = {
 }
 TICKS = frozenset({"x", "✓", "✔", "+", "v", "х"})  # beside empty cells
 MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
+CURRENCIES = "$€£¥₽₹"
 MANY = 0.5  # of the rows: so many different values of a text name the rows
 
 
@@ -57,6 +58,7 @@ class Meanings:
     values: Mapping[str, tuple[str, ...]]
     lexicon: Lexicon
     foreign: frozenset[str] = frozenset()  # columns that point at another table, which has the names
+    dated_by: str | None = None  # the main date, where several could be
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:
@@ -83,6 +85,8 @@ class Meanings:
             return "date"
         if column.kind == "boolean" or self.yes_value(column) is not None:
             return "flag"
+        if "№" in column.name or column.name.rstrip().endswith("#"):
+            return "identifier"
         if column.role == "id" or (last in IDENTIFYING and column.kind in ("text", "number")):
             return "identifier"
         if column.kind == "number":
@@ -109,7 +113,9 @@ class Meanings:
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
                     return kind
-        return "amount" if {*split_name(column.name)} & MONEY else "rate"
+        if column.name.startswith("#"):
+            return "count"
+        return "amount" if {*split_name(column.name)} & MONEY or {*column.name} & {*CURRENCIES} else "rate"
 
     def yes_value(self, column: Column) -> str | int | bool | None:
         """The value of a flag that means yes, however it is written."""
@@ -142,16 +148,37 @@ class Meanings:
 
     @cached_property
     def main_date(self) -> Column | None:
-        """Present in every row; of those the one with about the most different days, the earliest first.
+        """When the events of the rows happened."""
+        return self.main_dates[0] if self.main_dates else None
 
-        The date on which a member joined is the same in all of the member's rows; the date of the visit is not.
+    @cached_property
+    def main_dates(self) -> tuple[Column, ...]:
+        """The dates that may be meant where none is named, the likeliest first.
+
+        They are present in every row and have about the most different days: the date on which a member joined is the
+        same in all of the member's rows; the date of the visit is not. One called like the table or just `date` is it;
+        a planned date is not.
         """
+        if self.dated_by is not None:
+            return (self.column(self.dated_by),)
         fewest = min((c.nulls or 0 for c in self.dates), default=0)
         whole = [c for c in self.dates if (c.nulls or 0) == fewest]
         most = max((c.cardinality or 0 for c in whole), default=0)
         varied = [c for c in whole if (c.cardinality or 0) >= 0.8 * most]
-        ranked = sorted(varied, key=lambda c: (str(c.least or "~"), self.table.columns.index(c)))
-        return ranked[0] if ranked else None
+        happened = [c for c in varied if c not in self.planned_dates] or varied
+        ranked = sorted(happened, key=lambda c: (str(c.least or "~"), self.table.columns.index(c)))
+        lasting = self.duration_of_events
+        if lasting and lasting[0] in ranked:  # an event is dated by its beginning
+            ranked = [c for c in ranked if c != lasting[1]]
+        telling = [c for c in ranked if self._is_telling(c)]
+        return tuple(telling if len(telling) == 1 else ranked)
+
+    def _is_telling(self, column: Column) -> bool:
+        """Called like the rows, or just `date`. When something was booked tells little of when it is."""
+        own = {word for word in self.names[column.name] if word not in map(stem, DATING)}
+        rows = {word for word in (stem(part) for part in split_name(self.table.name)) if len(word) > 2}
+        rows |= {part for word in rows for long in self.lexicon.abbreviations.get(word, ()) for part in stems_of(long)}
+        return not own or bool(own & rows and column != self.events.get("book"))
 
     @cached_property
     def planned_dates(self) -> tuple[Column, ...]:
@@ -185,12 +212,19 @@ class Meanings:
         return frozenset[str]().union(*(verbs.get(noun, ()) for noun in self.entities[0].nouns))
 
     @cached_property
-    def duration(self) -> tuple[Column, Column] | None:
-        """From when to when something lasts: the events that begin and end it."""
+    def duration_of_events(self) -> tuple[Column, Column] | None:
         events = self.events
         for start, end in (("start", "end"), ("check_in", "check_out"), ("open", "close"), ("ship", "deliver")):
             if start in events and end in events and events[start] != events[end]:
                 return events[start], events[end]
+        return None
+
+    @cached_property
+    def duration(self) -> tuple[Column, Column] | None:
+        """From when to when something lasts: the events that begin and end it."""
+        if self.duration_of_events:
+            return self.duration_of_events
+        events = self.events
         ends = {events[event].name: events[event] for event in ("return", "close", "end", "deliver") if event in events}
         main = self.main_date
         last = [column for column in ends.values() if column not in self.planned_dates and column != main]
@@ -206,14 +240,20 @@ class Meanings:
                 continue
             words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
             nouns = {stem(word) for word in words} or {self.names[column.name][0]}
+            if "by" in words:  # requested by: who, not what
+                continue
             nouns |= {key[-1] for key in map(stems_of, column.synonyms) if key}
+            of_table = split_name(self.table.name)
+            nouns |= {stem(long) for long in of_table for word in words if is_short_for(word, stem(long))}
             if self.is_key(column):
                 row_nouns |= nouns
             else:
                 found.append(Entity(self._alike(nouns), column, column.name))
         main = self.main_date
-        if main is not None:  # the date of an order: the rows are orders
-            telling = {word for word in self.names[main.name] if word not in map(stem, DATING)}
+        if main is not None and not main.nulls:  # the date of an order: the rows are orders
+            telling = {
+                word for word in self.names[main.name] if word not in map(stem, (*DATING, "last", "next", "first"))
+            }
             events = [event for event, column in self.events.items() if column == main]
             row_nouns |= telling | {noun for event in events for noun in map(stem, EVENT_NOUNS.get(event, ()))}
         of_ids = frozenset[str]().union(*(entity.nouns for entity in found))

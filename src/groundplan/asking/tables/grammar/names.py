@@ -10,7 +10,7 @@ from itertools import product
 from groundplan.asking.tables.grammar.lexicon import Key, stems_of
 from groundplan.asking.tables.grammar.meanings import NAMING, Meanings
 from groundplan.contracts.schema import Column
-from groundplan.text.names import split_name
+from groundplan.text.names import is_short_for, split_name
 from groundplan.text.stems import stem
 from groundplan.text.words import Word
 
@@ -24,7 +24,6 @@ GENERIC = frozenset(
     for word in line.split()
 )
 TIME = ("time",)
-VOWELS = "aeiouаеиоуыэюя"
 ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
 
 
@@ -39,6 +38,9 @@ class Names:
             for key, score in self._names(column).items():
                 self._by_key[key].append((score, column))
             self.words.update(word for word in split_name(column.name) if len(word) > 4)
+        self.short = frozenset(
+            part for column in meanings.table.columns for part in split_name(column.name) if 1 < len(part) < 4
+        )
         self.stems = frozenset(word for key in self._by_key for word in key)
 
     def find(self, words: tuple[Word, ...]) -> list[Called]:
@@ -88,7 +90,7 @@ class Names:
     def _is_plain(self, word: Word) -> bool:
         lexicon = self._meanings.lexicon
         return (
-            len(word.lower) < 4
+            (len(word.lower) < 4 and word.lower not in self.short)
             or not word.lower.isalpha()
             or word.lower in lexicon.structure
             or any(True for _ in lexicon.find((word,), 0, 1))
@@ -166,22 +168,6 @@ class Names:
 
     def _names_things(self, part: Key) -> bool:
         return len(part) == 1 and any(part[0] in entity.nouns for entity in self._meanings.entities)
-
-
-def is_short_for(short: str, word: str) -> bool:
-    """The beginning of the word, its consonants in order, or its first letter and its end."""
-    if not 3 <= len(short) < len(word):
-        return False
-    if word.startswith(short) or (word[0] in VOWELS and word[1:].startswith(short)):
-        return True
-    if short[0] != word[0]:
-        return False
-    if len(short) > 3 and word.endswith(short[1:]):
-        return True
-    if any(letter in VOWELS for letter in short[1:]):
-        return False
-    rest = iter(word)
-    return all(letter in rest for letter in short)
 
 
 def kin(one: str, other: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
-from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
@@ -17,7 +17,7 @@ from groundplan.contracts.expression import Share, walk
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import ColumnsAsked, OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.text.periods.find import find_periods
+from groundplan.text.periods.find import Found, find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.words import normalise, words_of
@@ -48,9 +48,19 @@ def derive(
     foreign: frozenset[str] = frozenset(),
 ) -> Derived:
     text = normalise(question)
-    words = words_of(text)
+    periods = set_apart(text, words_of(text), find_periods(text, today, timezone), today, timezone)
     meanings = meanings_of(table, values, foreign)
-    periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
+    best = _derive(text, meanings, periods)
+    if best.reading is None or len(meanings.main_dates) < 2:
+        return best
+    own = meaning_of(best.reading)
+    by_other = [_derive(text, replace(meanings, dated_by=c.name), periods).reading for c in meanings.main_dates[1:]]
+    rivals = tuple(reading for reading in by_other if reading is not None and meaning_of(reading) != own)
+    return replace(best, others=(*best.others, *rivals))
+
+
+def _derive(text: str, meanings: Meanings, periods: tuple[Found, ...]) -> Derived:
+    words = words_of(text)
     names = Names(meanings)
     senses = Senses(text, words, meanings, names, periods)
     items = senses.find()

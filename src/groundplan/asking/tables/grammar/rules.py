@@ -184,6 +184,8 @@ class Builders:
             return None
         left = above.expression
         if isinstance(left, Aggregate) and left.function == "mean" and above.base is not None:
+            if isinstance(right, Rows):
+                return above  # the average minutes per visit, where a row is a visit
             left = _aggregate("sum", above.base.expression)
         if normal_expression(left) == normal_expression(right):
             return None

@@ -30,7 +30,7 @@ from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"5/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"6/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_COLUMNS = 2_000
 LOADING = ".loading-"

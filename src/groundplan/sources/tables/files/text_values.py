@@ -1,4 +1,7 @@
-"""Numbers and dates that a file writes as text become numbers and dates, with a note; codes stay text."""
+"""Numbers and dates that a file writes as text become numbers and dates, with a note; codes stay text.
+
+Categories whose values differ only in case or spaces are unified.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from groundplan.sources.tables.files.quoting import quoted
 from groundplan.sources.tables.files.text_cells import Cells, Written, convert
 from groundplan.sources.tables.files.text_dates import DATES
 from groundplan.sources.tables.files.text_numbers import FORMATS, Format, as_numbers, has_separators, may_be_either
+from groundplan.sources.tables.files.text_spellings import unify_spellings
 from groundplan.text.names import split_name
 
 CODES = frozenset(
@@ -37,7 +41,10 @@ def convert_text(connection: duckdb.DuckDBPyConnection, table: str, comma_decima
     written |= _numbers({cells: forms for cells, forms in numbers.items() if forms}, comma_decimals)
     for cells in numbers:
         cells.forget()
-    return _convert(connection, table, written)
+    notes = _convert(connection, table, written)
+    return notes | unify_spellings(
+        connection, table, (name for name in _text_columns(connection, table) if name not in notes)
+    )
 
 
 def _text_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:

@@ -16,13 +16,16 @@ from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
+from groundplan.sources.tables.schema.repeats import find_repeats
 from groundplan.sources.tables.tools.dates import ISO_DAY
 from groundplan.text.names import split_name
 
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 COLUMNS_AT_ONCE = 40  # whose statistics one query takes
 SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
-IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
+IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "ref", "uuid", "guid", "ид", "код", "номер"})
+CODE = r"^[^\s:,;%()+]*[0-9][^\s:,;%()+]*$"  # one word with digits; engines differ in what a letter is
+MANY_CODES, CODES_EACH = 100, 0.05  # different codes, at least; and of the rows
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
 
@@ -80,6 +83,8 @@ def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
     types = [mapper.to_string(dtype) for dtype in handle.table.schema().types]
     columns = tuple(_column(handle, place, type_, numbers, rows) for place, type_ in enumerate(types))
     keys = find_keys(handle, columns, rows, ask)
+    repeats = find_repeats(handle, columns, rows, ask, IDENTIFYING)
+    columns = tuple(column.model_copy(update={"same_for_each": repeats.get(column.name)}) for column in columns)
     return Table(name=name, columns=columns, row_count=rows, keys=keys)
 
 
@@ -103,6 +108,7 @@ def _measures(handle: Handle, place: int, rows: int) -> dict[str, ir.Value]:
         measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
     if known.kind == "text":
         measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
+        measures[f"codes_{place}"] = column.count(where=column.re_search(CODE))
     return measures
 
 
@@ -113,11 +119,17 @@ def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], 
     least, greatest = cell(numbers.get(f"least_{place}")), cell(numbers.get(f"greatest_{place}"))
     iso = values > 0 and numbers.get(f"days_{place}") == values
     flag = (least, greatest) in ((0, 1), (0, 0), (1, 1)) and distinct is not None and distinct <= 2
+    coded = values > 0 and (numbers.get(f"codes_{place}") or 0) >= 0.95 * values
+    numbered = (
+        isinstance(least, int) and isinstance(greatest, int) and greatest - least < 2 * rows == 2 * (distinct or 0)
+    )
+    unique = distinct is not None and distinct >= 0.9 * rows
+    is_code = (coded and (distinct or 0) >= max(MANY_CODES, CODES_EACH * rows)) or (numbered and rows >= MANY_CODES)
     return Column(
         name=known.name,
         type=type_,
         kind=known.kind,
-        role=_role(handle, known.name, iso, flag, distinct is not None and distinct >= 0.9 * rows),
+        role=_role(handle, known.name, iso, flag, unique, is_code),
         cardinality=None if distinct is None else min(int(distinct), values),
         nulls=rows - values,
         least=least,
@@ -125,18 +137,18 @@ def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], 
     )
 
 
-def _role(handle: Handle, name: str, iso: bool, flag: bool, unique: bool) -> Role:
+def _role(handle: Handle, name: str, iso: bool, flag: bool, unique: bool, is_code: bool) -> Role:
     last = (split_name(name) or ("",))[-1]
     match handle.kind(name):
         case "time":
             return "temporal"
         case "text" if iso:
             return "temporal"
-        case "text" if unique and last in IDENTIFYING:
+        case "text" if is_code or (unique and last in IDENTIFYING):
             return "id"
         case "number" if not handle.table[name].type().is_integer():
             return "measure"
-        case "number" if last in IDENTIFYING:
+        case "number" if last in IDENTIFYING or (is_code and last not in CALENDAR):
             return "id"
         case "number":
             return "dimension" if flag or last in CALENDAR else "measure"
