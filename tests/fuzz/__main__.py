@@ -39,12 +39,12 @@ def main(seconds: float) -> int:
 
 
 def _fuzz(name: str, parse: Parse, number: int, end: float, runs: Counter[str], crashes: Counter[str]) -> None:
-    """Up to 500 inputs; after a crash, Hypothesis looks for the smallest input that crashes."""
+    """Up to 100 inputs; after a crash, Hypothesis looks for the smallest input that crashes."""
     last = [b""]
 
     @seed(number)
     @settings(
-        max_examples=500,
+        max_examples=100,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import duckdb
 import httpx
 from pydantic import ValidationError
 
@@ -26,6 +27,8 @@ from groundplan.sources.interface import Call
 from groundplan.sources.knowledge.source import Knowledge
 from groundplan.sources.tableau.models import Metadata, Page, Rows, SignedIn
 from groundplan.sources.tableau.rows import expected_columns, to_table
+from groundplan.sources.tables.engine.duckdb_limits import limits
+from groundplan.sources.tables.files.load import SETTINGS, _load_all
 from groundplan.sources.tables.source import Tables
 from groundplan.text.periods.find import find_periods
 from tests.asking.tables.described import SALES
@@ -99,9 +102,15 @@ def graph() -> Iterator[Parse]:
 
 @contextmanager
 def csv() -> Iterator[Parse]:
-    """Encoding, separator, header and types; then the description of the table."""
+    """Encoding, separator, header and types, into a database in memory."""
     with _file("sheet.csv") as (path, write):
-        yield lambda body: (write(body), _typed(lambda: _described(path)))
+
+        def parse(body: bytes) -> None:
+            write(body)
+            with duckdb.connect(config=SETTINGS | limits()) as connection:
+                _typed(lambda: _load_all(connection, [path]))
+
+        yield parse
 
 
 @contextmanager
@@ -125,9 +134,10 @@ def model_replies() -> Iterator[Parse]:
 @contextmanager
 def mcp_tools() -> Iterator[Parse]:
     """The list of tools of an MCP server."""
+    from mcp_types import ListToolsResult
+
     from groundplan.sources.mcp.params import UnsupportedSchema
     from groundplan.sources.mcp.tools import ToolDefinition, catalog_entry, usable
-    from mcp_types import ListToolsResult
 
     def parse(body: bytes) -> None:
         with suppress(ValidationError):
@@ -143,13 +153,16 @@ def mcp_tools() -> Iterator[Parse]:
 @contextmanager
 def mcp_results() -> Iterator[Parse]:
     """The result of an MCP tool, with an output schema and without."""
-    from groundplan.sources.mcp.source import Mcp
-    from groundplan.sources.mcp.tools import ToolDefinition, catalog_entry
     from mcp_types import CallToolResult, Tool
 
+    from groundplan.sources.mcp.source import Mcp
+    from groundplan.sources.mcp.tools import ToolDefinition, catalog_entry
+
     schema = {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "object"}}}}
-    listed = [Tool(name=f"find{number}", inputSchema={"type": "object"}, outputSchema=output)
-              for number, output in enumerate((None, schema))]
+    listed = [
+        Tool(name=f"find{number}", inputSchema={"type": "object"}, outputSchema=output)
+        for number, output in enumerate((None, schema))
+    ]
     entries = [catalog_entry(ToolDefinition.of(tool), "shop") for tool in listed]
 
     def parse(body: bytes) -> None:
@@ -188,9 +201,19 @@ def tableau_bodies() -> Iterator[Parse]:
     """The replies of Tableau: sign-in, pages, metadata and rows."""
     from groundplan.contracts.schema import Column, Table
 
-    types = {"INTEGER": "number", "REAL": "number", "STRING": "text", "BOOLEAN": "boolean", "DATE": "time",
-             "DATETIME": "time", "SPATIAL": "other"}
-    table = Table(name="t", columns=tuple(Column(name=name, type=name, kind=kind, role="dimension") for name, kind in types.items()))
+    types = {
+        "INTEGER": "number",
+        "REAL": "number",
+        "STRING": "text",
+        "BOOLEAN": "boolean",
+        "DATE": "time",
+        "DATETIME": "time",
+        "SPATIAL": "other",
+    }
+    table = Table(
+        name="t",
+        columns=tuple(Column(name=name, type=name, kind=kind, role="dimension") for name, kind in types.items()),
+    )
     query = Query.model_validate({"fields": [{"fieldCaption": name} for name in types]})
     columns = expected_columns(query, table)
 

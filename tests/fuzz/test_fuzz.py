@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from tests.fuzz.mutating import examples_of, inputs
 from tests.fuzz.parsers import PARSERS
 
-EXAMPLES = {"csv": 40, "excel": 4, "graph": 60, "questions": 60, "knowledge": 150, "tracker_bodies": 60}
+EXAMPLES = {"csv": 60, "excel": 4, "graph": 60, "questions": 30, "tools": 150, "tracker_bodies": 60}
 NEEDS = {"mcp_tools": "mcp", "mcp_results": "mcp", "model_replies": "llm"}
 
 
@@ -22,7 +22,7 @@ def test_no_input_crashes_a_parser(parser: str) -> None:
             parse(example)
 
         @settings(
-            max_examples=EXAMPLES.get(parser, 300),
+            max_examples=EXAMPLES.get(parser, 200),
             deadline=None,
             database=None,
             suppress_health_check=list(HealthCheck),

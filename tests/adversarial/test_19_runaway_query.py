@@ -6,25 +6,15 @@ import asyncio
 import time
 
 import pytest
-from tests.patience import HANGS, SOON
-from tests.sources.tables.tooling import call, made, rows
 
-from groundplan.contracts.facts import TableRef
 from groundplan.errors import DeadlineExceeded, ToolError, TransientError
 from groundplan.sources.tables.source import Tables
+from tests.patience import HANGS, SOON
+from tests.sources.tables.tooling import call, made, rows, runaway
 
 pytestmark = [pytest.mark.requirement("R40"), pytest.mark.requirement("R45", part="tools")]
 
 SECONDS = 1.0
-
-
-def runaway(source: Tables) -> TableRef:
-    """A cross join of 600 rows with themselves, four times over, which the second gate has no reason to refuse."""
-    tables = ", ".join(f'"sales" AS "t{number}"' for number in range(5))
-    facts = call(source, "aggregate", {"metrics": [{"function": "count", "as": "n"}]}).facts
-    assert facts.table is not None
-    query = f'SELECT SUM("t0"."units" * "t1"."units" * "t4"."id") AS "n" FROM {tables} WHERE "t2"."id" <> "t3"."id"'
-    return facts.table.model_copy(update={"query": query})
 
 
 def test_a_runaway_query_is_cancelled_at_the_deadline(source: Tables) -> None:

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
-from tests.sources.tables.tooling import made, rows
 
+from groundplan.contracts.reading import Reading
 from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
+from tests.reference.comparing import ANY_SPEED, assert_same, engine  # noqa: F401
+from tests.reference.executing import Store
+from tests.reference.generating import TABLES, readings
+from tests.sources.tables.tooling import made, rows
 
 pytestmark = [pytest.mark.requirement("R38"), pytest.mark.requirement("R45", part="tools")]
 
@@ -105,3 +109,19 @@ def test_order_and_limit_choose_rows_and_change_none(source: Tables, order: list
     shown = rows(source, sales, order_by=order, limit=limit)
     assert len(shown) == limit
     assert all(row == every[row["id"]] for row in shown)
+
+
+@settings(ANY_SPEED, max_examples=150)
+@given(reading=readings(), rows=TABLES)
+def test_a_plan_gives_what_the_definition_gives(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
+    assert_same(engine, reading, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("R69", part="interpreter")
+@settings(ANY_SPEED, max_examples=5_000)
+@given(reading=readings(), rows=TABLES)
+def test_five_thousand_plans_give_what_the_definition_gives(
+    engine: Store, reading: Reading, rows: list[dict[str, Any]]
+) -> None:
+    assert_same(engine, reading, rows)

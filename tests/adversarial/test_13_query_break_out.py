@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from groundplan.contracts.answer import Refusal
 from groundplan.contracts.plan import Proposal
 from groundplan.project import Project
-from tests.sources.trackers.youtrack_query import parse
+from groundplan.sources.youtrack.query import IssueParams, compose
+from tests.sources.trackers.youtrack_query import Term, parse
 from tests.trackers.shop import Shop, ask
 
+PIECES = ["{", "}", '"', "\\", " or ", "project: SECRET", "..", "#Unresolved", "-", ",", ":", "*", "sort by: x", "Анна"]
+hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), min_size=1, max_size=6).map("".join)
 BREAK_OUT = "} or project: SECRET {"
 SET_UP = {"WEB", "API"}
 
@@ -104,3 +110,33 @@ def test_the_query_of_a_plain_question_is_the_one_that_is_expected(servers: Shop
     ask(project, "open issues of web")
     assert dict(terms_sent(servers)) == {"project": ("WEB",), "tag": ("#Unresolved",), "sort by": ("created", "desc")}
     assert json.loads(servers.youtrack.last.body if servers.youtrack.last else b"[]")
+
+
+@pytest.mark.requirement("R48")
+@given(assignee=hostile, state=hostile)
+@example(assignee="} or project: SECRET {", state="Open")
+@example(assignee="anna, project: SECRET", state="x or project: SECRET")
+def test_a_value_is_refused_or_stays_a_value(assignee: str, state: str) -> None:
+    try:
+        asked = IssueParams(assignee=assignee, states=(state,), status="open")
+    except ValidationError:
+        return
+    assert parse(compose(asked, ["WEB"])).alternatives == (
+        (
+            Term("project", ("WEB",)),
+            Term("tag", ("#Unresolved",)),
+            Term("state", (state.strip(),)),
+            Term("assignee", (assignee.strip(),)),
+            Term("sort by", ("created", "desc")),
+        ),
+    )
+
+
+@pytest.mark.parametrize("value", ["C. [bot]", "anna, project: SECRET", "a or b", "-me", "#x", "1 .. 2", "Анна Берг"])
+def test_values_without_braces_and_quotes_are_taken(value: str) -> None:
+    assert f"Assignee: {{{value}}}" in compose(IssueParams(assignee=value), ["WEB"])
+
+
+def test_the_parser_of_the_tests_would_see_a_value_break_out() -> None:
+    broken = "project: {WEB} Assignee: {" + "} or project: SECRET {" + "}"
+    assert len(parse(broken).alternatives) == 2

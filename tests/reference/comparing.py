@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 
 from groundplan.asking.tables.plan_rules import propose
 from groundplan.checking.gate import check
@@ -17,7 +17,6 @@ from groundplan.contracts.reading import Rank, Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.project import load_catalog
 from tests.reference.executing import SCHEMA, Store, duckdb_store, postgres_store
-from tests.reference.generating import TABLES, readings
 from tests.reference.interpreter import answer
 
 CATALOG = load_catalog()
@@ -34,22 +33,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Store]:
         pytest.skip("set GROUNDPLAN_TEST_POSTGRES to a PostgreSQL server")
     with postgres_store(POSTGRES) as store:
         yield store
-
-
-@settings(ANY_SPEED, max_examples=150)
-@given(reading=readings(), rows=TABLES)
-def test_a_plan_gives_what_the_definition_gives(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
-    assert_same(engine, reading, rows)
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R69", part="interpreter")
-@settings(ANY_SPEED, max_examples=5_000)
-@given(reading=readings(), rows=TABLES)
-def test_five_thousand_plans_give_what_the_definition_gives(
-    engine: Store, reading: Reading, rows: list[dict[str, Any]]
-) -> None:
-    assert_same(engine, reading, rows)
 
 
 def assert_same(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, NESTED, POSTGRES, SPARK
 
 from groundplan.errors import QueryRefused
 from groundplan.sources.tables.engine.sql_gate import approve
+from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, NESTED, POSTGRES, SPARK
 
 pytestmark = pytest.mark.requirement("R45", part="read-only")
 

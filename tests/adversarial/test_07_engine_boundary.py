@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, POSTGRES
 
 from groundplan.sources.tables.source import Tables
+from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, POSTGRES
 
 pytestmark = pytest.mark.requirement("R45", part="read-only")
 

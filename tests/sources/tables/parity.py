@@ -8,13 +8,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.sources.tableau.double.querying import answer
 from tests.sources.tableau.double.superstore import connect
-from tests.sources.tables.tooling import made, rows
 
-from groundplan.contracts.query import Query
 from groundplan.sources.tables.source import Tables
 
 SALES = {"fieldCaption": "Sales", "function": "SUM"}
@@ -106,19 +102,3 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tables, du
 
 def _same(values: list[Any]) -> tuple[Any, ...]:
     return tuple(round(value, 5) if isinstance(value, float) else value for value in values)
-
-
-@pytest.mark.requirement("R46")
-@pytest.mark.requirement("R45", part="tools")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(query=queries())
-def test_a_table_answers_as_tableau_does(
-    query: dict[str, Any], store: tuple[Tables, duckdb.DuckDBPyConnection]
-) -> None:
-    tables, double = store
-    assert Query.model_validate(query).wire() == query
-    told = answer(double, query, {})
-    handle = made(tables, "query_table", {"query": query}, "superstore")
-    assert [column.name for column in handle.columns] == told.names
-    found = [_same([*row.values()]) for row in rows(tables, handle)]
-    assert sorted(found, key=str) == sorted(map(_same, told.rows), key=str)
