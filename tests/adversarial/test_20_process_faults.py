@@ -1,15 +1,20 @@
-"""kill -9 in the middle; another process goes on, and no finished step runs again."""
+"""Killed, stopped or terminated at any moment: another process goes on, and no finished step runs again."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,3 +110,41 @@ def test_a_run_is_resumed_only_with_its_own_plan(tmp_path: Path) -> None:
                 await run(checked(step("b")), {"scripted": Scripted()}, run_id="x", checkpointer=saved, resume=True)
 
     asyncio.run(other_plan())
+
+
+def signalled(folder: Path, sent: signal.Signals, runs: int) -> None:
+    """Every run ends as it should, the state is whole after the last, and the next run gives the first one's answer."""
+    state, cache = folder / "state", folder / "cache"
+    for path in (state, cache):
+        path.mkdir(mode=0o700)
+    shutil.copy(ROOT / "examples/sales.csv", folder)
+    command = [sys.executable, "-m", "tests.adversarial.signalled", str(folder), str(sent.value), str(runs), "20261116"]
+    environment = {**os.environ, "GROUNDPLAN_STATE": str(state), "GROUNDPLAN_CACHE": str(cache), "NO_COLOR": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    first, *stopped, last = [json.loads(line) for line in done.stdout.splitlines()]
+    ended = {130} if sent is signal.SIGINT else {-signal.SIGTERM}
+    assert len(stopped) == runs
+    assert [run for run in stopped if run["code"] not in {0, *ended}] == []
+    assert {run["code"] for run in stopped} & ended, "no signal came in time to show anything"
+    assert [run["text"] for run in stopped if "Traceback" in run["text"]] == []
+    assert (first["code"], last["code"]) == (0, 0)
+    assert answer_in(last) == answer_in(first)
+    with closing(sqlite3.connect(state / "state.sqlite")) as kept:
+        assert kept.execute("pragma integrity_check").fetchone() == ("ok",)
+    assert list((cache / "tables").glob(".loading-*")) == [], "the next run deletes what a stopped one left half loaded"
+
+
+def answer_in(run: dict[str, Any]) -> str:
+    """The table and the sentence, without the times of the steps."""
+    return str(run["text"]).partition("┌")[2]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_stopped_at_a_random_moment_leaves_whole_state(sent: signal.Signals, tmp_path: Path) -> None:
+    signalled(tmp_path, sent, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_stopped_at_a_hundred_random_moments_leaves_whole_state(sent: signal.Signals, tmp_path: Path) -> None:
+    signalled(tmp_path, sent, 100)
