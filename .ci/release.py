@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PROJECT, CHANGELOG = ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"
+PROJECT, PACKAGE, CHANGELOG = ROOT / "pyproject.toml", ROOT / "src/groundplan/__init__.py", ROOT / "CHANGELOG.md"
 VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 UNRELEASED = "## Unreleased\n"
 
 
 def main(version: str, do: bool) -> None:
-    project, changelog = PROJECT.read_text(encoding="utf-8"), CHANGELOG.read_text(encoding="utf-8")
-    before = re.findall(r'^version = "(.+)"$', project, re.MULTILINE)[0]
+    changelog = CHANGELOG.read_text(encoding="utf-8")
+    before = re.findall(r'^version = "(.+)"$', PROJECT.read_text(encoding="utf-8"), re.MULTILINE)[0]
     check(version, before)
     notes = notes_of(changelog)
     print(f"{before} -> {version}\n\n{notes}\n")
@@ -28,7 +28,9 @@ def main(version: str, do: bool) -> None:
         return
     if git("status", "--porcelain"):
         sys.exit("there are changes that are not committed; commit or stash them")
-    PROJECT.write_text(project.replace(f'version = "{before}"', f'version = "{version}"', 1), encoding="utf-8")
+    for file in (PROJECT, PACKAGE):  # version = "…" and __version__ = "…"
+        text = file.read_text(encoding="utf-8")
+        file.write_text(re.sub(r'(version(?:__)?) = ".+?"', rf'\1 = "{version}"', text, count=1), encoding="utf-8")
     CHANGELOG.write_text(dated(changelog, version), encoding="utf-8")
     git("commit", "--all", "--message", f"Version {version}")
     git("tag", "--annotate", f"v{version}", "--message", notes)

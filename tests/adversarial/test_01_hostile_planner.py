@@ -51,7 +51,9 @@ def damage(plan: dict[str, Any], chance: random.Random) -> None:
         case 1:
             chance.choice([plan, plan["plan"], plan["reading"], step])[chance.choice(KEYS)] = chance.choice(STRANGE)
         case 2:
-            step["params"] = chance.choice([*STRANGE, {"columns": ["secrets"]}, {"column": 'Region"; drop table t; --'}])
+            step["params"] = chance.choice(
+                [*STRANGE, {"columns": ["secrets"]}, {"column": 'Region"; drop table t; --'}]
+            )
         case 3:
             step["needs"] = chance.choice([["nowhere"], [step.get("id", "a")], "a", [None], ["a"] * 1_000])
         case 4:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 
-from groundplan.state.plans import key_of, signature
+import groundplan
+from groundplan.state.plans import PlanStore, key_of, signature
+from tests.asking.tables.described import SALES
 from tests.checking.asked import SCHEMA
 from tests.state.blocking import Blocking
 from tests.state.test_plans import CATALOG, READING, TOTALS, asks, key, store, worded, wordings  # noqa: F401
@@ -29,3 +33,29 @@ def test_another_schema_or_catalog_is_another_key(store: Blocking) -> None:
     assert store.find(key_of(READING, fewer, CATALOG.version)) is None
     assert store.find(key_of(READING, SCHEMA, type(CATALOG).of([CATALOG.tools["aggregate"]]).version)) is None
     assert store.find(key()) == TOTALS
+
+
+def test_the_same_words_on_another_day_are_another_question() -> None:
+    with groundplan.open(SALES) as project:
+        plans = [project.plan("total revenue last week", today=day) for day in (date(2025, 7, 20), date(2025, 7, 21))]
+    keys = [key_of(plan.reading, project.schemas["tables"], project.catalog.version) for plan in plans if plan.reading]
+    assert len(set(keys)) == 2
+
+
+def test_the_same_question_in_another_language_is_the_same_and_in_another_zone_another() -> None:
+    day = date(2025, 7, 20)
+    with groundplan.open(SALES) as project:
+        plans = [
+            project.plan("total revenue yesterday", today=day),
+            project.plan("total revenue yesterday", today=day, timezone="Asia/Tokyo"),
+        ]
+    keys = [key_of(plan.reading, project.schemas["tables"], project.catalog.version) for plan in plans if plan.reading]
+    assert len(keys) == len(set(keys)) == 2
+
+
+def test_a_plan_of_another_tenant_is_not_found(tmp_path: Path) -> None:
+    Blocking(PlanStore(tmp_path, tenant="one")).keep(key(), "total revenue", READING, TOTALS)
+    assert Blocking(PlanStore(tmp_path, tenant="one")).find(key()) == TOTALS
+    other = Blocking(PlanStore(tmp_path, tenant="two"))
+    assert other.find(key()) is None
+    assert other.entries() == ()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from datetime import date as day
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+import groundplan
+from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
+from tests.asking.tables.described import SALES
 from tests.reference.comparing import ANY_SPEED, assert_same, engine  # noqa: F401
 from tests.reference.executing import Store
 from tests.reference.generating import TABLES, readings
@@ -125,3 +129,35 @@ def test_five_thousand_plans_give_what_the_definition_gives(
     engine: Store, reading: Reading, rows: list[dict[str, Any]]
 ) -> None:
     assert_same(engine, reading, rows)
+
+
+@pytest.mark.slow
+@settings(ANY_SPEED, max_examples=500)
+@given(reading=readings(), rows=TABLES)
+def test_five_hundred_plans_agree_on_both_engines_and_the_interpreter(
+    engine: Store, reading: Reading, rows: list[dict[str, Any]]
+) -> None:
+    assert_same(engine, reading, rows)
+
+
+@pytest.mark.parametrize(
+    ("english", "russian"),
+    [
+        ("revenue by region", "выручка по регионам"),
+        ("average revenue by category", "средняя выручка по категориям"),
+        ("monthly revenue in 2025", "выручка по месяцам за 2025 год"),
+        ("top 3 regions by revenue", "топ 3 региона по выручке"),
+        ("total revenue last week", "выручка на прошлой неделе"),
+    ],
+)
+def test_the_same_question_in_two_languages_has_the_same_plan(english: str, russian: str) -> None:
+    with groundplan.open(SALES) as project:
+        plans = [project.plan(text, today=day(2025, 7, 20)).plan for text in (english, russian)]
+    assert plans[0] is not None
+    assert plans[1] is not None
+    assert without_titles(plans[0]) == without_titles(plans[1])
+
+
+def without_titles(plan: Plan) -> list[tuple[str | None, dict[str, Any]]]:
+    """Titles are in the language of the question."""
+    return [(step.tool, {k: v for k, v in step.params.items() if k != "title"}) for step in plan.steps]

@@ -6,8 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+import groundplan
+from groundplan.contracts.answer import Answer, Refusal
 from groundplan.errors import SourceError
 from groundplan.sources.tableau.rate_limit import QueriesUsedUp
 from tests.sources.tableau.calling import BY_REGION, ask, during, opened, ready
@@ -91,3 +94,49 @@ def test_metadata_that_is_too_old_is_not_used_when_the_server_is_down(tableau: T
 
     during(source, later)
     assert tableau.count("query-datasource") == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE sales RENAME COLUMN revenue TO income",
+        "ALTER TABLE sales ALTER COLUMN revenue TYPE VARCHAR",
+        "ALTER TABLE sales DROP COLUMN revenue",
+        "DROP TABLE sales; CREATE TABLE other AS SELECT 1 AS a",
+    ],
+)
+def test_a_plan_made_before_a_table_changed_is_refused(change: str, tmp_path: Path) -> None:
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE sales AS SELECT 'West' AS region, 3 AS revenue")
+    with groundplan.open(file) as project:
+        planned = project.plan("total revenue by region")
+        proposal = planned.proposal.model_dump_json()
+        assert isinstance(project.run(proposal).outcome, Answer)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(change)
+    with groundplan.open(file) as project:
+        outcome = project.run(proposal).outcome
+    assert isinstance(outcome, Refusal)
+    assert outcome.issues
+
+
+def test_fifty_at_once_keep_to_the_queries_of_an_hour(tableau: Tableau, tmp_path: Path) -> None:
+    """Of fifty different questions, as many are answered as the hour allows; the others are told so, and none crashes."""
+    source = opened(tableau, tmp_path, queries_per_hour=20)
+
+    async def asked() -> list[object]:
+        queries = [{**BY_REGION, "filters": [limit(number)]} for number in range(50)]
+        return await asyncio.gather(*(source.call(ready(query)) for query in queries), return_exceptions=True)
+
+    ended = during(source, asked)
+    failures = [one for one in ended if isinstance(one, BaseException)]
+    assert all(isinstance(one, QueriesUsedUp) for one in failures), failures
+    assert len(failures) == 30
+    assert tableau.count("query-datasource") == 20
+
+
+def limit(number: int) -> dict[str, Any]:
+    sales = {"fieldCaption": "Sales"}
+    least = {"quantitativeFilterType": "MIN", "min": number}
+    return {"field": sales, "filterType": "QUANTITATIVE_NUMERICAL", **least}
