@@ -1,7 +1,8 @@
 """Runs the command line many times in forked children and sends each a signal at a random moment.
 
-signalled.py FOLDER SIGNAL RUNS SEED: FOLDER has sales.csv; each run asks in a thread, with a report. Prints one JSON line
-for each run. Imports are done once, before the first fork, so that the moments fall into the run itself.
+signalled.py FOLDER SIGNAL RUNS SEED: each run asks about FOLDER/sales.csv in a thread, with a report,
+and prints a line of JSON.
+Imports are done once, before the first fork, so that the moments fall into the run itself.
 """
 
 from __future__ import annotations

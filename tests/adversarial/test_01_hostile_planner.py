@@ -1,4 +1,4 @@
-"""A planner that answers with 500 broken plans: each is refused with a code before a source is called, at little cost."""
+"""A planner gives 500 broken plans: each is refused with a code before a source is called, at little cost."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import groundplan
 from groundplan.state.plans import PlanStore, key_of, signature
@@ -18,6 +18,7 @@ from tests.state.test_plans import CATALOG, READING, TOTALS, asks, key, store, w
 
 
 @pytest.mark.requirement("R29")
+@settings(deadline=None)
 @given(first=asks(), second=asks(), how=wordings)
 def test_another_thing_asked_in_the_same_words_has_another_signature(
     first: dict[str, Any], second: dict[str, Any], how: dict[str, Any]
@@ -40,17 +41,6 @@ def test_the_same_words_on_another_day_are_another_question() -> None:
         plans = [project.plan("total revenue last week", today=day) for day in (date(2025, 7, 20), date(2025, 7, 21))]
     keys = [key_of(plan.reading, project.schemas["tables"], project.catalog.version) for plan in plans if plan.reading]
     assert len(set(keys)) == 2
-
-
-def test_the_same_question_in_another_language_is_the_same_and_in_another_zone_another() -> None:
-    day = date(2025, 7, 20)
-    with groundplan.open(SALES) as project:
-        plans = [
-            project.plan("total revenue yesterday", today=day),
-            project.plan("total revenue yesterday", today=day, timezone="Asia/Tokyo"),
-        ]
-    keys = [key_of(plan.reading, project.schemas["tables"], project.catalog.version) for plan in plans if plan.reading]
-    assert len(keys) == len(set(keys)) == 2
 
 
 def test_a_plan_of_another_tenant_is_not_found(tmp_path: Path) -> None:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import errno
+import io
+import os
+import resource
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+import groundplan
 from groundplan.contracts.facts import Complete
 from groundplan.errors import DeadlineExceeded, GroundplanError, SourceError, TransientError
 from groundplan.llm.reply import ModelError
+from tests.asking.tables.described import SALES
 from tests.llm.scripted import (
     Behaviour,
     dies_within,
@@ -108,3 +119,137 @@ def test_a_broken_server_ends_typed_and_in_time(behaviour: Behaviour, error: typ
     assert "scripted" in str(outcome)
     assert len(server.requests) == 1 + tries
     assert seconds < SOON
+
+
+FILES = ("mkdir", "open", "replace", "unlink")
+
+
+class Failing:
+    """Call number `n` of these functions of Python fails; the others are made."""
+
+    def __init__(self, n: int, error: OSError) -> None:
+        self.n, self.error, self.calls = n, error, 0
+
+    def wrap(self, honest: Callable[..., Any], counts: Callable[..., bool]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if counts(*args, **kwargs):
+                self.calls += 1
+                if self.calls == self.n:
+                    raise self.error
+            return honest(*args, **kwargs)
+
+        return call
+
+
+@contextmanager
+def failing(n: int, error: OSError, folder: Path) -> Iterator[Failing]:
+    """Opening, making, renaming and deleting files below the folder."""
+    fault = Failing(n, error)
+
+    def below(path: object, *_: object, **__: object) -> bool:
+        return isinstance(path, str | os.PathLike) and str(path).startswith(str(folder))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in [
+            (builtins, "open"),
+            (io, "open"),
+            (os, "mkdir"),
+            (os, "replace"),
+            (os, "unlink"),
+            (os, "open"),
+        ]:
+            patch.setattr(module, name, fault.wrap(getattr(module, name), below))
+        yield fault
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EMFILE], ids=errno.errorcode.get)
+def test_a_file_operation_that_fails_ends_typed_and_the_next_run_works(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call on the cache and the state, one after the other, until a run meets none."""
+    for name in ("cache", "state"):
+        (tmp_path / name).mkdir(mode=0o700)
+        monkeypatch.setenv(f"GROUNDPLAN_{name.upper()}", str(tmp_path / name))
+    sales = tmp_path / "sales.csv"
+    n, ended = 1, []
+    while True:
+        sales.write_text(f"region,revenue\nWest,{n}\n")  # loaded anew each time
+        with failing(n, OSError(error, os.strerror(error), "a file"), tmp_path) as fault:
+            try:
+                with groundplan.open(sales) as project:
+                    outcome = project.ask("total revenue", thread="t")
+                    ended.append(outcome.kind)
+            except GroundplanError as failure:
+                ended.append(type(failure).__name__)
+        if fault.calls < n:
+            break
+        n += 1
+        assert n < 200
+    assert n > 5, "some calls must have failed"
+    assert ended[-1] == "answer"
+    assert not {"Crashed"} & set(ended), ended
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(getattr(resource, {limit!r}), ({size}, {size}))
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from groundplan.interfaces.cli.main import main
+sys.argv = ["groundplan", "ask", {sales!r}, "total revenue by region", "--thread", "t", *{more!r}]
+main()
+"""
+
+
+def limited(limit: str, size: int, tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "GROUNDPLAN_CACHE": str(tmp_path / "cache"),
+        "GROUNDPLAN_STATE": str(tmp_path / "state"),
+    }
+    program = LIMITED.format(limit=limit, size=size, sales=str(SALES), more=more)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 20_000, 100_000, 300_000])
+def test_a_disk_that_is_full_after_so_many_bytes_ends_typed(size: int, tmp_path: Path) -> None:
+    """No file grows beyond the limit, which is what a full disk looks like; then there is room again."""
+    (tmp_path / "out").mkdir()
+    done = limited("RLIMIT_FSIZE", size, tmp_path, "--output", str(tmp_path / "out"))
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode in (0, 2, 4), (done.returncode, done.stderr)
+    again = limited("RLIMIT_FSIZE", resource.RLIM_INFINITY, tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "West has the highest revenue" in again.stdout
+
+
+@pytest.mark.parametrize("size", [400_000_000, 800_000_000, 1_600_000_000])
+def test_little_memory_ends_typed_or_in_the_answer(size: int, tmp_path: Path) -> None:
+    """Address space, of which the libraries take most. Below, not even Python's own imports succeed."""
+    done = limited("RLIMIT_AS", size, tmp_path)
+    assert done.returncode in (0, 4, 5) or "MemoryError" in done.stderr or "ImportError" in done.stderr, done.stderr[
+        -500:
+    ]
+    again = limited("RLIMIT_AS", resource.RLIM_INFINITY, tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc").is_dir(), reason="needs a folder that cannot be written to")
+@pytest.mark.parametrize("folder", ["cache", "state"])
+def test_a_home_that_cannot_be_written_to_is_named(folder: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "GROUNDPLAN_CACHE": str(tmp_path), f"GROUNDPLAN_{folder.upper()}": "/proc/read-only"}
+    command = [
+        sys.executable,
+        "-m",
+        "groundplan.interfaces.cli.main",
+        "ask",
+        str(SALES),
+        "total revenue",
+        "--thread",
+        "t",
+    ]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"set GROUNDPLAN_{folder.upper()}" in done.stderr or "GROUNDPLAN_CACHE" in done.stderr

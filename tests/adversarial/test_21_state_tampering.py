@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import pickle
 import sqlite3
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from groundplan.errors import QueryRefused
+import groundplan
+from groundplan.errors import QueryRefused, StateInvalid
 from groundplan.sources.tables.source import Tables
 from groundplan.state.database import FILE
 from groundplan.state.plans import PlanStore
@@ -44,3 +49,44 @@ def test_what_is_no_plan_in_the_file_is_a_miss(text: str | bytes, column: str, t
     kept = 0 if column == "plan" else 1
     assert [store.find(key())] == ([None], [TOTALS])[kept]
     assert len(store.entries()) == kept
+
+
+FORGED = {
+    "pickle": pickle.dumps({"a": 1}),
+    "constructor": json.dumps(
+        {"lc": 2, "type": "constructor", "id": ["os", "system"], "kwargs": {"command": "id"}}
+    ).encode(),
+    "cut": b"\x81",
+    "text": b"not a checkpoint",
+    "surrogate": b'{"a": "\\ud800"}',
+    "empty": b"",
+    "msgpack of a class": b"\xc7\x1a\x05\x94\xa2os\xa6system\x91\xa2id\xa0",
+}
+CODE = ("os.system", "subprocess.Popen", "pickle.find_class", "os.exec", "os.posix_spawn")
+SEEN: list[str] = []
+sys.addaudithook(lambda event, _: SEEN.append(event) if event in CODE else None)
+
+
+@pytest.mark.requirement("R35")
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_forged_checkpoint_runs_nothing(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    monkeypatch.setenv("GROUNDPLAN_STATE", str(state))
+    sales = tmp_path / "sales.csv"
+    sales.write_text("region,channel,revenue\nWest,Web,3\n")
+    with groundplan.open(sales) as project:
+        assert project.ask("total revenue by region", thread="t").kind == "answer"
+    with closing(sqlite3.connect(state / "state.sqlite")) as kept, kept:
+        for type_ in ("msgpack", "pickle", "json"):
+            kept.execute("update checkpoints set checkpoint = ?, type = ?", (FORGED[kind], type_))
+        kept.execute("update checkpoints set type = 'json' where ? = 'constructor'", (kind,))
+        kept.execute("update checkpoints set type = 'msgpack' where ? != 'constructor'", (kind,))
+    SEEN.clear()
+    with groundplan.open(sales) as project:
+        try:
+            ended = project.ask("and by channel?", thread="t").kind
+        except StateInvalid as error:
+            ended = type(error).__name__
+    assert SEEN == []
+    assert ended != "answer", "the conversation before is gone, so `and by channel?` means nothing"

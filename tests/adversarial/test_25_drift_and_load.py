@@ -11,6 +11,7 @@ import pytest
 
 import groundplan
 from groundplan.contracts.answer import Answer, Refusal
+from groundplan.contracts.plan import Plan, Proposal
 from groundplan.errors import SourceError
 from groundplan.sources.tableau.rate_limit import QueriesUsedUp
 from tests.sources.tableau.calling import BY_REGION, ask, during, opened, ready
@@ -111,7 +112,10 @@ def test_a_plan_made_before_a_table_changed_is_refused(change: str, tmp_path: Pa
         connection.execute("CREATE TABLE sales AS SELECT 'West' AS region, 3 AS revenue")
     with groundplan.open(file) as project:
         planned = project.plan("total revenue by region")
-        proposal = planned.proposal.model_dump_json()
+        assert planned.reading is not None
+        assert planned.plan is not None
+        plan = Plan.model_validate(planned.plan.model_dump(include={*Plan.model_fields}))
+        proposal = Proposal(reading=planned.reading, plan=plan).model_dump_json()
         assert isinstance(project.run(proposal).outcome, Answer)
     with duckdb.connect(str(file)) as connection:
         connection.execute(change)
@@ -122,7 +126,7 @@ def test_a_plan_made_before_a_table_changed_is_refused(change: str, tmp_path: Pa
 
 
 def test_fifty_at_once_keep_to_the_queries_of_an_hour(tableau: Tableau, tmp_path: Path) -> None:
-    """Of fifty different questions, as many are answered as the hour allows; the others are told so, and none crashes."""
+    """Of fifty questions, as many are answered as the hour allows; the others are told so, and none crashes."""
     source = opened(tableau, tmp_path, queries_per_hour=20)
 
     async def asked() -> list[object]:
