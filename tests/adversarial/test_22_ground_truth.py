@@ -115,7 +115,7 @@ def test_order_and_limit_choose_rows_and_change_none(source: Tables, order: list
     assert all(row == every[row["id"]] for row in shown)
 
 
-@settings(ANY_SPEED, max_examples=150)
+@settings(ANY_SPEED, max_examples=100)
 @given(reading=readings(), rows=TABLES)
 def test_a_plan_gives_what_the_definition_gives(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
     assert_same(engine, reading, rows)

@@ -123,8 +123,11 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
     with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
-        with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
-            fill(connection)
+        try:
+            with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
+                fill(connection)
+        except duckdb.IOException as error:  # of the database itself, such as a full disk
+            raise SourceError(f"{target.parent}: cannot be written to; is the disk full?") from error
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
