@@ -45,11 +45,11 @@ lock:  ## renew the locked versions and hashes in requirements/
 	$(COMPILE) --extra semantic --group semantic --group models -c requirements/dev.lock -o requirements/models.lock
 
 audit:  ## look for known vulnerabilities of what is shipped; needs the network
-	@$(BIN)pip-audit --disable-pip --require-hashes -r requirements/run.lock || \
-		{ echo "audit: there are vulnerabilities above, or the service that lists them could not be reached"; exit 1; }
+	@$(BIN)pip-audit --strict --disable-pip --require-hashes -r requirements/run.lock || \
+		{ echo "audit: there are vulnerabilities above, or the service that lists them was not reached: no network?"; exit 1; }
 
 licences:  ## list the licences of what is shipped
-	@$(BIN)pip-licenses --format plain-vertical --no-license-path --order license --packages $$(sed -nE 's/^([A-Za-z0-9._-]+)==.*/\1/p' requirements/run.lock)
+	@$(BIN)pip-licenses --format plain-vertical --order license --packages $$(sed -nE 's/^([A-Za-z0-9._-]+)==.*/\1/p' requirements/run.lock)
 
 sbom:  ## write a CycloneDX list of what is shipped to build/sbom.json
 	@mkdir -p build && $(BIN)cyclonedx-py requirements requirements/run.lock --pyproject pyproject.toml --output-reproducible -o build/sbom.json

@@ -64,7 +64,7 @@ FORGED = {
 }
 CODE = ("os.system", "subprocess.Popen", "pickle.find_class", "os.exec", "os.posix_spawn")
 SEEN: list[str] = []
-sys.addaudithook(lambda event, _: SEEN.append(event) if event in CODE else None)
+sys.addaudithook(lambda event, _, code=CODE, seen=SEEN: seen.append(event) if event in code else None)
 
 
 @pytest.mark.requirement("R35")
