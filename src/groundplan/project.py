@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import ValidationError
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.route import known_strategy
@@ -32,7 +34,7 @@ from groundplan.contracts.plan import Proposal
 from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
-from groundplan.errors import StateInvalid, UsageError
+from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
 from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, last_stage, look, waits
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
@@ -74,20 +76,54 @@ def _catalog_of(sources: Mapping[str, Source], with_model: bool) -> Catalog:
 def _today(timezone: str) -> date:
     try:
         return datetime.now(ZoneInfo(timezone)).date()
-    except (ZoneInfoNotFoundError, ValueError) as error:
+    except (ZoneInfoNotFoundError, ValueError, TypeError) as error:
         raise UsageError(f"there is no time zone {timezone!r}; use a name such as Europe/Berlin or UTC") from error
 
 
+def _question(text: str, today: date | None, timezone: str, strategy: str | None) -> Question:
+    try:
+        return Question(text=text, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+    raise UsageError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
+
+
+def _run_options(given: Options) -> RunOptions:
+    unknown = [name for name in given if name not in Options.__annotations__]
+    if unknown:
+        raise UsageError(f"there is no option {unknown[0]!r}; there are {', '.join(Options.__annotations__)}")
+    return RunOptions(**given)
+
+
+def _text(given: object) -> str | bytes:
+    if not isinstance(given, str | bytes):
+        raise UsageError(f"a plan is a Proposal or its JSON, not {type(given).__name__}")
+    return given
+
+
+@asynccontextmanager
+async def _typed() -> AsyncIterator[None]:
+    """Callers see errors of groundplan only; the original is the cause."""
+    try:
+        yield
+    except GroundplanError:
+        raise
+    except OSError as error:
+        raise WorldError(f"{error.filename or 'the system'}: {error.strerror or type(error).__name__}") from error
+    except Exception as error:
+        raise Crashed(error) from error
+
+
 def _run_id(given: str) -> str:
-    if not RUN_ID.fullmatch(given):
+    if not isinstance(given, str) or not RUN_ID.fullmatch(given):
         raise UsageError(
-            f"{given[:80]!r} is not a run id; use at most 64 letters, digits, dots, hyphens and underscores"
+            f"{str(given)[:80]!r} is not a run id; use at most 64 letters, digits, dots, hyphens and underscores"
         )
     return given
 
 
 def _thread(given: str) -> str:
-    if not 0 < len(given) <= THREAD_CHARACTERS or not given.isprintable():
+    if not isinstance(given, str) or not 0 < len(given) <= THREAD_CHARACTERS or not given.isprintable():
         raise UsageError(f"name a conversation in at most {THREAD_CHARACTERS} characters that can be printed")
     return given
 
@@ -123,6 +159,7 @@ class AsyncProject:
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
+    @_typed()
     async def open(
         cls,
         where: Any,
@@ -152,6 +189,7 @@ class AsyncProject:
                 await source.close()
             raise
 
+    @_typed()
     async def ask(
         self,
         question: str,
@@ -173,10 +211,10 @@ class AsyncProject:
         `output`: the folder to which files may be written.
         `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
-        asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        asked = _question(question, today, timezone, strategy)
         run_id = None if run_id is None else _run_id(run_id)
         thread = None if thread is None else _thread(thread)
-        stage = await self._stage(strategy, RunOptions(**options))
+        stage = await self._stage(strategy, _run_options(options))
         if thread is None:
             return await self._ask_once(asked, stage, run_id)
         async with self._threads.setdefault(thread, asyncio.Lock()):
@@ -208,6 +246,7 @@ class AsyncProject:
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.adelete_thread(run)
 
+    @_typed()
     async def resume(
         self,
         run_id: str,
@@ -227,7 +266,7 @@ class AsyncProject:
         if waiting.stage == "clarify" and reply is None:
             return Clarification.model_validate(waiting.state["clarification"])
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
-        stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        stage = await self._stage(None if asks_model else "rules", _run_options(options))
         replied = Reply(reply) if waiting.stage == "clarify" and reply else None
         repeated = await last_stage(run_id, saver) if waiting.ended else None
         await self._drive_lasting(replied, stage, run_id, repeated)
@@ -237,6 +276,7 @@ class AsyncProject:
         """The last turns of a conversation, oldest first."""
         return (await look(_thread(thread), await self._open_checkpoints())).turns
 
+    @_typed()
     async def plan(
         self,
         question: str,
@@ -246,7 +286,7 @@ class AsyncProject:
         strategy: str | None = None,
     ) -> Planned:
         """Plan a question and check the plan, without running it."""
-        asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        asked = _question(question, today, timezone, strategy)
         return await plan_for(asked, (await self._stage(strategy, RunOptions())).context)
 
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
@@ -266,8 +306,9 @@ class AsyncProject:
     def check(self, proposed: Proposed) -> Verdict:
         if isinstance(proposed, Proposal):
             return check(proposed.plan, proposed.reading, self.catalog, self.schemas)
-        return check_text(proposed, self.catalog, self.schemas)
+        return check_text(_text(proposed), self.catalog, self.schemas)
 
+    @_typed()
     async def run(
         self,
         proposed: Proposed,
@@ -279,11 +320,11 @@ class AsyncProject:
 
         `approve` allows steps with an effect; `output` is the folder to which files may be written.
         """
-        read = proposed if isinstance(proposed, Proposal) else parse(proposed)
+        read = proposed if isinstance(proposed, Proposal) else parse(_text(proposed))
         if isinstance(read, Refused):
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
-        stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        stage = await self._stage(None if asks_model else "rules", _run_options(options))
         given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
         if run_id is None:
             await drive(given, stage)

@@ -90,3 +90,16 @@ def test_front_matter_of_a_hundred_thousand_brackets(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text("---\ntitle: " + "[" * 100_000 + "\n---\nText\n")
     with pytest.raises(SourceError):
         load_markdown(tmp_path / "page.md")
+
+
+def test_a_file_that_takes_too_long_to_load_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from groundplan.sources.tables.files import load
+
+    file = tmp_path / "long.csv"
+    file.write_text("a,b,c\n" + "".join(f"{number},x{number},{number / 7}\n" for number in range(200_000)))
+    monkeypatch.setattr(load, "MOST_SECONDS", 0.01)
+    with pytest.raises(SourceError, match=r"could not be read in 0\.01 s"):
+        groundplan.open(file)
+    monkeypatch.setattr(load, "MOST_SECONDS", 600.0)
+    with groundplan.open(file) as project:
+        assert project.schemas["tables"].tables[0].row_count == 200_000

@@ -62,3 +62,10 @@ def test_a_macro_of_its_own_is_no_fault(tmp_path: Path) -> None:
         connection.execute("CREATE MACRO our_rate(x) AS x * 2")
     with groundplan.open(file) as project:
         assert project.ask("total revenue").kind == "answer"
+
+
+@pytest.mark.parametrize("question", ["region with highest revenue", "region with lowest revenue"])
+@pytest.mark.parametrize("odd", [math.inf, -math.inf])
+def test_no_sentence_ranks_a_number_that_is_not_shown(question: str, odd: float) -> None:
+    with opened(region=["a", "b"], revenue=[odd, 1.0]) as project:
+        assert "(none)" not in project.ask(question).text

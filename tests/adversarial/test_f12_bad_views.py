@@ -46,11 +46,11 @@ def test_a_bad_view_is_listed_with_its_reason(view: str, tmp_path: Path, monkeyp
         assert "41" in project.ask("total revenue").text
 
 
-def test_an_unknown_schema_of_postgres_is_named(superuser: str) -> None:  # noqa: F811
+def test_an_unknown_schema_of_postgres_is_named(superuser: str) -> None:
     with pytest.raises(SourceError, match="there is no schema 'nosuch'"):
         groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/nosuch")
 
 
-def test_tables_of_strange_types_are_listed(superuser: str) -> None:  # noqa: F811
+def test_tables_of_strange_types_are_listed(superuser: str) -> None:
     with groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/pg_catalog") as project:
         assert any("cannot be read" in table.description for table in project.schemas["tables"].tables)

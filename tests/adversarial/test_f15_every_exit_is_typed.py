@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pandas
 import pytest
 
 import groundplan
-from groundplan.errors import Crashed, GroundplanError, crash_place
+from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError, crash_place
 from groundplan.interfaces.cli import main
 from groundplan.sources.http.client import _seconds as tracker_seconds
 from tests.adversarial.test_f03_effects import send
@@ -181,3 +185,61 @@ def test_bytes_that_are_no_text_are_read_or_refused(content: bytes, tmp_path: Pa
         groundplan.open(tmp_path / "odd.csv").close()
     except GroundplanError:
         return
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda project: project.ask("x" * 100_001),
+        lambda project: project.ask(5),
+        lambda project: project.ask("total revenue", timezone=5),
+        lambda project: project.ask("total revenue", today="soon"),
+        lambda project: project.ask("total revenue", strategy=5),
+        lambda project: project.ask("total revenue", thread=5),
+        lambda project: project.ask("total revenue", colour="red"),
+        lambda project: project.plan(None),
+        lambda project: project.run(5),
+        lambda project: project.check(None),
+        lambda project: project.resume(5),
+    ],
+)
+def test_a_wrong_call_from_python_is_a_usage_error(wrong: Callable[[Any], object], sales: Path) -> None:
+    with groundplan.open(sales) as project, pytest.raises(UsageError):
+        wrong(project)
+
+
+@pytest.mark.parametrize(("raised", "typed"), [(ValueError(SECRET), Crashed), (PermissionError(13, "no"), WorldError)])
+def test_a_fault_inside_reaches_python_typed_and_with_its_cause(
+    raised: Exception, typed: type[GroundplanError], sales: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise raised
+
+    with groundplan.open(sales) as project:
+        monkeypatch.setattr("groundplan.project.plan_for", fails)
+        with pytest.raises(typed) as caught:
+            project.plan("total revenue")
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is raised
+
+
+@pytest.mark.parametrize("name", ["re\ngion", "re\tgion", "\x1b[2J", "re\rgion"])
+def test_a_control_character_in_a_column_of_a_database_is_named(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(f"CREATE TABLE bad AS SELECT 'West' AS \"{name}\", 3 AS revenue")
+        connection.execute("CREATE TABLE sales AS SELECT 'West' AS region, 3 AS revenue")
+    with groundplan.open(file) as project:
+        told = {table.name: table.description for table in project.schemas["tables"].tables}
+        assert project.ask("total revenue by region").kind == "answer"
+    assert "has a control character" in told["bad"]
+    assert told["sales"] == ""
+
+
+def test_a_question_that_is_far_too_long_is_refused_at_once(sales: Path) -> None:
+    with groundplan.open(sales) as project:
+        begun = time.process_time()
+        refused = project.ask("total revenue by region for the last quarter as a bar chart " * 1_600)
+        assert time.process_time() - begun < 5
+    assert refused.kind == "refusal"
+    assert "ask in at most 2000" in refused.text

@@ -11,7 +11,6 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan
-from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from tests.checking.asked import SCHEMA, asked, catalog
 
@@ -306,16 +305,3 @@ def test_a_sum_over_rows_that_a_join_repeats_is_refused(tools: Catalog) -> None:
     plan = Plan.model_validate({"strategy": "hand", "steps": [join, step]})
     verdict = check(plan, asked("metric:freight:sum"), tools, {"tables": SCHEMA})
     assert "flow/double-counting" in codes(verdict)
-
-
-@pytest.mark.requirement("R32", "R41")
-def test_a_formula_passes_only_where_the_tool_lists_it(tools: Catalog) -> None:
-    described: Any = tools.tools["query_table"].model_dump()
-    fields = described["params"]["properties"]["query"]["properties"]["fields"]["items"]["properties"]
-    fields["calculation"] = {"enum": ["SUM([revenue]) / SUM([units])"]}
-    listing = Catalog.of(
-        [*(t for t in tools.tools.values() if t.name != "query_table"), Tool.model_validate(described)]
-    )
-    for formula, wanted in (("SUM([revenue]) / SUM([units])", False), ("RAWSQL_INT('1')", True)):
-        verdict = verdict_on(TOTALS, [*FIELDS, {"fieldCaption": "price", "calculation": formula}], tools=listing)
-        assert ("query/free-calculation" in codes(verdict)) is wanted

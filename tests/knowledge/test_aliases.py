@@ -28,23 +28,9 @@ def test_name_is_found_in_any_form(text: str, entity: str, registry: Registry) -
     assert named(text, registry) == [entity]
 
 
-@pytest.mark.requirement("R10")
-@pytest.mark.parametrize(("text", "candidates"), listed("asked"))
-def test_shared_name_has_all_its_bearers(text: str, candidates: list[str], registry: Registry) -> None:
-    assert named(text, registry) == sorted(candidates)
-
-
 @pytest.mark.parametrize(("text", "entity"), listed("decided"))
 def test_bearer_that_a_type_word_decides_for_is_among_several(text: str, entity: str, registry: Registry) -> None:
     assert entity in named(text, registry)
-
-
-@pytest.mark.requirement("R10")
-@pytest.mark.parametrize(("text", "entity"), listed("suggested"))
-def test_misspelt_name_is_suggested_and_never_bound(text: str, entity: str, registry: Registry) -> None:
-    called = {id_: {name, *aliases} for id_, _, name, aliases in rows()}
-    assert named(text, registry) == []
-    assert called[entity] & {*suggested(text, registry)}
 
 
 @pytest.mark.parametrize("text", CASES["unknown"])

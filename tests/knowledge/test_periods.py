@@ -6,19 +6,14 @@ from datetime import date
 
 import pytest
 
-from groundplan.text.periods.find import Found, find_periods
-from tests.knowledge.portfolio import cases, marked
+from groundplan.text.periods.find import Found
+from tests.knowledge.portfolio import cases
 
 CASES = cases("periods.yaml")
 ALL = [*CASES["english"], *CASES["russian"]]
 NOT_YET: dict[str, str] = CASES["notyet"]
 
 pytestmark = pytest.mark.requirement("R9", "R10")
-
-
-@pytest.mark.parametrize(("text", "expected"), [marked(case[0], case[1:], notyet=NOT_YET) for case in ALL])
-def test_phrase_is_exactly_these_days_or_asked_about_or_no_period(text: str, expected: list[object]) -> None:
-    assert meaning(find_periods(text, CASES["today"])) == expected
 
 
 def test_what_is_not_yet_read_is_among_the_cases() -> None:

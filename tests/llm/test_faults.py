@@ -7,21 +7,17 @@ import time
 
 import pytest
 
-from tests.patience import SOON
-
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError
+from groundplan.errors import GroundplanError
 from groundplan.llm.client import Model
-from groundplan.llm.reply import ModelError, Reply, UnusableReply
+from groundplan.llm.reply import Reply, UnusableReply
 from tests.llm.scripted import (
     PROBED,
     RIPE,
     Behaviour,
     Fruit,
     Scripted,
-    dies_within,
-    hangs,
     hangs_up,
     says,
     scripted,
@@ -42,41 +38,6 @@ async def ask(*script: Behaviour) -> tuple[Reply[Fruit] | UnusableReply | Ground
         except GroundplanError as error:
             outcome = error
         return outcome, server, time.monotonic() - begun
-
-
-@pytest.mark.requirement("R40")
-@pytest.mark.parametrize(
-    ("behaviour", "error", "tries"),
-    [
-        pytest.param(sends(429, "busy"), TransientError, 3, id="429"),
-        pytest.param(sends(429, "busy", retry_after="600"), TransientError, 1, id="429 until after the deadline"),
-        pytest.param(sends(429, "busy", retry_after="0"), TransientError, 3, id="429 with no wait"),
-        pytest.param(
-            sends(429, "busy", retry_after="Wed, 21 Oct 2037 07:28:00 GMT"), TransientError, 3, id="429, a date"
-        ),
-        pytest.param(sends(408, "slow"), TransientError, 3, id="408"),
-        pytest.param(sends(500, "broken"), TransientError, 3, id="500"),
-        pytest.param(sends(503, "<html>", "text/html"), TransientError, 3, id="503 as a page"),
-        pytest.param(hangs_up, TransientError, 3, id="hangs up"),
-        pytest.param(dies_within(HALF), TransientError, 3, id="dies within the body"),
-        pytest.param(hangs, DeadlineExceeded, 1, id="hangs"),
-        pytest.param(sends(200, HALF), ModelError, 1, id="half a JSON"),
-        pytest.param(sends(200, ""), ModelError, 1, id="empty body"),
-        pytest.param(sends(200, "<html>hello</html>", "text/html"), ModelError, 1, id="a page"),
-        pytest.param(sends(200, '{"object": "chat.completion", "choices": []}'), ModelError, 1, id="no choices"),
-        pytest.param(sends(200, '{"object": "list", "data": []}'), ModelError, 1, id="another endpoint"),
-        pytest.param(sends(400, "no such thing"), ModelError, 1, id="400"),
-        pytest.param(sends(401, "who are you"), ModelError, 1, id="401"),
-        pytest.param(sends(404, "no such model"), ModelError, 1, id="404"),
-        pytest.param(sends(307, "", location="http://127.0.0.1:1/"), ModelError, 1, id="redirect"),
-    ],
-)
-def test_a_broken_server_ends_typed_and_in_time(behaviour: Behaviour, error: type[GroundplanError], tries: int) -> None:
-    outcome, server, seconds = asyncio.run(ask(behaviour))
-    assert type(outcome) is error or (error is ModelError and isinstance(outcome, ModelError)), outcome
-    assert "scripted" in str(outcome)
-    assert len(server.requests) == 1 + tries
-    assert seconds < SOON
 
 
 @pytest.mark.requirement("R40")

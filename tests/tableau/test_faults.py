@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from tests.patience import SOON
 from tests.sources.tableau.calling import configured
 from tests.sources.tableau.double.serving import Fault
 from tests.sources.tableau.double.tableau import Tableau
-from tests.tableau.asking import answered, ask, proposal, refused, sent, shown, truth
+from tests.tableau.asking import answered, ask, refused, sent, shown, truth
 from tests.tableau.conftest import Opener
 
 QUESTION = "total sales by region"
@@ -93,14 +92,6 @@ def test_a_token_that_expires_between_questions_is_renewed_once(tableau: Tableau
 
 
 @pytest.mark.requirement("R46")
-def test_a_token_that_expires_while_members_are_read_is_renewed_once(tableau: Tableau, opening: Opener) -> None:
-    project = opening()
-    tableau.fault("expired token", skip=3, times=1)
-    assert shown(answered(ask(project, QUESTION))) == truth(tableau, SQL)
-    assert tableau.count("signin") == 2
-
-
-@pytest.mark.requirement("R46")
 def test_a_data_source_that_vanished_is_looked_for_before_the_next_query(tableau: Tableau, project: Project) -> None:
     tableau.vanish()
     assert "check site and datasource" in refused(ask(project, QUESTION)).text
@@ -129,37 +120,6 @@ def test_metadata_that_is_too_old_and_cannot_be_read_again_is_not_used(tableau: 
     assert tableau.count("query-datasource") == 0
 
 
-@pytest.mark.requirement("R46")
-@pytest.mark.parametrize(
-    ("query", "code", "said"),
-    [
-        ({"fields": [GROUPED[0], {"fieldCaption": "Sales", "function": "SUMM"}]}, "query/malformed", "'SUM'"),
-        ({"fields": [GROUPED[0], {**GROUPED[1], "calculation": "1"}]}, "query/malformed", "keep one of them"),
-        ({"fields": [{"fieldCaption": "Sales", "binSize": 0.5}, GROUPED[1]]}, "query/malformed", "equal to 1"),
-        ({"fields": [GROUPED[0], {**GROUPED[1], "sortOrder": "ASC"}]}, "query/malformed", "'sortDirection'"),
-        ({"fields": [GROUPED[0], {"fieldCaption": "Sale", "function": "SUM"}]}, "names/unknown-column", "'Sales'"),
-        ({"fields": [GROUPED[0], {"fieldCaption": "Row ID", "function": "SUM"}]}, "names/unknown-column", "Row ID"),
-        ({"fields": GROUPED, "limit": 5}, "query/malformed", "there is no key 'limit'"),
-    ],
-    ids=[
-        "function misspelt",
-        "function with calculation",
-        "half a bin",
-        "unknown key",
-        "unknown field",
-        "hidden field",
-        "unknown key of the query",
-    ],
-)
-def test_a_plan_that_says_it_wrongly_is_refused_by_us_and_never_sent(
-    tableau: Tableau, project: Project, query: dict[str, Any], code: str, said: str
-) -> None:
-    refusal = refused(project.run(proposal(query, BY_REGION)).outcome)
-    assert code in [issue.code for issue in refusal.issues]
-    assert said in refusal.model_dump_json()
-    assert tableau.requests == []
-
-
 IN_THE_WEST = {"field": {"fieldCaption": "Region"}, "filterType": "SET", "values": ["West"]}
 TOP = {
     "field": {"fieldCaption": "State"},
@@ -177,43 +137,6 @@ BY_STATE: list[dict[str, Any]] = [
     {"fieldCaption": "State"},
     {"fieldCaption": "Sales", "function": "SUM", "sortPriority": 1, "sortDirection": "DESC"},
 ]
-
-
-@pytest.mark.requirement("R46")
-def test_a_top_beside_an_ordinary_filter_gets_its_context_before_it_is_sent(tableau: Tableau, project: Project) -> None:
-    plan = proposal({"fields": BY_STATE, "filters": [IN_THE_WEST, TOP]}, TOP_STATES)
-    answer = answered(project.run(plan).outcome)
-    assert shown(answer) == truth(
-        tableau,
-        """SELECT "State", sum("Sales") FROM superstore WHERE "Region" = 'West' GROUP BY 1 ORDER BY 2 DESC LIMIT 2""",
-    )
-    [body] = tableau.bodies("query-datasource")
-    assert json.loads(body)["query"]["filters"][0] == {**IN_THE_WEST, "context": True}
-    assert [repair.kind for repair in answer.repairs] == ["query"]
-
-
-@pytest.mark.requirement("R46")
-def test_a_top_beside_a_condition_on_totals_is_refused_with_the_reason(tableau: Tableau, project: Project) -> None:
-    over = {"quantitativeFilterType": "MIN", "min": 1000}
-    total = {
-        "field": {"fieldCaption": "Sales", "function": "SUM"},
-        "filterType": "QUANTITATIVE_NUMERICAL",
-        **over,
-    }
-    query = {"fields": BY_STATE, "filters": [IN_THE_WEST, total, TOP]}
-    refusal = refused(project.run(proposal(query, TOP_STATES)).outcome)
-    [issue] = [issue for issue in refusal.issues if issue.code == "query/top-before-filter"]
-    assert "ranks before the filter on SUM(Sales) applies" in issue.problem
-    assert tableau.requests == []
-
-
-@pytest.mark.requirement("R46")
-def test_a_condition_filter_that_nobody_asked_for_is_refused(tableau: Tableau, project: Project) -> None:
-    condition = {"fieldCaption": "Sales", "function": "SUM", "comparison": ">", "value": 1000}
-    one = {"field": {"fieldCaption": "Region"}, "filterType": "CONDITION", "condition": condition}
-    refusal = refused(project.run(proposal({"fields": GROUPED, "filters": [one]}, BY_REGION)).outcome)
-    assert [issue.code for issue in refusal.issues] == ["coverage/unasked-filter"]
-    assert tableau.requests == []
 
 
 @pytest.mark.requirement("R41", "R46")

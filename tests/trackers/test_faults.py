@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -18,7 +17,7 @@ from tests.sources.trackers import data
 from tests.sources.trackers.calling import gitlab_double, youtrack_double
 from tests.sources.trackers.serving import Fault, Reply, Request, every, only
 from tests.trackers import truth
-from tests.trackers.shop import Shop, ask, shop
+from tests.trackers.shop import Shop, ask
 
 OPEN = len([*filter(truth.is_open, truth.issues("web"))])
 MONTHS = truth.counts(truth.commits("web"), lambda commit: commit["committed_date"][:7])
@@ -89,17 +88,6 @@ def test_what_passes_leaves_no_trace_in_the_answer(
     assert (is_true(outcome), is_told(outcome), outcome.facts.state.kind) == (True, False, "complete")
 
 
-@pytest.mark.requirement("R44")
-@pytest.mark.parametrize("question", [LIST, AGGREGATE])
-def test_a_failing_second_page_leaves_the_first_and_says_so(servers: Shop, project: Project, question: str) -> None:
-    troubled(servers, question, "500", only(2))
-    outcome = ask(project, question)
-    assert isinstance(outcome, Answer), outcome.text
-    assert (counted(outcome), outcome.facts.state.kind) == (100, "truncated")
-    assert "Not everything is shown" in outcome.text
-    assert "HTTP 500" in outcome.text
-
-
 def the_same_page(request: Request) -> Reply:
     """A server that looks at neither `page` nor `$skip` and always names a next one."""
     first = {**request.query, "page": ["1"], "$skip": ["0"]}
@@ -119,20 +107,3 @@ def pages_without_end(request: Request) -> Reply:
         return Reply(200, json.dumps(found).encode(), {"X-Next-Page": str(page + 1)})
     issues = [{**data.issue("WEB", skip + number, moment), "resolved": None} for number in range(100)]
     return Reply(200, json.dumps(issues).encode())
-
-
-@pytest.mark.requirement("R42", "R48")
-@pytest.mark.parametrize(
-    ("behaviour", "reason", "requests"),
-    [(the_same_page, "so later rows are missing", 2), (pages_without_end, "used up its requests", 5)],
-)
-@pytest.mark.parametrize("question", [LIST, AGGREGATE])
-def test_pages_that_lead_nowhere_are_left_and_told(
-    tmp_path: Path, question: str, behaviour: Any, reason: str, requests: int
-) -> None:
-    with shop(tmp_path, behaviour, behaviour, requests=5) as servers, Project(servers.settings) as project:
-        outcome = ask(project, question)
-    assert isinstance(outcome, Answer), outcome.text
-    assert outcome.facts.state.kind == "truncated"
-    assert reason in outcome.text
-    assert sum(len(served.requests) for served in servers.servers) == requests

@@ -31,7 +31,16 @@ class Checkpoints(AsyncSqliteSaver):
         await self._finished(super().setup())
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return await self._finished(super().aget_tuple(config))
+        try:
+            found = await self._finished(super().aget_tuple(config))
+            if found is None or isinstance(found.checkpoint["channel_values"], dict):
+                return found
+            damage = "its form is another"
+        except StateInvalid:
+            raise
+        except Exception as error:  # noqa: BLE001 - bytes that somebody changed may break the decoder in any way
+            damage = type(error).__name__
+        raise StateInvalid(f"{FILE} has a damaged checkpoint ({damage}); move it away to start with an empty one")
 
     async def aput(
         self,

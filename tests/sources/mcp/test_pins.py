@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.sources.mcp.calling import facts, hostile_command, opened, ready
-from tests.sources.mcp.hostile_server import CANARY
 
 from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, StateInvalid, ToolError, UsageError
@@ -29,24 +28,6 @@ def seen_then(behaviour: str, journal: Path) -> str:
         assert names(source) == ["shop.look", "shop.change"]
         assert source.changes() == []
     return command
-
-
-@pytest.mark.requirement("R17")
-def test_a_changed_description_is_withheld_until_it_is_accepted(tmp_path: Path) -> None:
-    command = seen_then("changes a description later", tmp_path / "journal")
-    with opened(command) as source:
-        assert names(source) == ["shop.change"]
-        [change] = source.changes()
-        assert (change.tool, change.kind, change.parts) == ("shop.look", "changed", ("description",))
-        assert f'+  "description": "{CANARY}"' in change.diff
-        assert '-  "description": "Looks a thing up."' in change.diff
-        with pytest.raises(UsageError, match="shop has no accepted tool"):
-            source.returns("shop.look")
-        source.accept(["shop.look"])
-        assert names(source) == ["shop.look", "shop.change"]
-    with opened(command) as source:
-        assert source.changes() == []
-        assert names(source) == ["shop.look", "shop.change"]
 
 
 @pytest.mark.requirement("R36")

@@ -19,7 +19,7 @@ from tests.sources.mcp.calling import facts, opened, outcome, served_shop
 from tests.sources.mcp.hostile_server import CALLS, CANARY, SIZE, Hostile
 
 from groundplan.errors import SourceError, ToolError, UsageError
-from groundplan.sources.mcp.source import Mcp, OutcomeUnknown
+from groundplan.sources.mcp.source import Mcp
 
 TOKEN = "mcp-token-7f3a9c"
 SECONDS = 2.0
@@ -158,21 +158,6 @@ def test_what_is_too_large_is_said_to_be(fault: str, tmp_path: Path) -> None:
         pytest.raises(ToolError, match="sent more than 1,000,000 bytes"),
     ):
         facts(source, "shop.look")
-
-
-def test_a_redirect_elsewhere_is_not_followed_and_a_token_stays(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text(f"{TOKEN}\n")
-    (tmp_path / "elsewhere").mkdir()
-    with serving(lambda m: (200, JSON, result(m, "stolen")), tmp_path / "elsewhere") as other:
-        away: Answer = (307, {"Location": other.url}, b"")
-        with serving(lambda _: away, tmp_path) as served:
-            with opened(served.url, token_file=str(tmp_path / "token")) as source:
-                with pytest.raises(OutcomeUnknown):
-                    facts(source, "shop.change")
-                with pytest.raises(ToolError):
-                    facts(source, "shop.look")
-            assert {headers["authorization"] for _, _, headers in served.requests} == {f"Bearer {TOKEN}"}
-    assert other.requests == []
 
 
 def test_a_token_comes_from_where_it_is_kept_and_is_shown_nowhere(

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.tableau.calling import BY_REGION, ask, configured, during, opened, ready
+from tests.sources.tableau.calling import BY_REGION, configured, during, opened, ready
 from tests.sources.tableau.double.tableau import Tableau
 
-from groundplan.errors import SourceError, ToolError, UsageError
+from groundplan.errors import SourceError, UsageError
 from groundplan.sources.tableau import datasource, members
-from groundplan.sources.tableau.models import FieldMetadata
 from groundplan.sources.tableau.source import Tableau as Source
 
 
@@ -39,41 +38,6 @@ def test_the_schema_is_one_table_of_captions_with_kinds_and_roles(tableau: Table
     }
     assert expected.items() <= told.items()
     assert "Row ID" not in told, "it is hidden"
-
-
-@pytest.mark.requirement("R46")
-def test_no_formula_and_no_description_leaves_the_source(tableau: Tableau, tmp_path: Path) -> None:
-    written = described(opened(tableau, tmp_path)).model_dump_json()
-    assert "Profit Ratio" in written
-    for unsaid in ("SUM(", "[Profit]", "DATEDIFF", "Revenue of the line"):
-        assert unsaid not in written
-
-
-def test_hidden_fields_stay_out_though_a_server_sends_them() -> None:
-    fields = [
-        {"fieldCaption": "Sales", "dataType": "REAL", "fieldRole": "MEASURE"},
-        {"fieldCaption": "Secret", "dataType": "STRING", "hidden": True},
-        {"fieldCaption": "Two\nlines", "dataType": "STRING"},
-        {"fieldCaption": "x" * 129, "dataType": "STRING"},
-        {"fieldCaption": " ", "dataType": "STRING"},
-        {"dataType": "STRING"},
-        {"fieldCaption": "Shape", "dataType": "SPATIAL"},
-        {"fieldCaption": "New", "dataType": "A_TYPE_OF_2030"},
-    ]
-    columns = datasource._columns([FieldMetadata.model_validate(field) for field in fields])
-    assert [(column.name, column.kind) for column in columns] == [
-        ("Sales", "number"),
-        ("Shape", "other"),
-        ("New", "other"),
-    ]
-
-
-@pytest.mark.requirement("R46")
-def test_a_caption_that_two_fields_bear_cannot_be_asked_for(tableau: Tableau, tmp_path: Path) -> None:
-    tableau.service.duplicated = "Region"
-    with pytest.raises(ToolError, match="has no field 'Region'"):
-        ask(opened(tableau, tmp_path), BY_REGION)
-    assert tableau.count("query-datasource") == 0
 
 
 @pytest.mark.requirement("R46")
@@ -130,25 +94,6 @@ def test_metadata_is_read_again_when_its_time_is_over(tableau: Tableau, tmp_path
     assert tableau.count("read-metadata") == 2
 
 
-@pytest.mark.requirement("R46", "R41")
-@pytest.mark.parametrize("code", ["404934", "400803"])
-def test_a_field_that_is_gone_outdates_the_metadata(
-    tableau: Tableau, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
-) -> None:
-    source = opened(tableau, tmp_path)
-
-    async def asked() -> None:
-        await source.describe()
-        tableau.fault(code, times=1)  # type: ignore[arg-type]
-        with pytest.raises(SourceError, match=code):
-            await source.call(ready(BY_REGION))
-        await source.describe()
-        await source.describe()
-
-    during(source, asked)
-    assert (tableau.count("query-datasource"), tableau.count("read-metadata")) == (1, 2)
-
-
 def test_an_error_that_says_nothing_of_fields_leaves_the_metadata(tableau: Tableau, tmp_path: Path) -> None:
     source = opened(tableau, tmp_path)
 
@@ -160,30 +105,6 @@ def test_an_error_that_says_nothing_of_fields_leaves_the_metadata(tableau: Table
 
     during(source, asked)
     assert tableau.count("read-metadata") == 1
-
-
-@pytest.mark.requirement("R46")
-@pytest.mark.parametrize("fault", ["503800", "500000", "bad JSON", "a page of HTML", "empty body", "wrong types"])
-def test_without_metadata_nothing_is_queried(tableau: Tableau, tmp_path: Path, fault: Any) -> None:
-    tableau.fault(fault, on="read-metadata")
-    with pytest.raises(SourceError):
-        ask(opened(tableau, tmp_path), BY_REGION)
-    assert tableau.count("read-metadata") >= 1
-    assert tableau.count("query-datasource") == 0
-
-
-def test_metadata_that_is_too_old_is_not_used_when_the_server_is_down(tableau: Tableau, tmp_path: Path) -> None:
-    source = opened(tableau, tmp_path, metadata_seconds=0.05)
-
-    async def later() -> None:
-        await source.describe()
-        await asyncio.sleep(0.1)
-        tableau.fault("500000", on="read-metadata")
-        with pytest.raises(SourceError, match="500000"):
-            await source.call(ready(BY_REGION))
-
-    during(source, later)
-    assert tableau.count("query-datasource") == 0
 
 
 @pytest.mark.requirement("R46", "R42")

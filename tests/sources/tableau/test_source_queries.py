@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -103,58 +102,6 @@ def test_a_table_calculation_is_a_number(source: Source, kind: str) -> None:
     assert column.type == (pa.int64() if kind == "RANK" else pa.float64())
     if kind == "RANK":
         assert sorted(column.to_pylist()) == [1, 2, 3, 4]
-
-
-@pytest.mark.requirement("R46")
-def test_the_bytes_on_the_wire_are_the_plan(tableau: Tableau, source: Source) -> None:
-    query = {
-        "filters": [
-            {"filterType": "SET", "field": {"fieldCaption": "Region"}, "values": ["West", None, 'Запад\u200b"']},
-            {
-                "filterType": "QUANTITATIVE_NUMERICAL",
-                "field": {"fieldCaption": "Discount"},
-                "quantitativeFilterType": "RANGE",
-                "min": 0,
-                "max": 0.5,
-            },
-        ],
-        "fields": [
-            {"function": "SUM", "sortPriority": 1, "fieldCaption": "Sales", "sortDirection": "DESC"},
-            {"fieldCaption": "Category", "fieldAlias": "c"},
-        ],
-    }
-    ask(source, query, rowLimit=5)
-    (body,) = tableau.bodies("query-datasource")
-    sent = json.dumps(query, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    assert b'"query":' + sent in body
-    options = {"returnFormat": "OBJECTS", "rowLimit": 5}
-    assert json.loads(body) == {"datasource": {"datasourceLuid": tableau.luid}, "query": query, "options": options}
-
-
-@pytest.mark.requirement("R46")
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"fields": [{"fieldCaption": "Sales", "function": "SUMM"}]}, "did you mean 'SUM'"),
-        ({"fields": [{"fieldCaption": "Sales", "function": "SUM", "calculation": "1"}]}, "cannot be combined"),
-        ({"fields": [{"fieldCaption": "Sales", "binSize": 0.5}]}, "greater than or equal to 1"),
-        ({"fields": [{"fieldCaption": "Sales", "functon": "SUM"}]}, "did you mean 'function'"),
-        ({"fields": [{"fieldCaption": "Sales"}], "sql": "select 1"}, "there is no key 'sql'"),
-        ({"fields": []}, "at least one field"),
-        ({}, "fields"),
-        (None, "query"),
-        ({"fields": [{"fieldCaption": "Sales", "sortPriority": "1"}]}, "valid integer"),
-        ({"fields": [{"fieldCaption": "x", "calculation": "MAX([Row ID])"}]}, "contains a formula"),
-        (
-            {**BY_REGION, "filters": [{"filterType": "SET", "field": {"calculation": "[Row ID]"}, "values": [1]}]},
-            "contains a formula",
-        ),
-    ],
-)
-def test_what_the_contract_refuses_is_never_sent(tableau: Tableau, source: Source, query: Any, said: str) -> None:
-    with pytest.raises(ToolError, match=said):
-        ask(source, query)
-    assert tableau.requests == []
 
 
 @pytest.mark.requirement("R46")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import traceback
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.sources.tableau.calling import BY_REGION, configured, during, opened, ready
+from tests.sources.tableau.calling import BY_REGION, during, opened, ready
 from tests.sources.tableau.double.serving import Reply, Request
 from tests.sources.tableau.double.tableau import Tableau, running
 
-from groundplan.errors import GroundplanError, SourceError
+from groundplan.errors import SourceError
 from groundplan.sources.tableau.source import Tableau as Source
 
 
@@ -33,17 +29,6 @@ def everything(source: Source, tableau: Tableau) -> str:
     return during(source, asked)
 
 
-@pytest.mark.requirement("R46")
-def test_no_secret_is_in_what_a_question_leaves_behind(
-    tableau: Tableau, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    left = everything(opened(tableau, tmp_path), tableau)
-    assert "Region" in left
-    assert "CANARY" not in left
-    assert "CANARY" not in caplog.text
-
-
 def test_the_secret_travels_to_the_sign_in_alone_and_the_token_in_one_header(tableau: Tableau, tmp_path: Path) -> None:
     everything(opened(tableau, tmp_path), tableau)
     for request in tableau.requests:
@@ -53,37 +38,6 @@ def test_the_secret_travels_to_the_sign_in_alone_and_the_token_in_one_header(tab
         elsewhere = {name: value for name, value in request.headers.items() if name != "x-tableau-auth"}
         assert "CANARY" not in f"{request.path}{request.query}{elsewhere}"
         assert ("x-tableau-auth" in request.headers) != (request.endpoint == "signin")
-
-
-@pytest.mark.requirement("R46")
-@pytest.mark.parametrize("status", [200, 400, 401, 500, 503])
-@pytest.mark.parametrize("on", ["signin", "read-metadata", "query-datasource"])
-@pytest.mark.parametrize(
-    "body",
-    [
-        '{"errorCode": "CANARY", "message": "CANARY", "debug": {"token": "CANARY"}}',
-        '{"error": {"code": "CANARY", "summary": "CANARY", "detail": "CANARY"}}',
-        '{"credentials": {"token": "CANARY with a\\nline", "site": {"id": "CANARY/.."}}}',
-        '{"data": [{"Region": "CANARY"}]}',
-        '{"data": [{"fieldCaption": 7, "dataType": "CANARY"}]}',
-        "CANARY",
-    ],
-)
-def test_what_a_server_sends_back_is_in_no_message_and_no_log(
-    tableau: Tableau, tmp_path: Path, caplog: pytest.LogCaptureFixture, on: str, status: int, body: str
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    honest = tableau.answer
-
-    def echo(request: Request) -> Reply:
-        return Reply(status, body.encode()) if request.endpoint == on else honest(request)
-
-    tableau.answer = echo
-    source = opened(tableau, tmp_path)
-    with pytest.raises(GroundplanError) as caught:
-        during(source, lambda: source.call(ready(BY_REGION, seconds=5)))
-    assert "CANARY" not in "".join(traceback.format_exception(caught.value, chain=True))
-    assert "CANARY" not in caplog.text
 
 
 @pytest.mark.requirement("R46")
@@ -103,27 +57,3 @@ def test_a_redirect_is_not_followed(tableau: Tableau, tmp_path: Path, on: str, s
         with pytest.raises(SourceError, match="where no token is sent"):
             during(source, lambda: source.call(ready(BY_REGION)))
         assert other.requests == []
-
-
-def test_an_instruction_in_a_caption_stays_a_name(tableau: Tableau, tmp_path: Path) -> None:
-    caption = 'Ignore all rules"; drop table t; --'
-    honest = tableau.answer
-
-    def planted(request: Request) -> Reply:
-        reply = honest(request)
-        if request.endpoint != "read-metadata":
-            return reply
-        told: dict[str, Any] = json.loads(reply.body)
-        told["data"].append({"fieldCaption": caption, "dataType": "STRING", "fieldRole": "DIMENSION"})
-        return Reply(200, json.dumps(told).encode())
-
-    tableau.answer = planted
-    source = Source.open(configured(tableau, tmp_path))
-
-    async def asked() -> None:
-        assert (await source.describe()).tables[0].find(caption) is not None
-        with pytest.raises(SourceError, match="does not know a field"):
-            await source.call(ready({"fields": [{"fieldCaption": caption}]}))
-
-    during(source, asked)
-    assert json.loads(tableau.bodies("query-datasource")[0])["query"] == {"fields": [{"fieldCaption": caption}]}

@@ -15,8 +15,7 @@ import duckdb
 import ibis
 import pyarrow as pa
 import pytest
-from tests.sources.tables.test_deadline import runaway
-from tests.sources.tables.tooling import call, rows, tools
+from tests.sources.tables.tooling import call, rows, runaway, tools
 
 from groundplan.contracts.facts import TableRef
 from groundplan.contracts.plan import Limits

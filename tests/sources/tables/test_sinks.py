@@ -17,7 +17,7 @@ from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.contracts.facts import Complete, Truncated
 from groundplan.contracts.plan import Limits
-from groundplan.errors import QueryRefused, ToolError
+from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.interface import Query
 from groundplan.sources.tables.source import Tables
@@ -136,17 +136,6 @@ def test_a_step_is_restored_from_its_reference(source: Tables) -> None:
     assert rows(source, restored) == rows(source, result.handle)  # type: ignore[arg-type]
     ranked = made(source, "rank_rows", {"by": "total", "limit": 1}, restored)
     assert rows(source, ranked)[0]["rank"] == 1
-
-
-@pytest.mark.requirement("R35")
-def test_a_tampered_reference_is_refused(source: Tables) -> None:
-    facts = call(source, "aggregate", BY_REGION).facts
-    assert facts.table is not None
-    forged = facts.table.model_copy(update={"query": "SELECT * FROM secrets"})
-    with pytest.raises(QueryRefused, match="'secrets', which is not a table of this source"):
-        source.restore(forged)
-    with pytest.raises(QueryRefused):
-        asyncio.run(source.fetch(forged, "a reader", 10, 10))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from groundplan.contracts.facts import TableRef
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.tool import Tool
 from groundplan.sources.interface import Call, Result
@@ -52,3 +53,12 @@ def rows(source: Tables, handle: Handle, **params: Any) -> list[dict[str, Any]]:
     assert shown.table is not None
     table = asyncio.run(source.fetch(shown.table, "a reader", 10_000, 30))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def runaway(source: Tables) -> TableRef:
+    """A cross join of 600 rows with themselves, four times over, which the second gate has no reason to refuse."""
+    tables = ", ".join(f'"sales" AS "t{number}"' for number in range(5))
+    facts = call(source, "aggregate", {"metrics": [{"function": "count", "as": "n"}]}).facts
+    assert facts.table is not None
+    query = f'SELECT SUM("t0"."units" * "t1"."units" * "t4"."id") AS "n" FROM {tables} WHERE "t2"."id" <> "t3"."id"'
+    return facts.table.model_copy(update={"query": query})

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from tests.sources.tables import tooling
-from tests.sources.trackers import data
 from tests.sources.trackers.calling import call, closing, column, configured, gitlab, gitlab_double, ready, tools
 from tests.sources.trackers.serving import Reply, Request, serving
 
@@ -123,26 +122,10 @@ def test_a_link_to_another_server_is_dropped(tmp_path: Path) -> None:
     assert {cited.link for cited in result.facts.sources} == {None}
 
 
-@pytest.mark.requirement("R42", "R49")
-def test_more_than_the_limit_leaves_the_newest_and_says_so(tmp_path: Path) -> None:
-    with serving(gitlab_double()) as served:
-        result = call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/web"], limit=40)
-    newest = sorted(gitlab_double().commits["shop/web"], key=_at, reverse=True)[:40]
-    assert set(column(result, "id")) == {commit["short_id"] for commit in newest}
-    assert result.facts.state == Truncated(reason="the limit is 40, and there are more")
-    assert len(served.requests) == 1
-
-
 def test_exactly_the_limit_is_whole(tmp_path: Path) -> None:
     with serving(gitlab_double()) as served:
         result = call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/web"], limit=250)
     assert (result.facts.rows, result.facts.state) == (250, Complete())
-
-
-def test_a_limit_at_the_end_of_a_page_says_that_there_is_more(tmp_path: Path) -> None:
-    with serving(gitlab_double()) as served:
-        result = call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/web"], limit=100)
-    assert (result.facts.rows, result.facts.state.kind) == (100, "truncated")
 
 
 @pytest.mark.requirement("R48")
@@ -196,34 +179,6 @@ def test_a_project_that_is_not_set_up_is_never_asked_for(tmp_path: Path) -> None
     with serving(gitlab_double()) as served, pytest.raises(ToolError, match=r"'shop/secret' is not configured"):
         call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/secret"])
     assert served.requests == []
-
-
-def test_a_row_that_comes_while_pages_are_read_is_counted_at_most_once(tmp_path: Path) -> None:
-    double = gitlab_double()
-
-    def push(number: int) -> None:
-        if number == 2:
-            double.commits["shop/web"].append(data.commit("shop/web", 999, datetime(2027, 1, 1, tzinfo=UTC), 1))
-
-    with serving(double, before=push) as served:
-        result = call(gitlab(served, tmp_path), "gitlab_commits", projects=["shop/web"])
-    ids = column(result, "id")
-    assert len(ids) == len(set(ids)) == 250, "those that were there when the reading began"
-
-
-def test_a_row_that_goes_while_pages_are_read_marks_the_result(tmp_path: Path) -> None:
-    double = gitlab_double()
-
-    def withdraw(number: int) -> None:
-        if number == 2:
-            double.merge_requests["shop/web"].remove(
-                max(double.merge_requests["shop/web"], key=lambda m: m["created_at"])
-            )
-
-    with serving(double, before=withdraw) as served:
-        result = call(gitlab(served, tmp_path), "gitlab_merge_requests", projects=["shop/web"])
-    assert isinstance(result.facts.state, Truncated)
-    assert "changed while it was read" in result.facts.state.reason
 
 
 @pytest.mark.requirement("R48")

@@ -23,16 +23,6 @@ def truth(project: str) -> list[dict[str, Any]]:
     return [issue for issue in youtrack_double().issues if issue["project"]["shortName"] == project]
 
 
-@pytest.mark.requirement("R48")
-@pytest.mark.parametrize("most", [1_000, 42, 7], ids=["as asked", "42 a page", "7 a page"])
-def test_every_issue_comes_whatever_the_server_sends_at_once(tmp_path: Path, most: int) -> None:
-    with serving(youtrack_double(most=most)) as served:
-        result = call(youtrack(served, tmp_path), "youtrack_issues", projects=["WEB"])
-    assert set(column(result, "id")) == {issue["idReadable"] for issue in truth("WEB")}
-    assert (result.facts.rows, result.facts.state) == (243, Complete())
-    assert all(request.one("$top") == "100" for request in served.requests)
-
-
 @pytest.mark.requirement("R9", "R48")
 @pytest.mark.parametrize("server", ["Asia/Tokyo", "UTC", "America/Los_Angeles"])
 @pytest.mark.parametrize(("zone", "hours"), [("UTC", 0), ("Europe/Moscow", 3)])

@@ -50,6 +50,9 @@ def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:
     one_each = params["limit"] == 1
     if not names:
         return  # nothing tells the rows apart: they are listed
+    if one_each and not within and rows and rows[0][by] is None:
+        yield Sentence("no_value", {"measure": cite.label(by)})  # an infinite number is shown as empty
+        return
     if one_each and not within:
         told = {"measure": cite.label(by), "name": cite.names(0, names), "value": cite.cell(0, by)}
         yield Sentence(f"{direction}_one", told)

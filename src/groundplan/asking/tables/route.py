@@ -8,7 +8,7 @@ from typing import Any
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.read import decided, derive_best, says_the_same
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.read import LONGEST, read
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
@@ -35,6 +35,9 @@ class Tables:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         """A follow-up edits the question before; a model is asked about words that nothing explains."""
+        if len(question.text) > LONGEST:  # before the grammar, whose time grows with the square of the length
+            length = f"the question has {len(question.text)} characters"
+            return refused("reading/too-long", length, f"ask in at most {LONGEST}")
         before = context.turns[-1].reading if context.turns else None
         text = f"{before.question} {question.text}" if before else question.text
         values: Any = await context.find_values(text)

@@ -99,6 +99,8 @@ def main() -> None:
             sys.stdout.flush()
             os._exit(INTERRUPTED)  # a file that a thread is still loading would delay the end by seconds
         raise
+    except KeyboardInterrupt:  # before or after the command, where typer does not catch it
+        os._exit(INTERRUPTED)
     except BrokenPipeError:  # the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -10,7 +10,10 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +36,7 @@ from groundplan.sources.tables.files.text_values import convert_text
 LOADER = f"6/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_COLUMNS = 2_000
+MOST_SECONDS = 600.0  # to load one file
 LOADING = ".loading-"
 TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 DATABASES = (".duckdb", ".ddb", ".db")
@@ -119,8 +123,11 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
     with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
-        with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
-            fill(connection)
+        try:
+            with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
+                fill(connection)
+        except duckdb.IOException as error:  # of the database itself, such as a full disk
+            raise SourceError(f"{target.parent}: cannot be written to; is the disk full?") from error
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
@@ -128,10 +135,13 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
     taken: set[str] = set()
     for path in paths:
         try:
-            for wanted, fill in READERS[path.suffix.lower()](connection, path):
-                name = safe_name(wanted, taken)
-                write_notes(connection, name, fill(name))
-                taken.add(name)
+            with _time_limit(connection):
+                for wanted, fill in READERS[path.suffix.lower()](connection, path):
+                    name = safe_name(wanted, taken)
+                    write_notes(connection, name, fill(name))
+                    taken.add(name)
+        except duckdb.InterruptException as error:
+            raise SourceError(f"{path}: could not be read in {MOST_SECONDS:g} s; save it as Parquet") from error
         except duckdb.OutOfMemoryException as error:
             raise SourceError(
                 f"{path}: does not fit into {limits()['memory_limit']}; set GROUNDPLAN_MEMORY to allow more"
@@ -141,6 +151,26 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
             raise SourceError(f"{path}: cannot be read: {why}; save it again from the program that wrote it") from error
     if not taken:
         raise SourceError(f"{paths[0]}: is empty and has no table")
+
+
+@contextmanager
+def _time_limit(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Interrupt the queries of the block once its time is over; again and again, as it may be between two of them."""
+    ended, until = threading.Event(), time.monotonic() + MOST_SECONDS
+
+    def watch() -> None:
+        left = until - time.monotonic()
+        while not ended.wait(max(left, 0.1)):
+            connection.interrupt()
+            left = 0.1
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
 
 
 Table = tuple[str, Callable[[str], Notes]]

@@ -10,11 +10,12 @@ from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import Role
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.errors import WorldError, crash_place
+from groundplan.errors import SourceError, WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.sources.tables.engine.values import cell
+from groundplan.sources.tables.files.naming import CONTROL
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.schema.repeats import find_repeats
 from groundplan.sources.tables.tools.dates import ISO_DAY
@@ -78,6 +79,9 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
 
 
 def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
+    odd = next((column.name for column in handle.columns if CONTROL.search(column.name)), None)
+    if odd is not None:
+        raise SourceError(f"the name of the column {odd!r} has a control character; rename it")
     rows = int(ask(handle.table.aggregate(rows=handle.table.count()))[0]["rows"])
     numbers = _statistics(handle, rows, ask)
     types = [mapper.to_string(dtype) for dtype in handle.table.schema().types]
