@@ -1272,7 +1272,8 @@ class Assembly:
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
             raise Unfit("those without rows in a period")
         things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
-        if things and any(word.lower in ("never", "always", "никогда") for word in self.words):
+        several = things or self.distinct or self.groups
+        if several and any(word.lower in ("never", "always", "никогда") for word in self.words):
             raise Unfit("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
             raise Unfit("who, of nobody")

@@ -49,6 +49,7 @@ from groundplan.text.words import Word, words_of
 LONGEST = 6
 GUESSED = 0.55
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
+PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
@@ -308,7 +309,7 @@ class Senses:
                 if not column.nulls and self.words[first].lower.endswith("s"):
                     thing = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
                     self._add("thing", first, first + 1, thing, 0.5)
-                if len(own) == 1 and column not in self.meanings.events.values():
+                if len(own - PAST) == 1 and column not in self.meanings.events.values():
                     self._add("event", first, first + 1, Event(column), 0.6)  # let, of let_on
 
     def _things(self, place: int) -> None:
