@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from rapidfuzz import process
 
 from groundplan.asking.tables.columns import find_mentions
+from groundplan.asking.tables.follow_up.fragment import load_edit_words
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.contracts.answer import Refusal, refused
@@ -44,6 +45,10 @@ def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
 
     def fate(place: int) -> Fate:
         if place not in evident and _is_structure(words[place]):
+            return "structure"
+        if place not in evident and any(_covers(evidence, words[place]) for evidence in reading.replaced):
+            return "replaced"
+        if reading.follow_up and words[place].stem in load_edit_words().polish:
             return "structure"
         return "used" if place in evident | beside else "not understood"
 

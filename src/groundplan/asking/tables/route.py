@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.read import decided, derive_best, says_the_same
 from groundplan.asking.tables.read import read
+from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.names import split_name
-from groundplan.text.similar import content_stems
+from groundplan.text.similar import Nearness, content_stems
 from groundplan.text.stems import stem
 from groundplan.text.words import texts_of
 
@@ -40,20 +42,15 @@ class Tables:
         values: Any = await context.find_values(text)
         known: tuple[Any, ...] = (context.tables, values)
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
-        edited = edit(before, question.text, *known, **clock) if before else None
-        if edited:
-            return edited
+        if before:
+            edited = edit(before, question.text, *known, today=question.today, timezone=question.timezone)
+            if edited:
+                return edited
         if not _is_plain(context.tables) or context.calls is not None:
             return await self._by_cues(question, context, known, clock)
-        derived = derive_best(question.text, context.tables, values, today=question.today, timezone=question.timezone)
-        plain = _accounted(read(question.text, *known, **clock), context.tables)
-        if isinstance(plain, Reading) and says_the_same(plain, derived):
-            return plain
-        answer = decided(derived, question.text)
-        if answer is not None:
-            context.notes.extend(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
-            return answer
-        return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
+        answer, notes = read_plain(question.text, *known, **clock)
+        context.notes.extend(notes)
+        return answer
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
@@ -70,6 +67,26 @@ class Tables:
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def read_plain(
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    *,
+    today: date,
+    timezone: str = "UTC",
+    meaning: Nearness | None = None,
+) -> tuple[Reading | Clarification | Refusal, tuple[str, ...]]:
+    """A question of its own about files or tables of a database, and remarks on how it was read."""
+    derived = derive_best(question, schema, values, today=today, timezone=timezone)
+    plain = _accounted(read(question, schema, values, today=today, timezone=timezone, meaning=meaning), schema)
+    if isinstance(plain, Reading) and says_the_same(plain, derived):
+        return plain, ()
+    answer = decided(derived, question)
+    if answer is not None:
+        return answer, tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
+    return not_understood(derived.unread, schema) if isinstance(plain, Reading) else plain, ()
 
 
 def _is_plain(schema: SourceSchema) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
+from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.names import GENERIC
 from groundplan.asking.tables.grammar.phrases import (
@@ -50,12 +50,12 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    columns_of,
     level,
     walk,
 )
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import mapped, of_filter
 from groundplan.contracts.reading import (
-    AnalysisAsked,
     ColumnsAsked,
     Each,
     EachMeasure,
@@ -1291,63 +1291,42 @@ class Assembly:
             self.parts.append(self._grouped(group, items))
         if self.each:
             self.parts.append(self.each)
-        for number, (condition, items) in enumerate((*self.conditions, *self.having)):
-            self.parts.append(Part(f"filter:{number}", _short(condition), items))
+        for condition, items in (*self.conditions, *self.having):
+            for value in as_filters(condition):
+                self.parts.append(Part(self._free(filter_id(value)), value, items))
         if self.columns:
-            value = ColumnsAsked(columns=self.columns, distinct=self.distinct)
-            self.parts.append(Part("columns:shown", value, self.columns_items))
+            shown = ColumnsAsked(columns=self.columns, distinct=self.distinct)
+            self.parts.append(Part("columns:shown", shown, self.columns_items))
         if self.order is not None:
-            self.parts.append(Part(f"rank:{self.order.direction}", self.order, self.order_items))
+            self.parts.append(Part(rank_id(self.order), self.order, self.order_items))
         self._outputs()
 
     def _metric(self, measure: Measure, items: tuple[Item, ...], taken: dict[str, int]) -> Part:
-        expression = measure.expression
         name = measure.name
         taken[name] = taken.get(name, 0) + 1
         if taken[name] > 1:
-            name = f"{name} {taken[name]}"
-        match expression:
-            case Rows(where=None) if len(self.measures) == 1 and not self.each:
-                return Part("metric:rows", Metric(function="count"), items)
-            case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
-                usual = measure.usual
-                value = Metric(column=column, function=function, usual=function if usual else None)
-                return Part(self._free(f"metric:{column}"), value, items)
-        if name in {c.name for c in self.meanings.table.columns}:
-            name = f"{name} value"
-        return Part(f"metric:{name}", Metric(expression=expression, name=name[:120]), items)
+            measure = replace(measure, name=f"{name} {taken[name]}")
+        value = as_metric(measure, self.meanings, alone=len(self.measures) == 1 and not self.each)
+        return Part(self._free(metric_id(value)), value, items)
 
     def _free(self, id_: str) -> str:
         taken = {part.id for part in self.parts}
-        return id_ if id_ not in taken else next(f"{id_} {n}" for n in range(2, 99) if f"{id_} {n}" not in taken)
+        return id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
 
     def _grouped(self, group: Group, items: tuple[Item, ...]) -> Part:
-        if group.time:
-            return Part(f"time:{group.name}", Time(column=group.name, grain=group.grain), items)
-        ordered = isinstance(group.expression, DateCut | DatePart) or self.meanings.of.get(group.name) == "year"
-        return Part(
-            f"group_by:{group.name}", GroupBy(column=group.name, expression=group.expression, ordered=ordered), items
-        )
+        value = as_group(group, self.meanings)
+        return Part(f"{value.kind}:{group.name}", value, items)
 
     def _outputs(self) -> None:
-        charts = self.all("chart")
+        charts, tables = self.all("chart"), self.all("table")
         kinds = [item.value.value for item in charts if item.value.value != "any"]  # type: ignore[attr-defined]
-        drawn = bool(self.groups and self.measures and len(self.groups) <= 2)
-        if charts and not drawn:
+        if charts and not (self.groups and self.measures and len(self.groups) <= 2):
             raise Unfit("a chart of nothing")
-        anchor = self.parts[0].items if self.parts else ()
-        if drawn and not self.all("table"):
-            self.parts.append(
-                Part(
-                    "output:chart",
-                    OutputAsked(label="chart", chart=kinds[0] if kinds else None),
-                    tuple(charts) or anchor,
-                    implied=not charts,
-                )
-            )
-        self.parts.append(
-            Part("output:table", OutputAsked(label="table"), tuple(self.all("table")) or anchor, implied=True)
-        )
+        if charts and not tables:
+            drawn = OutputAsked(label="chart", chart=kinds[0] if kinds else None)
+            self.parts.append(Part("output:chart", drawn, tuple(charts)))
+        if tables:
+            self.parts.append(Part("output:table", OutputAsked(label="table"), (*tables, *charts)))
 
     def _reading(self) -> Reading:
         extra = self.all("whole_time", "in_percent", "list", "compared", "over_time", "split", "who", "thing")
@@ -1356,44 +1335,13 @@ class Assembly:
         if loose and self.parts:
             self.parts[0].items = (*self.parts[0].items, *loose)
         requirements = tuple(self._requirement(part) for part in self.parts)
-        implied = tuple(self._analyses(requirements))
-        ids = {r.id for r in requirements}
         return Reading(
             question=self.text,
             language=language_of(self.text),
             tables=(self.meanings.table.name,),
-            requirements=(*requirements, *(r for r in implied if r.id not in ids)),
-            intents=(Intent(name=self._intent(), confidence=1.0),),
+            requirements=with_implied(requirements),
+            intents=(Intent(name=intent_of(requirements), confidence=1.0),),
         )
-
-    def _intent(self) -> str:
-        if self.columns:
-            return "detail"
-        if self.order is not None and self.order.limit is not None:
-            return "ranking"
-        if any(g.time for g, _ in self.groups):
-            return "time_series"
-        return "comparison" if self.groups else "total"
-
-    def _analyses(self, requirements: Sequence[Requirement]) -> Iterator[Requirement]:
-        intent = self._intent()
-        labels: list[str] = []
-        if any(isinstance(r.value, Metric) and r.value.function == "sum" for r in requirements):
-            labels.append("total")
-        if any(isinstance(r.value, GroupBy) for r in requirements) and intent in (
-            "comparison",
-            "time_series",
-            "ranking",
-        ):
-            labels.append("compare")
-        labels += {"ranking": ["ranking"], "time_series": ["trend"], "detail": ["detail"]}.get(intent, [])
-        for label in labels:
-            yield Requirement(
-                id=f"analysis:{label}",
-                value=AnalysisAsked(label=label),
-                evidence=requirements[0].evidence,
-                implied=True,
-            )
 
     def _requirement(self, part: Part) -> Requirement:
         items = sorted(part.items, key=lambda item: item.first)
@@ -1412,6 +1360,32 @@ class Assembly:
     def _evidence(self, first: int, last: int) -> Evidence:
         start, end = self.words[first].start, self.words[last - 1].end
         return Evidence(text=self.text[start:end][:500], start=start)
+
+
+def as_metric(measure: Measure, meanings: Meanings, *, alone: bool) -> Metric:
+    """The function of a column where that says it; `alone`: it is the only measure."""
+    match measure.expression:
+        case Rows(where=None) if alone:
+            return Metric(function="count")
+        case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
+            if measure.usual:
+                return Metric(column=column, usual=function)
+            return Metric(column=column, function=function)
+    name = measure.name
+    if name in {column.name for column in meanings.table.columns}:
+        name = f"{name} value"
+    return Metric(expression=measure.expression, name=name[:120])
+
+
+def metric_id(metric: Metric) -> str:
+    return f"metric:{metric.column or metric.name or 'rows'}"
+
+
+def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
+    if group.time:
+        return Time(column=group.name, grain=group.grain)
+    ordered = isinstance(group.expression, DateCut | DatePart) or meanings.of.get(group.name) == "year"
+    return GroupBy(column=group.name, expression=group.expression, ordered=ordered)
 
 
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
@@ -1462,7 +1436,25 @@ def _over(node: Any, column: str, name: str) -> Any:
     return mapped(node, lambda part: _over(part, column, name))
 
 
-def _short(condition: Cond) -> Filter:
+def rank_id(rank: RankAsked) -> str:
+    return f"rank:{rank.direction}{rank.limit or ''}"
+
+
+def filter_id(asked: Filter) -> str:
+    return f"filter:{asked.column or ' and '.join(sorted(columns_of(of_filter(asked)))) or 'groups'}"
+
+
+def as_filters(condition: Cond) -> tuple[Filter, ...]:
+    """Between two numbers is two comparisons."""
+    made = condition.condition
+    if isinstance(made, All) and not condition.date and not condition.groups:
+        each = tuple(as_filter(Cond(part)) for part in made.parts)
+        if all(value.condition is None for value in each):
+            return each
+    return (as_filter(condition),)
+
+
+def as_filter(condition: Cond) -> Filter:
     """A comparison of a column with values where that says it."""
     made = condition.condition
     match made:

@@ -22,6 +22,7 @@ from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.words import normalise, words_of
 
+LONGEST = 2_000  # characters of a question
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -47,19 +48,30 @@ def derive(
     timezone: str = "UTC",
     foreign: frozenset[str] = frozenset(),
 ) -> Derived:
+    senses, builders = senses_of(question, table, values, today=today, timezone=timezone, foreign=foreign)
+    skippable = senses.skippable()
+    chart = Chart(rules_for(builders), skippable)
+    found = covers(chart.parse(senses.items), skippable, USABLE)
+    return _best(found, senses, builders)
+
+
+def senses_of(
+    question: str,
+    table: Table,
+    values: Mapping[str, tuple[str, ...]],
+    *,
+    today: date,
+    timezone: str,
+    foreign: frozenset[str] = frozenset(),
+) -> tuple[Senses, Builders]:
+    """What the words may mean in the table, and what composes them."""
     text = normalise(question)
     words = words_of(text)
     meanings = meanings_of(table, values, foreign)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
-    names = Names(meanings)
-    senses = Senses(text, words, meanings, names, periods)
-    items = senses.find()
-    words = senses.words
-    skippable = senses.skippable()
-    builders = Builders(meanings, senses.amount("revenue"))
-    chart = Chart(rules_for(builders), skippable)
-    found = covers(chart.parse(items), skippable, USABLE)
-    return _best(found, senses, builders)
+    senses = Senses(text, words, meanings, Names(meanings), periods)
+    senses.find()
+    return senses, Builders(meanings, senses.amount("revenue"))
 
 
 def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:

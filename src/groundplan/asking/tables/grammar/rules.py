@@ -463,7 +463,8 @@ class Builders:
         return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
 
     def value_of_field(self, value: Cond, field: Field) -> Cond | None:
-        return value if value.column == field.name and not value.groups and not value.negated else None
+        fits = value.column == field.name and not value.groups and not value.negated
+        return replace(value, named=True) if fits else None
 
     def field_flag_value(self, field: Field, value: Cond) -> Cond | None:
         return value if value.column == field.name else None
@@ -479,7 +480,7 @@ class Builders:
     def by_value(self, condition: Cond) -> Cond | None:
         """Paid by card, came in by email."""
         plain = condition.column and condition.values and not condition.versus and not condition.negated
-        return condition if plain else None
+        return condition if plain and not condition.named else None
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
