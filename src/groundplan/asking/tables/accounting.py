@@ -203,9 +203,14 @@ def unasked_analysis(reading: Reading) -> str | None:
     return None
 
 
-def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
-    """A refusal that names the words, and the nearest things that the data has."""
-    said = list(dict.fromkeys(words))
+def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -> Refusal:
+    """A refusal that names the words, and the nearest things that the data has. In `text` some stand side by side."""
+    said: list[str] = []
+    for word in dict.fromkeys(words):
+        if said and f"{said[-1]} {word}" in text:
+            said[-1] += f" {word}"
+        else:
+            said.append(word)
     if not said:
         return refused(
             "reading/no-question",
@@ -221,6 +226,6 @@ def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
     )
     return refused(
         "reading/unread-word",
-        f"I do not understand {quoted} here{known}",
-        f"say it in words of the data: {listed}",
+        f"the data has nothing called {quoted}{known}",
+        listed,
     )

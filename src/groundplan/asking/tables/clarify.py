@@ -56,7 +56,6 @@ def find_doubt(facets: Facets) -> Doubt | None:
         unread.rank_within,
         _rank_size,
         _unclear_rank,
-        _file,
     )
     return next((doubt for check in checks if (doubt := check(facets))), None)
 
@@ -227,14 +226,6 @@ def _unclear_rank(facets: Facets) -> Doubt | None:
         return None
     words = facets.scan.spoken(cue.first, cue.last)[0]
     return _of_which(words, _dimensions(facets))
-
-
-def _file(facets: Facets) -> Doubt | None:
-    cue = facets.outputs.get("file")
-    if cue is None:
-        return None
-    problem = f"files ({facets.scan.spoken(cue.first, cue.last)[0]!r}) are not part of an answer"
-    return refused("reading/file", problem, "leave it out and name a folder with --output: tables and charts go there")
 
 
 def find_missing(facets: Facets, intent: str, asked: frozenset[str]) -> Doubt | None:

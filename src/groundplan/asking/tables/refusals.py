@@ -27,6 +27,11 @@ def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
         return refused("reading/change", problem, "ask what it holds")
     if undrawn:
         return refused("reading/chart", f"a {undrawn} is not drawn here", f"ask for a {KINDS}; bars show shares well")
+    file = next((cue for cue in lexicon.outputs.find(words) if cue.label == "file"), None)
+    if file:
+        problem = f"files ({text[words[file.first].start : words[file.last - 1].end]!r}) are not part of an answer"
+        hint = "leave it out and name a folder with --output: tables and charts go there"
+        return refused("reading/file", problem, hint)
     return _nth(text, words)
 
 

@@ -32,7 +32,7 @@ from groundplan.asking.tables.grammar.rules import NUMBERS, within
 from groundplan.asking.tables.grammar.senses import as_field
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Not, Rows, Share, columns_of, level, walk
-from groundplan.contracts.meaning import is_extended, measure_of
+from groundplan.contracts.meaning import measure_of, says_more
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import (
     AnalysisAsked,
@@ -194,7 +194,7 @@ class Merge:
         things = self.slots.marked("thing")
         if not measures and counts:
             measures.append((Measure(Rows(), "rows"), (*counts, *things)))
-        elif not measures and things and not self._says_other_than_things():
+        elif not measures and things and not self.slots.says_something:
             measures.append((self.fragment.builders.count_things(things[0].value), things))  # type: ignore[arg-type]
         for by, items in self.slots.by if not self._ranked_apart() else ():
             made = self.fragment.builders.measured(by)
@@ -204,9 +204,6 @@ class Merge:
             made = self.fragment.builders.measured(by)
             measures += [(made, items)] if made is not None else []
         return measures
-
-    def _says_other_than_things(self) -> bool:
-        return self.slots.says_something
 
     def _ranked_apart(self) -> bool:
         """The ranking before goes by something else than what is shown."""
@@ -420,8 +417,6 @@ class Merge:
             looks = [r for r in self.all(AnalysisAsked) if r.value.label == "ranking"]
             limit = rank.limit or (old[0].value.limit if old else None)
             groups = self.all(GroupBy, Time)
-            if rank.limit and not groups and not self.before.tables:
-                raise _unclear(f"{words!r} of what?", words)
             if rank.limit and (not groups or (len(groups) > 1 and not old)):
                 names = tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "category")
                 raise _unclear(f"{words!r} of what?", words, names if not groups else ())
@@ -461,7 +456,7 @@ class Merge:
                 raise _unclear(f"{words!r} by what?", words, names)
             if label != "share" and self.all(GroupBy, Time, Rank):
                 raise _whole(f"{self.fragment.said(items)!r} does not fit it")
-            if label == "share" and is_extended(self.before.model_copy(update={"requirements": tuple(self.asked)})):
+            if label == "share" and any(map(says_more, self.asked)):
                 self._shares(items)
             elif not any(r.value.label == label for r in self.all(AnalysisAsked)):
                 self.put(f"analysis:{label}", AnalysisAsked(label=label), items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from groundplan.contracts.meaning import is_extended
+from groundplan.contracts.meaning import says_more
 from groundplan.contracts.reading import (
     Analysis,
     AnalysisAsked,
@@ -14,7 +14,6 @@ from groundplan.contracts.reading import (
     Metric,
     OutputAsked,
     Rank,
-    Reading,
     Requirement,
     Time,
 )
@@ -84,8 +83,7 @@ def _draws(asked: Sequence[Requirement], intent: str) -> bool:
         return False
     groups = sum(isinstance(value, GroupBy) for value in values)
     timed = any(isinstance(value, Time) for value in values)
-    extended = is_extended(Reading(question="?", requirements=tuple(asked)))
-    few = groups + timed <= 2 if extended else groups <= (2 if timed else 3)
+    few = groups + timed <= 2 if any(map(says_more, asked)) else groups <= (2 if timed else 3)
     return few and (intent != "anomaly" or timed)
 
 

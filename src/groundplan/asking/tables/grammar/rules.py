@@ -900,7 +900,7 @@ MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
 RULES: tuple[tuple[str, str, str, float], ...] = (
     # measures
     ("measure", "function field", "function_of_field 0 1", 0.3),
-    ("measure", "field function", "function_of_field 1 0", -0.1),
+    ("measure", "field function", "function_of_field 1 0", 0.15),
     ("measure", "function thing field", "function_of_field 0 2", 0.2),
     ("measure", "function measure", "function_of_measure 0 1", 0.2),
     ("measure", "function thing", "function_of_things 0 1", -0.2),
