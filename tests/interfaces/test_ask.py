@@ -86,7 +86,7 @@ def test_plan_only_runs_nothing() -> None:
 def test_explain_gives_the_words_behind_each_step() -> None:
     done = command("explain", SALES, "total revenue by region", "--json")
     rows = {row["requirement"]: row for row in json.loads(done.stdout)["requirements"]}
-    assert rows["group_by:region"]["words"] == "region"
+    assert rows["group_by:region"]["words"] == "by region"
     assert rows["group_by:region"]["steps"] == ["totals (aggregate)"]
 
 

@@ -11,6 +11,8 @@ QUOTED = re.compile(r"'([^']*)'")
 TABLE = re.compile(r"(\S+) has (.+)")
 REASONS: Mapping[str, str] = {
     "reading/unknown": "В данных нет ничего с названием «{}».",
+    "reading/unread-word": "В данных нет ничего с названием «{}».",
+    "reading/no-question": "Слова знакомы, но неясно, о чём вместе они спрашивают.",
     "reading/nothing": "Вопрос не называет ничего из того, что есть в данных.",
     "reading/empty": "В вопросе нет слов.",
     "reading/too-long": "Вопрос слишком длинный.",

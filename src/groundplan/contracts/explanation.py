@@ -8,7 +8,7 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 
-Fate = Literal["used", "structure", "not understood"]
+Fate = Literal["used", "structure", "replaced", "not understood"]
 
 
 class Reason(Contract):

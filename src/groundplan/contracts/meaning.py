@@ -77,10 +77,11 @@ class Meaning:
 
 def is_extended(reading: Reading) -> bool:
     """Whether it says more than a function of a column, plain groups, and comparisons of columns with values."""
-    return any(_is_extended(requirement) for requirement in reading.requirements)
+    return any(map(says_more, reading.requirements))
 
 
-def _is_extended(requirement: Requirement) -> bool:
+def says_more(requirement: Requirement) -> bool:
+    """Whether it needs an expression or a condition to be said."""
     match requirement.value:
         case Metric(expression=expression) | GroupBy(expression=expression):
             return expression is not None

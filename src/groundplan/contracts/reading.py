@@ -259,6 +259,7 @@ class Reading(Contract):
     entities: tuple[Entity, ...] = ()
     period: Period | None = None
     follow_up: bool = False
+    replaced: tuple[Evidence, ...] = ()  # words of a conversation that ask for nothing any more, or took that back
     unresolved: tuple[Text, ...] = ()
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.read import derive
+from groundplan.asking.tables.grammar.read import decided, derive
+from groundplan.contracts.answer import Clarification
 from groundplan.contracts.schema import Column, Table
 from groundplan.text.read_back import read_back
 from groundplan.text.words import words_of
@@ -54,7 +56,25 @@ READ = {
     "branches with more than 300 loans": "every branch, only those where number of rows is above 300",
     "running total of fee by month": "running total of fee by month (loaned on)",
     "crime vs travel loans": "number of rows by genre, where genre is Crime or Travel",
+    "distribution of fee": "distribution of fee",
+    "box plot of fee by branch": "distribution of fee by branch, as a box plot",
+    "distribution of fee by branch": "total fee by branch",
+    "unusual fee by day": "unusual values of fee by day (loaned on)",
+    "correlation between fee and pages in Hill": "how fee and pages go together of rows where branch is Hill",
+    "scatter plot of fee by pages": "how fee and pages go together, as a scatter plot",
+    "overview of the loans in Hill": "summary of all columns where branch is Hill",
+    "heatmap of fee by branch and genre": "total fee by branch and genre, as a heatmap",
+    "line chart of fee": "total fee by loaned on in suitable periods, as a line chart",
+    "share of fee by branch": "total fee as a share of the whole by branch",
+    "compare fee in 2024 and 2025": "total fee, loaned on in 2025 compared with 2024",
+    "total fee by branch for Hill": "total fee by branch, where branch is Hill",
     "how many readers have more than 5 loans": "number of reader ids where number of rows is above 5",
+}
+ASKED_BACK = {
+    "share of fee": "'share' by what? It could be branch or genre.",
+    "bar chart of fee": "'bar chart' by what? It could be branch or genre.",
+    "find anomalies": "'anomalies' of what? It could be fee or pages.",
+    "in Hill": "What do you want to know of these rows?",
 }
 LEFT_OVER = {
     "total fee by librarian": "librarian",
@@ -72,6 +92,25 @@ def read(question: str) -> str | None:
 @pytest.mark.parametrize("question", READ)
 def test_a_question_is_read_as(question: str) -> None:
     assert read(question) == READ[question]
+
+
+@pytest.mark.parametrize("question", ASKED_BACK)
+def test_what_is_missing_is_asked_for(question: str) -> None:
+    found = decided(derive(question, LOANS, VALUES, today=TODAY), question)
+    assert isinstance(found, Clarification)
+    assert found.text.startswith(ASKED_BACK[question])
+
+
+def test_words_near_a_column_in_meaning_are_read_as_it() -> None:
+    near = {"quibs": "fee"}
+
+    def nearness(phrase: str, names: Sequence[str]) -> Sequence[float]:
+        return [float(near.get(phrase) == name) for name in names]
+
+    found = derive("total quibs by branch", LOANS, VALUES, today=TODAY, nearness=nearness)
+    assert found.reading is not None
+    assert read_back(found.reading) == "total fee by branch"
+    assert derive("total glorp by branch", LOANS, VALUES, today=TODAY, nearness=nearness).reading is None
 
 
 @pytest.mark.parametrize("question", LEFT_OVER)

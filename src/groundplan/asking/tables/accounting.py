@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from rapidfuzz import process
 
 from groundplan.asking.tables.columns import find_mentions
+from groundplan.asking.tables.follow_up.fragment import load_edit_words
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.contracts.answer import Refusal, refused
@@ -44,6 +45,10 @@ def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
 
     def fate(place: int) -> Fate:
         if place not in evident and _is_structure(words[place]):
+            return "structure"
+        if place not in evident and any(_covers(evidence, words[place]) for evidence in reading.replaced):
+            return "replaced"
+        if reading.follow_up and words[place].stem in load_edit_words().polish:
             return "structure"
         return "used" if place in evident | beside else "not understood"
 
@@ -198,9 +203,14 @@ def unasked_analysis(reading: Reading) -> str | None:
     return None
 
 
-def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
-    """A refusal that names the words, and the nearest things that the data has."""
-    said = list(dict.fromkeys(words))
+def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -> Refusal:
+    """A refusal that names the words, and the nearest things that the data has. In `text` some stand side by side."""
+    said: list[str] = []
+    for word in dict.fromkeys(words):
+        if said and f"{said[-1]} {word}" in text:
+            said[-1] += f" {word}"
+        else:
+            said.append(word)
     if not said:
         return refused(
             "reading/no-question",
@@ -216,6 +226,6 @@ def not_understood(words: Iterable[str], schema: SourceSchema) -> Refusal:
     )
     return refused(
         "reading/unread-word",
-        f"I do not understand {quoted} here{known}",
-        f"say it in words of the data, or add a name to [columns] in groundplan.toml: {listed}",
+        f"the data has nothing called {quoted}{known}",
+        f"{listed}; [columns] in groundplan.toml can give a column other names",
     )

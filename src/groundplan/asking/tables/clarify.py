@@ -12,6 +12,7 @@ from groundplan.asking.tables.conditions import contained_mentions, idle_negatio
 from groundplan.asking.tables.facets import Facets, time_columns
 from groundplan.asking.tables.near_meaning import runs
 from groundplan.asking.tables.numbers import Comparison, find_comparisons
+from groundplan.asking.tables.refusals import find_refusal
 from groundplan.asking.tables.roles import grouped_mentions
 from groundplan.asking.tables.scan import Scan
 from groundplan.asking.tables.spelling import find_slips
@@ -34,12 +35,10 @@ PLACED = frozenset({"in", "for", "from", "at", "within", "only", "where", "в", 
 def find_doubt(facets: Facets) -> Doubt | None:
     """The first thing that must be asked or refused before anything is planned."""
     checks = (
-        _changes,
-        _undrawn,
+        _refused,
         _unread_negation,
         unread.width,
         unread.date_part,
-        unread.nth,
         _yes_or_no,
         _misspelt,
         _unclear_column,
@@ -57,28 +56,12 @@ def find_doubt(facets: Facets) -> Doubt | None:
         unread.rank_within,
         _rank_size,
         _unclear_rank,
-        _file,
     )
     return next((doubt for check in checks if (doubt := check(facets))), None)
 
 
-def _changes(facets: Facets) -> Doubt | None:
-    for cue in facets.scan.cues(facets.scan.lexicon.changes):
-        words = facets.scan.spoken(cue.first, cue.last)[0]
-        return refused(
-            "reading/change", f"{words!r} asks for a change, and data is only read here", "ask what it holds"
-        )
-    return None
-
-
-def _undrawn(facets: Facets) -> Doubt | None:
-    for cue in facets.scan.cues(facets.scan.lexicon.undrawn):
-        words, kinds = (
-            facets.scan.spoken(cue.first, cue.last)[0],
-            "bar, line, area, scatter, histogram, box or heat map",
-        )
-        return refused("reading/chart", f"a {words} is not drawn here", f"ask for a {kinds}; bars show shares well")
-    return None
+def _refused(facets: Facets) -> Doubt | None:
+    return find_refusal(facets.scan.text, facets.scan.words)
 
 
 def _unread_negation(facets: Facets) -> Doubt | None:
@@ -243,14 +226,6 @@ def _unclear_rank(facets: Facets) -> Doubt | None:
         return None
     words = facets.scan.spoken(cue.first, cue.last)[0]
     return _of_which(words, _dimensions(facets))
-
-
-def _file(facets: Facets) -> Doubt | None:
-    cue = facets.outputs.get("file")
-    if cue is None:
-        return None
-    problem = f"files ({facets.scan.spoken(cue.first, cue.last)[0]!r}) are not part of an answer"
-    return refused("reading/file", problem, "leave it out and name a folder with --output: tables and charts go there")
 
 
 def find_missing(facets: Facets, intent: str, asked: frozenset[str]) -> Doubt | None:

@@ -8,10 +8,12 @@ from groundplan.asking.route import Declined, PlanRequest
 from groundplan.asking.tables import plan_rules
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.direct.words import loose_runs
-from groundplan.asking.tables.follow_up.difference import difference
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.reading import Reading, Requirement
+from groundplan.text.lexicon import load_lexicon
 from groundplan.text.similar import similar
+from groundplan.text.words import words_of
 
 ATTEMPTS = 3  # of a model at one plan
 INEXPRESSIBLE = Issue(
@@ -30,7 +32,7 @@ class Reuse:
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         context = request.context
         turn = similar(request.question.text, context.turns, context.nearness)
-        if turn is None or difference(turn.reading, request.reading):
+        if turn is None or not asks_the_same(turn.reading, request.reading):
             return Declined("no earlier question asked for the same")
         return turn.plan
 
@@ -127,6 +129,22 @@ class Adapt:
             context.notes.append(adapted.problem)
             return Declined(adapted.problem, again=True)
         return adapted
+
+
+def asks_the_same(left: Reading, right: Reading) -> bool:
+    """Of the same tables, whatever the words and their order."""
+    asked = [
+        (reading.tables, reading.intents, frozenset((r.value, *_direction(r)) for r in reading.requirements))
+        for reading in (left, right)
+    ]
+    return asked[0] == asked[1]
+
+
+def _direction(requirement: Requirement) -> tuple[str, ...]:
+    """`the lowest` and `the highest` may ask for one analysis; then only their words tell them apart."""
+    if requirement.id != "analysis:ranking":
+        return ()
+    return tuple(cue.label for cue in load_lexicon().rankings.find(words_of(requirement.evidence.text)))
 
 
 def fetching(request: PlanRequest) -> Fetching:

@@ -18,6 +18,7 @@ from groundplan.asking.tables.conditions import (
     value_filters,
 )
 from groundplan.asking.tables.facets import Facets, find_facets, time_columns
+from groundplan.asking.tables.grammar.read import LONGEST as LONGEST
 from groundplan.asking.tables.near_meaning import find_meant
 from groundplan.asking.tables.roles import assign
 from groundplan.asking.tables.scan import Scan
@@ -45,7 +46,6 @@ from groundplan.text.similar import Nearness
 from groundplan.text.words import Word, language_of, normalise, words_of
 
 Placed = TypeVar("Placed", Word, Found)
-LONGEST = 2_000  # characters of a question
 Read = Reading | Clarification | Refusal
 
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
-from groundplan.asking.tables.grammar.read import decided, derive_best, says_the_same
-from groundplan.asking.tables.read import LONGEST, read
+from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
+from groundplan.asking.tables.grammar.read import LONGEST, Derived, decided, derive_best
+from groundplan.asking.tables.read import read
+from groundplan.asking.tables.refusals import find_refusal
+from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.names import split_name
-from groundplan.text.similar import content_stems
+from groundplan.text.periods.find import find_periods
+from groundplan.text.periods.pairs import set_apart
+from groundplan.text.similar import Nearness, content_stems
 from groundplan.text.stems import stem
-from groundplan.text.words import texts_of
+from groundplan.text.words import normalise, texts_of, words_of
 
+ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
 DATABASES = frozenset({"duckdb", "postgres", "pyspark"})
 SOME = 0.5  # of any question where there are tables: most questions name a few of their words
 
@@ -43,20 +50,15 @@ class Tables:
         values: Any = await context.find_values(text)
         known: tuple[Any, ...] = (context.tables, values)
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
-        edited = edit(before, question.text, *known, **clock) if before else None
-        if edited:
-            return edited
+        if before:
+            edited = edit(before, question.text, *known, today=question.today, timezone=question.timezone)
+            if edited:
+                return edited
         if not _is_plain(context.tables) or context.calls is not None:
             return await self._by_cues(question, context, known, clock)
-        derived = derive_best(question.text, context.tables, values, today=question.today, timezone=question.timezone)
-        plain = _accounted(read(question.text, *known, **clock), context.tables)
-        if isinstance(plain, Reading) and says_the_same(plain, derived):
-            return plain
-        answer = decided(derived, question.text)
-        if answer is not None:
-            context.notes.extend(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
-            return answer
-        return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
+        answer, notes = read_plain(question.text, *known, **clock)
+        context.notes.extend(notes)
+        return answer
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
@@ -73,6 +75,52 @@ class Tables:
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def read_plain(
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    *,
+    today: date,
+    timezone: str = "UTC",
+    meaning: Nearness | None = None,
+) -> tuple[Reading | Clarification | Refusal, tuple[str, ...]]:
+    """A question of its own about files or tables of a database, and remarks on how it was read."""
+    text = normalise(question)
+    words = words_of(text)
+    if not words:
+        return refused(
+            "reading/empty", "the question has no words", "ask for something, such as: total revenue by region"
+        ), ()
+    if len(text) > LONGEST:
+        return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}"), ()
+    derived = derive_best(text, schema, values, today=today, timezone=timezone, nearness=meaning)
+    answer = decided(derived, text)
+    notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
+    if isinstance(answer, Reading):
+        return answer, notes
+    drawn = _drawn(text, derived, schema, values, today=today, timezone=timezone, meaning=meaning)
+    if drawn is not None:
+        return drawn, ()
+    periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
+    doubt = find_refusal(text, words) or unclear_period(text, periods, schema)
+    said = doubt or answer or no_time(text, words, periods, schema)
+    return said or not_understood(derived.unread, schema, text), notes
+
+
+def _drawn(
+    text: str, derived: Derived, schema: SourceSchema, values: Mapping[str, Values], **clock: Any
+) -> Reading | None:
+    """A chart of columns that are named, or an analysis, by the reader by cues: where the grammar derives nothing."""
+    if derived.reading is not None or derived.unsaid is not None:
+        return None
+    found = _accounted(read(text, schema, values, **clock), schema)
+    if not isinstance(found, Reading):
+        return None
+    charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
+    analysed = any(intent.name in ANALYSES for intent in found.intents)
+    return found if charts or analysed or derived.unread else None
 
 
 def _is_plain(schema: SourceSchema) -> bool:

@@ -14,12 +14,6 @@ from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
 EACH = frozenset(map(stem, ("each", "every", "per", "каждый")))
-ORDINALS = frozenset(
-    map(
-        stem,
-        ["second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th", "второй", "третий", "четвертый", "пятый"],
-    )
-)
 
 
 def _phrases(*phrases: str) -> frozenset[tuple[str, ...]]:
@@ -57,17 +51,6 @@ def _find(words: Sequence[Word], phrases: frozenset[tuple[str, ...]]) -> tuple[i
     stems = [word.stem for word in words]
     places = ((i, i + len(p)) for i in range(len(stems)) for p in phrases if tuple(stems[i : i + len(p)]) == p)
     return next(places, None)
-
-
-def nth(facets: Facets) -> Refusal | None:
-    """`the second highest` is not the highest."""
-    scan = facets.scan
-    for cue in scan.cues(scan.lexicon.rankings):
-        if cue.first and scan.words[cue.first - 1].stem in ORDINALS:
-            words = scan.spoken(cue.first - 1, cue.last)[0]
-            problem = f"one place of a ranking ({words!r}) is not read yet"
-            return refused("reading/rank-nth", problem, "ask for the top 5")
-    return None
 
 
 def ratio(facets: Facets) -> Refusal | None:

@@ -39,7 +39,12 @@ ROWS_IN_THE_TERMINAL = 20
 SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
 
-FATES = {"used": "{}", "structure": "[dim]structure[/]", "not understood": "[red]not understood[/]"}
+FATES = {
+    "used": "{}",
+    "structure": "[dim]structure[/]",
+    "replaced": "[dim]replaced[/]",
+    "not understood": "[red]not understood[/]",
+}
 REPEATED = "goes with other words"
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}

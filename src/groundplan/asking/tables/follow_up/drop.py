@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
-from groundplan.asking.tables.facets import Facets
-from groundplan.asking.tables.follow_up.fragments import load_edit_words
-from groundplan.asking.tables.follow_up.merge import (
-    by_column,
-    cross_out_comparisons,
-    cross_out_outputs,
-    cross_out_periods,
-    cross_out_time,
-    measured,
-)
-from groundplan.asking.tables.follow_up.splice import Splice
-from groundplan.asking.tables.numbers import find_comparisons
-from groundplan.asking.tables.scan import Scan
+from groundplan.asking.tables.follow_up.fragment import Items, Slots
+from groundplan.asking.tables.follow_up.merge import Merge, Unclear
+from groundplan.asking.tables.grammar.phrases import Cond
 from groundplan.contracts.answer import Clarification
+from groundplan.contracts.expression import Not, columns_of
+from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Time,
+)
 
 ALL = frozenset({"all", "every", "все", "всех"})
 PLURAL = ("s", "ы", "ия")
@@ -26,109 +28,109 @@ Removal = tuple[str, Callable[[], object]]
 """What would be taken out, as a person says it, and the taking out."""
 
 
-def drop(base: Facets, named: Scan, splice: Splice, *, exchange: bool = False) -> Clarification | None:
-    """Crosses out what the words name. A value that no condition names is left out, unless it is exchanged."""
-    columns = dict.fromkeys(mention.column.name for mention in named.mentions)
-    for column in columns:
-        doubt = _drop_one(column, [*_of_column(base, column, splice)])
-        if doubt:
-            return doubt
-    for value in named.value_mentions:
-        held = [v for v in by_column(base.scan).get(value.column, ()) if v.value == value.value]
-        if held:
-            splice.cross_out_values(value.column, ((v.first, v.last) for v in held))
-        elif exchange:
-            return _which(value.value, [])
-        else:
-            splice.add(f"except {value.value}")
-    return None if columns or named.value_mentions else _drop_kinds(base, named, splice)
+def drop(merge: Merge, slots: Slots, *, exchange: bool = False) -> None:
+    """Takes out what the slots name. A value that no condition names is left out, unless it is exchanged."""
+    fragment = merge.fragment
+    named = [(field.name, items) for field, items in slots.bare]
+    named += [(group.name, items) for group, items in slots.groups]
+    named += [(m.base.name if m.base else m.name, items) for m, items in slots.measures]
+    for column, items in named:
+        _drop_one(fragment.said(items), [*_of_column(merge, column)])
+    for condition, items in slots.conditions:
+        _drop_values(merge, condition, items, exchange=exchange)
+    if slots.periods or slots.whole_time:
+        _drop_one("the period", [*_of_kind(merge, "period")])
+    if slots.charts or slots.tables:
+        _drop_one("the chart", [*_of_kind(merge, "output")])
 
 
-def drop_period(base: Facets, splice: Splice) -> Clarification | None:
-    return _drop_one("the period", [*_of_kind(base, "period", splice)])
-
-
-def _drop_kinds(base: Facets, named: Scan, splice: Splice) -> Clarification | None:
+def drop_kinds(merge: Merge) -> None:
     """By the word for what it is: the filter, the period, the ranking."""
-    cues = load_edit_words().objects.find(named.words)
-    kinds = [cue.label for cue in cues] or (["period"] if named.periods else [])
-    removals = [removal for kind in dict.fromkeys(kinds) for removal in _of_kind(base, kind, splice)]
-    said = [word.lower for word in named.words]
-    several = any(word in ALL for word in said) or any(said[cue.last - 1].endswith(PLURAL) for cue in cues)
-    if len(removals) > 1 and not several:
-        return _which(named.text, removals)
+    fragment = merge.fragment
+    said = [word.lower for word in fragment.words]
+    removals = [r for kind in dict.fromkeys(cue.label for cue in fragment.kinds) for r in _of_kind(merge, kind)]
+    several = any(word in ALL for word in said) or any(said[cue.last - 1].endswith(PLURAL) for cue in fragment.kinds)
+    if not removals or (len(removals) > 1 and not several):
+        raise _which(fragment.text, removals)
     for _, take_out in removals:
         take_out()
-    return None if removals else _which(named.text, [])
 
 
-def _drop_one(name: str, removals: list[Removal]) -> Clarification | None:
+def _drop_one(name: str, removals: list[Removal]) -> None:
     if len(removals) != 1:
-        return _which(name, removals)
+        raise _which(name, removals)
     removals[0][1]()
-    return None
 
 
-def _of_column(base: Facets, column: str, splice: Splice) -> Iterator[Removal]:
-    for mention in base.roles.groups:
-        if mention.column.name == column:
-            yield f"the groups by {column}", partial(splice.cross_out, mention.first, mention.last)
-    if base.time_said and base.time_column and base.time_column.name == column:
-        yield f"the axis of {column}", partial(cross_out_time, base, splice)
-    yield from (removal for name, removal in _filters(base, splice) if name == column)
-    measures = measured(base)
-    for measure in measures if len(measures) > 1 else ():
-        if measure.mention.column.name == column:
-            yield column, partial(splice.cross_out, measure.mention.first, measure.mention.last)
+def _drop_values(merge: Merge, condition: Cond, items: Items, *, exchange: bool) -> None:
+    column = condition.column
+    held = [r for r in merge.all(Filter) if column and columns_of(of_filter(r.value)) == {column}]
+    kept = [r for r in held if {*condition.values} & {*r.value.values}]
+    if not kept and exchange:
+        raise _which(merge.fragment.said(items), [])
+    if not kept:
+        out = replace(condition, condition=Not(part=condition.condition), negated=True)
+        merge.fragment.slots.conditions[:] = [(out, items)]
+        merge.conditions()
+        return
+    for requirement in kept:
+        value: Filter = requirement.value
+        rest = tuple(one for one in value.values if one not in condition.values)
+        if rest:
+            place = merge.asked.index(requirement)
+            merge.asked[place] = requirement.model_copy(update={"value": value.model_copy(update={"values": rest})})
+        else:
+            merge.drop([requirement])
 
 
-def _filters(base: Facets, splice: Splice) -> Iterator[tuple[str, Removal]]:
-    """Each condition by its column."""
-    for column, values in by_column(base.scan).items():
-        words = base.scan.spoken(values[0].first, values[-1].last)[0]
-        spans = [(value.first, value.last) for value in values]
-        yield column, (words, partial(splice.cross_out_values, column, spans))
-    for column in dict.fromkeys(c.mention.column.name for c in find_comparisons(base.scan) if c.mention):
-        yield column, (f"the condition on {column}", partial(cross_out_comparisons, base, column, splice))
-    if base.scan.periods:
-        words = base.scan.text[base.scan.periods[0].start : base.scan.periods[-1].end]
-        yield base.time_column.name if base.time_column else "", (words, partial(cross_out_periods, base, splice))
+def _of_column(merge: Merge, column: str) -> Iterator[Removal]:
+    for requirement in merge.all(GroupBy, Time):
+        if requirement.value.column == column:
+            what = "axis of" if isinstance(requirement.value, Time) else "groups by"
+            yield f"the {what} {column}", partial(merge.drop, [requirement])
+    for requirement in merge.all(Filter):
+        if columns_of(of_filter(requirement.value)) == {column}:
+            yield requirement.evidence.text, partial(merge.drop, [requirement])
+    metrics = merge.all(Metric)
+    for requirement in metrics if len(metrics) > 1 else ():
+        if column in (requirement.value.column, requirement.value.name):
+            yield column, partial(merge.drop, [requirement])
 
 
-def _of_kind(base: Facets, kind: str, splice: Splice) -> Iterator[Removal]:
+def _of_kind(merge: Merge, kind: str) -> Iterator[Removal]:
     if kind == "filter":
-        yield from (removal for _, removal in _filters(base, splice))
-    elif kind == "period" and base.scan.periods:
-        yield "the period", partial(cross_out_periods, base, splice)
-    elif kind == "time" and base.time_said:
-        yield "the time axis", partial(cross_out_time, base, splice)
-    elif kind == "rank" and base.rank_cue:
-        yield "the ranking", partial(splice.cross_out, base.rank_cue.first, base.rank_cue.last)
+        for requirement in merge.all(Filter):
+            yield requirement.evidence.text, partial(merge.drop, [requirement])
+    elif kind == "period":
+        found = merge.period_filters()
+        if found:
+            yield "the period", partial(merge.drop, found)
+    elif kind == "time":
+        found = [r for r in merge.all(Time, GroupBy) if isinstance(r.value, Time) or r.value.ordered]
+        if found:
+            yield "the time axis", partial(merge.drop, found)
+    elif kind == "rank":
+        found = merge.all(Rank) + [r for r in merge.all(AnalysisAsked) if r.value.label == "ranking"]
+        if found:
+            yield "the ranking", partial(merge.drop, found)
     elif kind == "output":
-        yield "the chart", partial(_show_a_table, base, splice)
-    elif kind == "groups" and (base.roles.groups or base.time_said):
-        yield "the groups", partial(_cross_out_breakdown, base, splice)
+        yield "the chart", partial(_show_a_table, merge)
+    elif kind == "groups" and merge.all(GroupBy, Time):
+        yield "the groups", partial(merge.drop, merge.all(GroupBy, Time))
 
 
-def _cross_out_breakdown(base: Facets, splice: Splice) -> None:
-    cross_out_time(base, splice)
-    for mention in base.roles.groups:
-        splice.cross_out(mention.first, mention.last)
+def _show_a_table(merge: Merge) -> None:
+    """The word that takes the chart out asks for the table."""
+    fragment = merge.fragment
+    cues = [(cue.first, cue.last) for cue in fragment.kinds] or [(0, len(fragment.words))]
+    merge.drop(merge.all(OutputAsked))
+    merge.put_words("output:table", OutputAsked(label="table"), *cues[0])
 
 
-def _show_a_table(base: Facets, splice: Splice) -> None:
-    cross_out_outputs(base, splice)
-    splice.add("table")
-
-
-def _which(words: str, removals: list[Removal]) -> Clarification:
+def _which(words: str, removals: list[Removal]) -> Unclear:
     candidates = tuple(name for name, _ in removals)
     if candidates:
-        return Clarification(
-            text=f"{words!r} could be {' or '.join(candidates)}. Which one should go?",
-            missing=words,
-            candidates=candidates,
-        )
-    return Clarification(
-        text=f"The question before has nothing like {words!r} to take out. What should go?", missing=words
-    )
+        text = f"{words!r} could be {' or '.join(candidates)}. Which one should go?"
+        return Unclear(Clarification(text=text, missing=words, candidates=candidates))
+    text = f"The question before has nothing like {words!r} to take out. What should go?"
+    return Unclear(Clarification(text=text, missing=words))

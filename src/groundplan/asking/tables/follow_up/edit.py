@@ -1,34 +1,26 @@
-"""A question that goes on from one about tables: the fragment is written into the question before, and that is read.
-
-The words of the question before are crossed out or kept, those of the fragment are put in (`merging`, `dropping`), and
-the same reader reads the result, so that an edited question means what the whole question would. Three checks stand
-around it: the question before, read again, must still ask for the same; nothing may go that no word takes out; nothing
-may come that no word of the fragment asks for. Where one fails, the whole question is asked for.
-"""
+"""A question that goes on from one about tables: what it says is merged into the reading of the question before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
 
-from groundplan.asking.tables.clarify import find_doubt
-from groundplan.asking.tables.facets import Facets, find_facets, time_columns
-from groundplan.asking.tables.follow_up.base_question import Ground
-from groundplan.asking.tables.follow_up.difference import difference, find_surprise
-from groundplan.asking.tables.follow_up.drop import drop, drop_period
-from groundplan.asking.tables.follow_up.fragments import Fragment, hear, load_edit_words
-from groundplan.asking.tables.follow_up.merge import merge
-from groundplan.asking.tables.follow_up.splice import ARROW, Splice
-from groundplan.asking.tables.read import LONGEST, read_scan
-from groundplan.asking.tables.roles import assign
-from groundplan.asking.tables.scan import Scan
+from groundplan.asking.tables.follow_up.drop import drop, drop_kinds
+from groundplan.asking.tables.follow_up.fragment import Fragment, changes_data, hear
+from groundplan.asking.tables.follow_up.merge import Merge, Unclear
+from groundplan.asking.tables.grammar.implied import intent_of, with_implied
+from groundplan.asking.tables.grammar.read import LONGEST
+from groundplan.asking.tables.refusals import find_refusal
 from groundplan.asking.tables.values import Values
-from groundplan.contracts.answer import Clarification, Refusal
-from groundplan.contracts.reading import Filter, Reading, Requirement
-from groundplan.contracts.schema import SourceSchema
-from groundplan.text.lexicon import load_lexicon
-from groundplan.text.similar import Nearness
+from groundplan.contracts.answer import Clarification
+from groundplan.contracts.expression import columns_of
+from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.reading import Filter, GroupBy, Intent, Metric, Rank, Reading, Time
+from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.text.words import language_of, normalise, words_of
+
+ARROW = "→"
+"""Stands between a question and what was said later."""
 
 BETWEEN = f" {ARROW} "
 WEAK = frozenset({"join", "go_on"})
@@ -43,129 +35,87 @@ def edit(
     *,
     today: date,
     timezone: str = "UTC",
-    meaning: Nearness | None = None,
 ) -> Reading | Clarification | None:
-    """The reading of the question before as this one edits it; None for a question of its own.
+    """The reading of the question before as this one changes it; None for a question of its own.
 
-    `values` must hold those that either question may name.
+    `values` must hold those that the fragment may name.
     """
-    ground = Ground(previous, schema, values, today, timezone, meaning)
-    fragment = hear(question, ground.scan) if ground.tables else None
-    if fragment is None or _is_whole(fragment, previous) or _changes_data(question):
+    text = normalise(question).replace(ARROW, "")
+    table = schema.find(previous.tables[0]) if previous.tables else None
+    if table is None or not words_of(text) or len(text) > LONGEST or changes_data(text):
         return None
-    doubt = _unclear(fragment, question)
+    fragment = hear(text, table, values.get(table.name, {}), _held(previous), today=today, timezone=timezone)
+    if _is_whole(fragment, previous):
+        return None
+    doubt = _unclear(fragment, previous, table)
     if doubt:
         return doubt
-    before = _replay(previous, ground)
-    if before is None:
-        return _ask_whole("what the question before asked for reads differently now")
     if fragment.stands_alone and fragment.signs <= WEAK and fragment.given_up is None:
-        return _still(before[1], fragment)
-    return _edited(previous, question, fragment, before, ground)
-
-
-def _edited(
-    previous: Reading, question: str, fragment: Fragment, before: tuple[Facets, Reading], ground: Ground
-) -> Reading | Clarification:
-    splice = _spliced(before[0], fragment, ground.today)
-    if isinstance(splice, Clarification):
-        return splice
-    scan = ground.scan(splice.text)
-    after = scan if isinstance(scan, Refusal) else read_scan(scan)
-    if isinstance(after, Clarification):
-        return after
-    if isinstance(after, Refusal):
-        return Clarification(text=after.text, missing=question[:200])
-    surprise = find_surprise(before[1], after, splice, fragment)
-    if surprise:
-        return _ask_whole(surprise)
-    whole = previous.question + BETWEEN + normalise(question).replace(ARROW, "")
+        return _still(previous, fragment)
+    whole = previous.question + BETWEEN + fragment.text
     if len(whole) > LONGEST:
-        return _ask_whole(f"together with the questions before it has more than {LONGEST} characters")
-    return _as_follow_up(previous, after, whole, normalise(question))
+        why = f"together with the questions before it has more than {LONGEST} characters"
+        return _ask_whole(why)
+    merge = Merge(previous, fragment, len(previous.question + BETWEEN), today, timezone)
+    try:
+        _change(merge, fragment)
+        return _reading(previous, merge, whole)
+    except Unclear as unclear:
+        return unclear.clarification
+
+
+def _held(previous: Reading) -> frozenset[str]:
+    """The columns that the question before speaks of."""
+    values = [requirement.value for requirement in previous.requirements]
+    named = {value.column for value in values if isinstance(value, Metric | GroupBy | Time) and value.column}
+    filtered = (columns_of(of_filter(value)) for value in values if isinstance(value, Filter))
+    return frozenset(named).union(*filtered)
 
 
 def _is_whole(fragment: Fragment, previous: Reading) -> bool:
     """Whether it needs nothing of the question before; one about a tracker's lists is not edited without a sign."""
+    if not fragment.words:
+        return True
     if fragment.is_marked:
         return False
     lists = any(requirement.kind == "intent" for requirement in previous.requirements)
-    return lists or fragment.is_a_sentence or bool(_unknown(fragment)) or not _says_something(fragment)
+    return lists or not fragment.fits or fragment.is_a_sentence or not fragment.says_something
 
 
-def _changes_data(question: str) -> bool:
-    """`drop table sales`: the reader refuses that by name."""
-    return bool(load_lexicon().changes.find(words_of(normalise(question))))
-
-
-def _unclear(fragment: Fragment, question: str) -> Clarification | None:
-    doubt = None if fragment.drops else find_doubt(fragment.facets)
-    if isinstance(doubt, Refusal):
-        return Clarification(text=doubt.text, missing=question[:200])
-    unknown = _unknown(fragment)
-    if unknown:
-        names = ", ".join(column.name for column in fragment.scan.table.columns[:20])
-        return Clarification(text=f"The data has nothing called {unknown!r}; it has {names}.", missing=unknown)
-    if not _says_something(fragment):
+def _unclear(fragment: Fragment, previous: Reading, table: Table) -> Clarification | None:
+    refusal = find_refusal(fragment.text, words_of(fragment.text))
+    if refusal:
+        return Clarification(text=refusal.text, missing=fragment.text[:200])
+    if fragment.unread:
+        said = " ".join(fragment.unread)
+        names = ", ".join(column.name for column in table.columns[:20])
+        return Clarification(text=f"The data has nothing called {said!r}; it has {names}.", missing=said)
+    if not fragment.fits or not fragment.says_something:
         text = "What should change? Name a column, a value, a period or a chart, or ask the whole question."
-        return Clarification(text=text, missing=question[:200])
+        return Clarification(text=text, missing=fragment.text[:200])
+    if any(requirement.kind in ("intent", "goal", "constraint") for requirement in previous.requirements):
+        return _ask_whole("it does not compute with a table")
     return None
 
 
-def _unknown(fragment: Fragment) -> str:
-    known, words = load_edit_words(), fragment.scan.words
-    cues = (*known.always.find(words), *(known.objects.find(words) if fragment.drops else ()))
-    explained = {place for cue in cues for place in range(cue.first, cue.last)}
-    return " ".join(words[place].text for place in fragment.scan.unexplained if place not in explained)
-
-
-def _says_something(fragment: Fragment) -> bool:
-    always = load_edit_words().always.find(fragment.scan.words)
-    return fragment.says_something or fragment.drops or bool(always) or fragment.given_up is not None
-
-
-def _replay(previous: Reading, ground: Ground) -> tuple[Facets, Reading] | None:
-    """The question before, edits and all, read again; None where that does not give what it asked for."""
-    first, *edits = previous.question.split(BETWEEN) if previous.follow_up else [previous.question]
-    text = first
-    for said in edits:
-        base, fragment = ground.scan(text), hear(said, ground.scan)
-        if isinstance(base, Refusal) or fragment is None:
-            return None
-        splice = _spliced(_facets(base), fragment, ground.today)
-        if isinstance(splice, Clarification):
-            return None
-        text = splice.text
-    scan = ground.scan(text)
-    reading = None if isinstance(scan, Refusal) else read_scan(scan)
-    if not isinstance(reading, Reading) or isinstance(scan, Refusal) or difference(previous, reading):
-        return None
-    return _facets(scan), reading
-
-
-def _facets(scan: Scan) -> Facets:
-    return find_facets(scan, assign(scan))
-
-
-def _spliced(base: Facets, fragment: Fragment, today: date) -> Splice | Clarification:
-    splice = Splice(base.scan)
-    doubt: Clarification | None = None
-    if load_edit_words().always.find(fragment.scan.words):
-        doubt = drop_period(base, splice)
+def _change(merge: Merge, fragment: Fragment) -> None:
+    if fragment.kinds:
+        drop_kinds(merge)
     elif fragment.drops:
-        doubt = drop(base, fragment.scan, splice)
+        drop(merge, fragment.slots)
     else:
-        doubt = drop(base, fragment.given_up, splice, exchange=True) if fragment.given_up else None
-        doubt = doubt or merge(base, fragment, splice, today)
-    return doubt or splice
+        if fragment.given_up is not None:
+            drop(merge, fragment.given_up, exchange=True)
+        merge.merge()
 
 
 def _still(before: Reading, fragment: Fragment) -> Clarification | None:
     """A question that needs nothing but, perhaps, the conditions of the one before: with them or without?"""
-    named = {value.column for value in fragment.scan.value_mentions}
-    named |= {comparison.mention.column.name for comparison in fragment.comparisons if comparison.mention}
-    named |= {column.name for column in time_columns(fragment.scan.table)} if fragment.scan.periods else set()
-    kept = [r for r in before.requirements if isinstance(r.value, Filter) and r.value.column not in named]
+    slots = fragment.slots
+    named = {column for condition, _ in slots.conditions for column in columns_of(condition.condition)}
+    named |= {column.name for column in fragment.builders.meanings.dates} if slots.periods else set()
+    filters = [r for r in before.requirements if isinstance(r.value, Filter)]
+    kept = [r for r in filters if isinstance(r.value, Filter) and not columns_of(of_filter(r.value)) & named]
     if not kept:
         return None
     words = " and ".join(f"{r.evidence.text!r}" for r in kept)
@@ -174,27 +124,24 @@ def _still(before: Reading, fragment: Fragment) -> Clarification | None:
     )
 
 
-def _as_follow_up(previous: Reading, after: Reading, whole: str, said: str) -> Reading:
-    language = language_of(said)
-    return after.model_copy(
+def _reading(previous: Reading, merge: Merge, whole: str) -> Reading:
+    if merge.all(Rank) and not merge.all(GroupBy, Time) and not any(r.kind == "columns" for r in merge.asked):
+        words = merge.all(Rank)[0].evidence.text
+        raise Unclear(Clarification(text=f"{words!r} of what?", missing=words))
+    language = language_of(merge.fragment.text)
+    periods = [when.period for when, _ in merge.slots.periods]
+    still = previous.period if merge.period_filters() else None
+    return previous.model_copy(
         update={
             "question": whole,
             "language": previous.language if language == "other" else language,
-            "requirements": tuple(_in_words(r, previous, whole) for r in after.requirements),
+            "requirements": with_implied(merge.asked),
+            "intents": (Intent(name=intent_of(merge.asked), confidence=1.0),),
+            "period": periods[0] if periods else still,
             "follow_up": True,
+            "replaced": merge.replaced(),
+            "unresolved": (),
         }
-    )
-
-
-def _in_words(requirement: Requirement, previous: Reading, whole: str) -> Requirement:
-    """With evidence that was said: the reader's own where both questions have it, else that of the question before."""
-    text = requirement.evidence.text
-    if text not in whole:
-        said = next((r.evidence for r in previous.requirements if r.id == requirement.id), None)
-        text = said.text if said and not requirement.implied else text
-    start = whole.find(text) if whole.count(text) == 1 else None
-    return requirement.model_copy(
-        update={"evidence": requirement.evidence.model_copy(update={"text": text, "start": start})}
     )
 
 

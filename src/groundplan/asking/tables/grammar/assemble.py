@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
+from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.names import GENERIC
 from groundplan.asking.tables.grammar.phrases import (
@@ -55,7 +56,7 @@ from groundplan.contracts.expression import (
     level,
     walk,
 )
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import mapped, of_filter
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -112,6 +113,10 @@ USABLE = frozenset(
         "what",
         "fresh",
         "if_any",
+        "anomaly",
+        "correlation",
+        "distribution",
+        "summary",
     ]
 )
 
@@ -121,12 +126,14 @@ class Unfit(Exception):
 
 
 class Unsaid(Exception):
-    """Something has to be said first."""
+    """Something has to be said first. `said`: the words that lack it; `link` leads from them to a choice."""
 
-    def __init__(self, what: str, choices: tuple[str, ...] = ()) -> None:
+    def __init__(self, what: str, choices: tuple[str, ...] = (), said: str = "", link: str = "by") -> None:
         super().__init__(what)
         self.what = what
         self.choices = choices
+        self.said = said
+        self.link = link
 
 
 @dataclass
@@ -163,16 +170,7 @@ class Assembly:
         return items
 
     def read(self) -> Reading:
-        self.measures: list[tuple[Measure, tuple[Item, ...]]] = []
-        self.groups: list[tuple[Group, tuple[Item, ...]]] = []
-        self.having: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("having")]  # type: ignore[misc]
-        self.conditions: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("condition")]  # type: ignore[misc]
-        self.rank: tuple[Rank, tuple[Item, ...]] | None = None
-        self.ask: tuple[Ask, tuple[Item, ...]] | None = None
-        self.show: list[tuple[str, tuple[Item, ...]]] = []
-        self.distinct = False
-        self.each: Part | None = None
-        self.axes: set[str] = set()  # dates that events tell
+        self._begin()
         for step in (
             self._collect,
             self._periods,
@@ -189,11 +187,38 @@ class Assembly:
             self._named_days,
             self._present_people,
             self._once_each,
+            self._drawn_over_time,
             self._check,
             self._write,
         ):
             step()
         return self._reading()
+
+    def _begin(self) -> None:
+        self.measures: list[tuple[Measure, tuple[Item, ...]]] = []
+        self.groups: list[tuple[Group, tuple[Item, ...]]] = []
+        self.having: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("having")]  # type: ignore[misc]
+        self.conditions: list[tuple[Cond, tuple[Item, ...]]] = [(i.value, (i,)) for i in self.all("condition")]  # type: ignore[misc]
+        self.rank: tuple[Rank, tuple[Item, ...]] | None = None
+        self.ask: tuple[Ask, tuple[Item, ...]] | None = None
+        self.show: list[tuple[str, tuple[Item, ...]]] = []
+        self.distinct = False
+        self.each: Part | None = None
+        self.axes: set[str] = set()  # dates that events tell
+        self.asked: list[Part] = []  # analyses
+
+    def said(self, *items: Item) -> str:
+        """Their words, as they are written."""
+        first, last = min(item.first for item in items), max(item.last for item in items)
+        return self.text[self.words[first].start : self.words[last - 1].end]
+
+    def _drawn_over_time(self) -> None:
+        """A line of the revenue: over time."""
+        lines = [i for i in self.all("chart") if i.value.value in ("line", "area")]  # type: ignore[attr-defined]
+        if lines and self.measures and not self.groups:
+            main, years = self.meanings.main_date, self._names_of("year")
+            axis = Group(main.name, time=True) if main else Group(years[0]) if len(years) == 1 else None
+            self.groups += [(axis, tuple(lines))] if axis else []
 
     def _collect(self) -> None:
         for item in self.cover.items:
@@ -234,6 +259,7 @@ class Assembly:
                     | "who"
                     | "what"
                     | "fresh"
+                    | "distribution"
                 ):
                     self.take(item)
         if len({(c.column, c.values) for c, _ in self.conditions if c.column and not c.negated}) < len(
@@ -473,7 +499,7 @@ class Assembly:
         elif self.groups or self.ask:
             self.measures.insert(0, (Measure(Share(of=of.expression), f"share of {of.name}"), (item,)))
         else:
-            raise Unfit("a share without a part")
+            raise Unsaid("a whole", self._names_of("category"), said=self.said(item).split()[0])
 
     def _share_of_best(self, of: Measure, item: Item) -> None:
         """The share that the ten biggest vendors have."""
@@ -539,7 +565,7 @@ class Assembly:
             elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
                 raise Unfit("how many of which?")
             elif value.meaning in ("category", "flag", "year") and (
-                has_measure or self.having or self.all("count", "split", "thing")
+                has_measure or self.having or self.all("count", "split", "thing", "distribution")
             ):
                 self.groups.append((Group(value.name), self.take(item)))
                 self.penalty += 0.2 if self.all("split") else 0.6
@@ -747,7 +773,10 @@ class Assembly:
         return bool(self.all("count"))
 
     def _measure_names(self) -> tuple[str, ...]:
-        return tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] in NUMBERS)
+        return self._names_of(*NUMBERS)
+
+    def _names_of(self, *kinds: str) -> tuple[str, ...]:
+        return tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] in kinds)
 
     def _target_group(self, target: Target) -> Group:
         value = target.value
@@ -848,6 +877,7 @@ class Assembly:
         self.order_items = items
         self.rank = None
 
+    whole_rows: bool = False
     order: RankAsked | None = None
     order_items: tuple[Item, ...] = ()
     columns: tuple[str, ...] = ()
@@ -906,6 +936,7 @@ class Assembly:
             shown = [*names, *(name for name, _ in self.show), *(m.base.name for m in measured if m.base)]
             if shown == names and thing.said != "who":
                 shown = []  # nothing was chosen: the whole rows
+                self.whole_rows = True
             items = (*items, *(i for _, more in self.measures for i in more))
             self.measures = []
             self._list(shown or [c.name for c in self.meanings.table.columns[:20]], items, distinct=False)
@@ -1075,7 +1106,8 @@ class Assembly:
             first, items = self.measures[0]
             self.measures[0] = (replace(first, sides=True), (*items, *self.take(*changes)))
         if self.sides:
-            self._two_sides()
+            if not self._side_by_side():
+                self._two_sides()
             return
         made_measures = []
         for measure, items in self.measures:
@@ -1188,6 +1220,22 @@ class Assembly:
         items = self.groups[place][1]
         self.groups[place] = (Group(name, DateCut(of=Column(name=column), grain=grain), time=False), items)
 
+    def _side_by_side(self) -> bool:
+        """Compare the revenue in 2024 and 2025: one measure in two periods, each kept by its dates."""
+        compared = [*self.all("compared", "versus")]
+        whole = all(w.period.start != date.min and w.period.end != date.max for w, _ in self.sides)
+        plain = len(self.measures) == 1 and not self.measures[0][0].sides and not self.all("change", "difference")
+        laid_out = self.rank or self.having or self.each or self.order or any(g.time for g, _ in self.groups)
+        if not (compared and whole and plain and self.date and not laid_out):
+            return False
+        match self.measures[0][0].expression:
+            case Rows(where=None) | Aggregate(of=Column(), where=None, percent=None):
+                for when, item in self.sides:
+                    self.conditions.append((Cond(within(self.date, when), date=self.date), (item,)))
+                self.asked.append(Part("analysis:compare", AnalysisAsked(label="compare"), tuple(compared)))
+                return True
+        return False
+
     def _two_sides(self) -> None:
         """Each period's value, and the change from the earlier to the later."""
         if self.date is None or not self.measures:
@@ -1267,7 +1315,7 @@ class Assembly:
 
     def _check(self) -> None:
         self._values_of_named()
-        if self.all("split") and not self.groups:
+        if self.all("split", "distribution") and not self.groups:
             raise Unfit("a breakdown by nothing")
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
             raise Unfit("those without rows in a period")
@@ -1295,6 +1343,10 @@ class Assembly:
                     (self.builders.count_things(Thing(self.meanings.entities[0], "number")), self.groups[0][1])
                 )
                 self.penalty += 0.5
+            elif self.conditions and not self.all("thing"):
+                table = self.meanings.table
+                known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
+                raise Unsaid(known, self._measure_names(), said=self.text, link="what")
             else:
                 raise Unfit("nothing is asked for")
         if self.columns and (self.measures or self.having):
@@ -1315,6 +1367,7 @@ class Assembly:
                 self.penalty += 0.5
 
     def _write(self) -> None:
+        self._share_of_groups()
         taken: dict[str, int] = {}
         for measure, items in self.measures:
             self.parts.append(self._metric(measure, items, taken))
@@ -1322,109 +1375,87 @@ class Assembly:
             self.parts.append(self._grouped(group, items))
         if self.each:
             self.parts.append(self.each)
-        for number, (condition, items) in enumerate((*self.conditions, *self.having)):
-            self.parts.append(Part(f"filter:{number}", _short(condition), items))
-        if self.columns:
-            value = ColumnsAsked(columns=self.columns, distinct=self.distinct)
-            self.parts.append(Part("columns:shown", value, self.columns_items))
+        for condition, items in (*self.conditions, *self.having):
+            for value in as_filters(condition):
+                self.parts.append(Part(self._free(filter_id(value)), value, items))
+        self.parts += self.asked
+        if self.whole_rows and self._is_plain_list():
+            self.parts.append(Part("analysis:detail", AnalysisAsked(label="detail"), self.columns_items))
+        elif self.columns:
+            shown = ColumnsAsked(columns=self.columns, distinct=self.distinct)
+            self.parts.append(Part("columns:shown", shown, self.columns_items))
         if self.order is not None:
-            self.parts.append(Part(f"rank:{self.order.direction}", self.order, self.order_items))
+            self.parts.append(Part(rank_id(self.order), self.order, self.order_items))
         self._outputs()
 
+    def _share_of_groups(self) -> None:
+        """The share that each region has of the revenue, beside the revenue."""
+        alone = len(self.measures) == len(self.groups) == 1 and not (self.order or self.having or self.each)
+        if not alone or self.groups[0][0].expression or self.groups[0][0].time:
+            return
+        measure, items = self.measures[0]
+        match measure.expression:
+            case Share(of=Rows(where=None) | Aggregate(of=Column(), where=None, percent=None) as of, within=()):
+                self.measures = [(Measure(of, measure.name, usual=True), items)]
+                self.asked.append(Part("analysis:share", AnalysisAsked(label="share"), items))
+
+    def _is_plain_list(self) -> bool:
+        """Whole rows that comparisons of columns with values choose."""
+        short = all(value.condition is None for c, _ in self.conditions for value in as_filters(c))
+        return short and self.order is None and not self.distinct
+
     def _metric(self, measure: Measure, items: tuple[Item, ...], taken: dict[str, int]) -> Part:
-        expression = measure.expression
         name = measure.name
         taken[name] = taken.get(name, 0) + 1
         if taken[name] > 1:
-            name = f"{name} {taken[name]}"
-        match expression:
-            case Rows(where=None) if len(self.measures) == 1 and not self.each:
-                return Part("metric:rows", Metric(function="count"), items)
-            case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
-                usual = measure.usual
-                value = Metric(column=column, function=function, usual=function if usual else None)
-                return Part(self._free(f"metric:{column}"), value, items)
-        if name in {c.name for c in self.meanings.table.columns}:
-            name = f"{name} value"
-        return Part(f"metric:{name}", Metric(expression=expression, name=name[:120]), items)
+            measure = replace(measure, name=f"{name} {taken[name]}")
+        value = as_metric(measure, self.meanings, alone=len(self.measures) == 1 and not self.each)
+        return Part(self._free(metric_id(value)), value, items)
 
     def _free(self, id_: str) -> str:
         taken = {part.id for part in self.parts}
-        return id_ if id_ not in taken else next(f"{id_} {n}" for n in range(2, 99) if f"{id_} {n}" not in taken)
+        return id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
 
     def _grouped(self, group: Group, items: tuple[Item, ...]) -> Part:
-        if group.time:
-            return Part(f"time:{group.name}", Time(column=group.name, grain=group.grain), items)
-        ordered = isinstance(group.expression, DateCut | DatePart) or self.meanings.of.get(group.name) == "year"
-        return Part(
-            f"group_by:{group.name}", GroupBy(column=group.name, expression=group.expression, ordered=ordered), items
-        )
+        value = as_group(group, self.meanings)
+        return Part(f"{value.kind}:{group.name}", value, items)
 
     def _outputs(self) -> None:
-        charts = self.all("chart")
+        charts, tables = self.all("chart"), self.all("table")
         kinds = [item.value.value for item in charts if item.value.value != "any"]  # type: ignore[attr-defined]
-        drawn = bool(self.groups and self.measures and len(self.groups) <= 2)
-        if charts and not drawn:
+        least = 2 if "heatmap" in kinds else 1
+        if charts and self.measures and len(self.groups) < least:
+            raise Unsaid("an axis", self._names_of("category"), said=self.said(*charts))
+        if charts and not (self.groups and self.measures and len(self.groups) <= 2):
             raise Unfit("a chart of nothing")
-        anchor = self.parts[0].items if self.parts else ()
-        if drawn and not self.all("table"):
-            self.parts.append(
-                Part(
-                    "output:chart",
-                    OutputAsked(label="chart", chart=kinds[0] if kinds else None),
-                    tuple(charts) or anchor,
-                    implied=not charts,
-                )
-            )
-        self.parts.append(
-            Part("output:table", OutputAsked(label="table"), tuple(self.all("table")) or anchor, implied=True)
-        )
+        if set(kinds) & {"scatter", "box"}:
+            raise Unfit("a chart of single values")
+        kinds = ["bar" if kind == "histogram" else kind for kind in kinds]
+        if charts and not tables:
+            drawn = OutputAsked(label="chart", chart=kinds[0] if kinds else None)
+            self.parts.append(Part("output:chart", drawn, tuple(charts)))
+        if tables:
+            self.parts.append(Part("output:table", OutputAsked(label="table"), (*tables, *charts)))
 
     def _reading(self) -> Reading:
-        extra = self.all("whole_time", "in_percent", "list", "compared", "over_time", "split", "who", "thing")
+        extra = self.all(
+            "whole_time", "in_percent", "list", "compared", "over_time", "split", "who", "thing", "distribution"
+        )
         covered = {i for part in self.parts for i in part.items}
-        loose = tuple(i for i in extra if i not in covered)
+        structure = self.meanings.lexicon.structure
+        loose = tuple(
+            i for i in extra if i not in covered and any(w.lower not in structure for w in self.words[i.first : i.last])
+        )
         if loose and self.parts:
             self.parts[0].items = (*self.parts[0].items, *loose)
         requirements = tuple(self._requirement(part) for part in self.parts)
-        implied = tuple(self._analyses(requirements))
-        ids = {r.id for r in requirements}
         return Reading(
             question=self.text,
             language=language_of(self.text),
             tables=(self.meanings.table.name,),
-            requirements=(*requirements, *(r for r in implied if r.id not in ids)),
-            intents=(Intent(name=self._intent(), confidence=1.0),),
+            requirements=with_implied(requirements),
+            intents=(Intent(name=intent_of(requirements), confidence=1.0),),
         )
-
-    def _intent(self) -> str:
-        if self.columns:
-            return "detail"
-        if self.order is not None and self.order.limit is not None:
-            return "ranking"
-        if any(g.time for g, _ in self.groups):
-            return "time_series"
-        return "comparison" if self.groups else "total"
-
-    def _analyses(self, requirements: Sequence[Requirement]) -> Iterator[Requirement]:
-        intent = self._intent()
-        labels: list[str] = []
-        if any(isinstance(r.value, Metric) and r.value.function == "sum" for r in requirements):
-            labels.append("total")
-        if any(isinstance(r.value, GroupBy) for r in requirements) and intent in (
-            "comparison",
-            "time_series",
-            "ranking",
-        ):
-            labels.append("compare")
-        labels += {"ranking": ["ranking"], "time_series": ["trend"], "detail": ["detail"]}.get(intent, [])
-        for label in labels:
-            yield Requirement(
-                id=f"analysis:{label}",
-                value=AnalysisAsked(label=label),
-                evidence=requirements[0].evidence,
-                implied=True,
-            )
 
     def _requirement(self, part: Part) -> Requirement:
         items = sorted(part.items, key=lambda item: item.first)
@@ -1443,6 +1474,32 @@ class Assembly:
     def _evidence(self, first: int, last: int) -> Evidence:
         start, end = self.words[first].start, self.words[last - 1].end
         return Evidence(text=self.text[start:end][:500], start=start)
+
+
+def as_metric(measure: Measure, meanings: Meanings, *, alone: bool) -> Metric:
+    """The function of a column where that says it; `alone`: it is the only measure."""
+    match measure.expression:
+        case Rows(where=None) if alone:
+            return Metric(function="count")
+        case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
+            if measure.usual:
+                return Metric(column=column, usual=function)
+            return Metric(column=column, function=function)
+    name = measure.name
+    if name in {column.name for column in meanings.table.columns}:
+        name = f"{name} value"
+    return Metric(expression=measure.expression, name=name[:120])
+
+
+def metric_id(metric: Metric) -> str:
+    return f"metric:{metric.column or metric.name or 'rows'}"
+
+
+def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
+    if group.time:
+        return Time(column=group.name, grain=group.grain)
+    ordered = isinstance(group.expression, DateCut | DatePart) or meanings.of.get(group.name) == "year"
+    return GroupBy(column=group.name, expression=group.expression, ordered=ordered)
 
 
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
@@ -1493,7 +1550,25 @@ def _over(node: Any, column: str, name: str) -> Any:
     return mapped(node, lambda part: _over(part, column, name))
 
 
-def _short(condition: Cond) -> Filter:
+def rank_id(rank: RankAsked) -> str:
+    return f"rank:{rank.direction}{rank.limit or ''}"
+
+
+def filter_id(asked: Filter) -> str:
+    return f"filter:{asked.column or ' and '.join(sorted(columns_of(of_filter(asked)))) or 'groups'}"
+
+
+def as_filters(condition: Cond) -> tuple[Filter, ...]:
+    """Between two numbers is two comparisons."""
+    made = condition.condition
+    if isinstance(made, All) and not condition.date and not condition.groups:
+        each = tuple(as_filter(Cond(part)) for part in made.parts)
+        if all(value.condition is None for value in each):
+            return each
+    return (as_filter(condition),)
+
+
+def as_filter(condition: Cond) -> Filter:
     """A comparison of a column with values where that says it."""
     made = condition.condition
     match made:

@@ -109,6 +109,7 @@ class Cond:
     column: str | None = None  # of plain values: whose they are
     values: tuple[str | float | int | bool, ...] = ()
     negated: bool = False
+    named: bool = False  # their column was said too
     groups: bool = False  # of groups, not of rows
     versus: bool = False  # the values are compared with each other
     date: str | None = None  # of a period: the column that it is a period of

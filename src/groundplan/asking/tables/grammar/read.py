@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
+from groundplan.asking.tables.grammar.analyses import Analysis, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
-from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
+from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
+from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.contracts.answer import Clarification
-from groundplan.contracts.expression import Share, walk
 from groundplan.contracts.meaning import meaning_of
-from groundplan.contracts.reading import ColumnsAsked, OutputAsked, Reading
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.text.periods.find import Found, find_periods
+from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
+from groundplan.text.similar import Nearness
 from groundplan.text.words import normalise, words_of
 
+LONGEST = 2_000  # characters of a question
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -46,30 +50,58 @@ def derive(
     today: date,
     timezone: str = "UTC",
     foreign: frozenset[str] = frozenset(),
+    nearness: Nearness | None = None,
 ) -> Derived:
-    text = normalise(question)
-    periods = set_apart(text, words_of(text), find_periods(text, today, timezone), today, timezone)
-    meanings = meanings_of(table, values, foreign)
-    best = _derive(text, meanings, periods)
-    if best.reading is None or len(meanings.main_dates) < 2:
+    """By one table. `nearness` is asked about words that nothing else explains."""
+    known: Any = {"today": today, "timezone": timezone, "foreign": foreign}
+    senses, builders = senses_of(question, table, values, **known)
+    best = _derived(senses, builders, nearness)
+    rivals = senses.meanings.main_dates[1:]
+    if best.reading is None or not rivals:
         return best
     own = meaning_of(best.reading)
-    by_other = [_derive(text, replace(meanings, dated_by=c.name), periods).reading for c in meanings.main_dates[1:]]
-    rivals = tuple(reading for reading in by_other if reading is not None and meaning_of(reading) != own)
-    return replace(best, others=(*best.others, *rivals))
+    by_other = [
+        _derived(*senses_of(question, table, values, **known, dated_by=column.name), nearness).reading
+        for column in rivals
+    ]
+    others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
+    return replace(best, others=(*best.others, *others))
 
 
-def _derive(text: str, meanings: Meanings, periods: tuple[Found, ...]) -> Derived:
-    words = words_of(text)
-    names = Names(meanings)
-    senses = Senses(text, words, meanings, names, periods)
-    items = senses.find()
-    words = senses.words
-    skippable = senses.skippable()
-    builders = Builders(meanings, senses.amount("revenue"))
-    chart = Chart(rules_for(builders), skippable)
-    found = covers(chart.parse(items), skippable, USABLE)
+def _derived(senses: Senses, builders: Builders, nearness: Nearness | None) -> Derived:
+    found = _covers(senses, builders)
+    unread = found[0].unread if found and nearness else ()
+    meant = [*columns_meant(senses, unread, nearness)] if nearness else []
+    if meant:
+        senses.items += meant
+        found = _covers(senses, builders)
     return _best(found, senses, builders)
+
+
+def _covers(senses: Senses, builders: Builders) -> list[Cover]:
+    skippable = senses.skippable()
+    chart = Chart(rules_for(builders), skippable)
+    return covers(chart.parse(senses.items), skippable, USABLE)
+
+
+def senses_of(
+    question: str,
+    table: Table,
+    values: Mapping[str, tuple[str, ...]],
+    *,
+    today: date,
+    timezone: str,
+    foreign: frozenset[str] = frozenset(),
+    dated_by: str | None = None,
+) -> tuple[Senses, Builders]:
+    """What the words may mean in the table, and what composes them."""
+    text = normalise(question)
+    words = words_of(text)
+    meanings = replace(meanings_of(table, values, foreign), dated_by=dated_by)
+    periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
+    senses = Senses(text, words, meanings, Names(meanings), periods)
+    senses.find()
+    return senses, Builders(meanings, senses.amount("revenue"))
 
 
 def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
@@ -78,28 +110,47 @@ def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
     unsaid: Unsaid | None = None
     complete = [cover for cover in found if not cover.unread]
     for cover in complete:
-        assembly = Assembly(cover, senses.words, senses.text, builders)
-        try:
-            reading = assembly.read()
-        except Unfit as unfit:
-            why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
-            continue
-        except Unsaid as missing:
-            if unsaid is None and not made:
-                unsaid = missing
-                why.append(f"unsaid :: {' '.join(item.category for item in cover.items)}")
-            continue
-        made.append((cover.score - assembly.penalty, reading))
+        for assemble in _assemblies(cover):
+            assembly = assemble(cover, senses.words, senses.text, builders)
+            try:
+                reading = assembly.read()
+            except Unfit as unfit:
+                why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
+            except Unsaid as missing:
+                if unsaid is None and not made:
+                    unsaid = missing
+                    why.append(f"unsaid :: {' '.join(item.category for item in cover.items)}")
+            else:
+                made.append((cover.score - assembly.penalty, reading))
+                break
     corrected = tuple((senses.words[place].text, meant) for place, meant in senses.corrected.items())
     if not made:
         best = found[0] if found else Cover((), (), 0.0)
-        unread = tuple(senses.words[place].text for place in best.unread) if not complete else ()
+        unread = tuple(senses.words[place].text for place in _unknown(best, senses)) if not complete else ()
         return Derived(unread=unread, unsaid=unsaid, why=tuple(why), corrected=corrected)
     made.sort(key=lambda pair: -pair[0])
     score, reading = made[0]
     own = meaning_of(reading)
     others = tuple(r for s, r in made[1:] if score - s < CLOSE and meaning_of(r) != own)
     return Derived(reading, score, others, unsaid=unsaid, why=tuple(why), corrected=corrected)
+
+
+def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
+    """The places of words that nothing knows, with those behind them: churn rate. Else of all that have no place."""
+    known = {place for item in senses.items for place in range(item.first, item.last)}
+    found: list[int] = []
+    for place in cover.unread:
+        if place not in known or (found and found[-1] == place - 1):
+            found.append(place)
+    return tuple(found) or cover.unread
+
+
+def _assemblies(cover: Cover) -> tuple[type[Assembly], ...]:
+    """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars."""
+    look = look_of(cover)
+    if look is None:
+        return (Assembly,)
+    return (Analysis, Assembly) if look == "distribution" else (Analysis,)
 
 
 def derive_best(
@@ -109,6 +160,7 @@ def derive_best(
     *,
     today: date,
     timezone: str = "UTC",
+    nearness: Nearness | None = None,
 ) -> Derived:
     """By the table whose derivation explains the question best."""
     found = [
@@ -118,6 +170,7 @@ def derive_best(
             values.get(table.name, {}),
             today=today,
             timezone=timezone,
+            nearness=nearness,
             foreign=frozenset(link.column for link in schema.relationships if link.table == table.name),
         )
         for table in schema.tables
@@ -137,6 +190,8 @@ def decided(derived: Derived, question: str) -> Reading | Clarification | None:
             missing=normalise(question),
             candidates=told_apart(readings),
         )
+    if derived.unsaid is not None and derived.unsaid.said:
+        return _lacking(derived.unsaid)
     if derived.unsaid is not None:
         names = derived.unsaid.choices[:8]
         listed = f" It could be {', '.join(names)}." if names else ""
@@ -147,23 +202,14 @@ def decided(derived: Derived, question: str) -> Reading | Clarification | None:
     return None
 
 
-TEMPLATES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
-
-
-def says_the_same(plain: Reading, derived: Derived) -> bool:
-    """Whether the reading by cues means what was derived, or asks for an analysis that has a template of its own."""
-    if derived.unsaid is not None and derived.reading is None:
-        return False
-    intents = {intent.name for intent in plain.intents}
-    if intents & TEMPLATES:
-        return True
-    if derived.reading is None:  # where every word is known and they make no question, none is guessed
-        drawn = [r for r in plain.requirements if isinstance(r.value, OutputAsked) and r.value.label == "chart"]
-        return bool(derived.unread) or any(not requirement.implied for requirement in drawn)
-    if derived.others:
-        return False
-    shares = any(isinstance(node, Share) for measure in meaning_of(derived.reading).measures for node in walk(measure))
-    rows = any(isinstance(r.value, ColumnsAsked) for r in derived.reading.requirements)
-    if ("share" in intents and shares) or ("detail" in intents and rows):
-        return True
-    return meaning_of(plain) == meaning_of(derived.reading)
+def _lacking(unsaid: Unsaid) -> Clarification:
+    """`share` by what? `anomalies` of what?"""
+    names = unsaid.choices[:8]
+    listed = f" It could be {', '.join(names[:-1])} or {names[-1]}." if len(names) > 1 else ""
+    if unsaid.link == "what":
+        text = f"What do you want to know of these rows? {unsaid.what}."
+        return Clarification(text=text, missing=unsaid.said, candidates=names, put="{choice} {missing}")
+    text = f"{unsaid.said!r} {unsaid.link} what?{listed}"
+    return Clarification(
+        text=text, missing=unsaid.said, candidates=unsaid.choices, put=f"{{missing}} {unsaid.link} {{choice}}"
+    )

@@ -465,7 +465,8 @@ class Builders:
         return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
 
     def value_of_field(self, value: Cond, field: Field) -> Cond | None:
-        return value if value.column == field.name and not value.groups and not value.negated else None
+        fits = value.column == field.name and not value.groups and not value.negated
+        return replace(value, named=True) if fits else None
 
     def field_flag_value(self, field: Field, value: Cond) -> Cond | None:
         return value if value.column == field.name else None
@@ -481,7 +482,7 @@ class Builders:
     def by_value(self, condition: Cond) -> Cond | None:
         """Paid by card, came in by email."""
         plain = condition.column and condition.values and not condition.versus and not condition.negated
-        return condition if plain else None
+        return condition if plain and not condition.named else None
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
@@ -901,7 +902,7 @@ MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
 RULES: tuple[tuple[str, str, str, float], ...] = (
     # measures
     ("measure", "function field", "function_of_field 0 1", 0.3),
-    ("measure", "field function", "function_of_field 1 0", -0.1),
+    ("measure", "field function", "function_of_field 1 0", 0.15),
     ("measure", "function thing field", "function_of_field 0 2", 0.2),
     ("measure", "function measure", "function_of_measure 0 1", 0.2),
     ("measure", "function thing", "function_of_things 0 1", -0.2),

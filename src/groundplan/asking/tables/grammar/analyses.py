@@ -1,0 +1,99 @@
+"""Questions for an analysis of single values: unusual ones, how they spread, how two go together, an overview."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from groundplan.asking.tables.grammar.assemble import Assembly, Part, Unfit, Unsaid
+from groundplan.asking.tables.grammar.chart import Cover
+from groundplan.asking.tables.grammar.phrases import Item, Measure
+from groundplan.contracts.expression import Aggregate
+from groundplan.contracts.reading import AnalysisAsked, ChartKind, OutputAsked, Reading
+
+Look = Literal["anomaly", "correlation", "distribution", "summary"]
+LOOKS: tuple[Look, ...] = ("anomaly", "correlation", "distribution", "summary")
+OF_CHART: dict[str, Look] = {"scatter": "correlation", "histogram": "distribution", "box": "distribution"}
+DRAWN: dict[Look, dict[str, ChartKind | None]] = {
+    "anomaly": {"any": None, "line": "line"},
+    "correlation": {"any": None, "scatter": "scatter"},
+    "distribution": {"any": None, "histogram": "histogram", "bar": "histogram", "box": "box"},
+    "summary": {},
+}
+
+
+def look_of(cover: Cover) -> Look | None:
+    """The analysis that the phrases ask for by name or by a chart."""
+    named = {item.category for item in cover.items}
+    drawn = [OF_CHART[kind] for item in cover.items if (kind := _kind(item)) in OF_CHART]
+    return next((look for look in LOOKS if look in named), drawn[0] if drawn else None)
+
+
+def _kind(item: Item) -> str:
+    return str(item.value.value) if item.category == "chart" else ""  # type: ignore[attr-defined]
+
+
+class Analysis(Assembly):
+    """An assembly whose measures are the values themselves."""
+
+    def read(self) -> Reading:
+        found = look_of(self.cover)
+        assert found is not None
+        self.look: Look = found
+        self._begin()
+        for step in (self._collect, self._periods, self._compared_values, self._bare, self._looked, self._write):
+            step()
+        return self._reading()
+
+    def _looked(self) -> None:
+        self.take(*self.all(*LOOKS), *self.all("thing"))
+        for item in self.all("by_measure"):  # a scatter plot of sales by profit
+            measure = self.builders.measured(item.value)
+            self.measures += [(measure, self.take(item))] if measure else []
+        trends = self.all("over_time")
+        if trends and not any(group.time for group, _ in self.groups):
+            self.groups.insert(0, (self._time_axis(), tuple(trends)))
+        left = [item for item in self.cover.items if item not in self.used]
+        if left or self.rank or self.ask or self.having or self.sides:
+            raise Unfit("more than an analysis")
+        self.measures = [(self._values(measure), items) for measure, items in self.measures]
+        axes, several = len({group.name for group, _ in self.groups}), len({m.expression for m, _ in self.measures})
+        if (axes, several) != (len(self.groups), len(self.measures)):
+            raise Unfit("said twice")
+        if self.look != "summary" and several < (2 if self.look == "correlation" else 1):
+            raise Unsaid("of what", self._measure_names(), said=self.said(*self._named()), link="of")
+        boxes = any(_kind(item) == "box" for item in self.all("chart"))
+        fits = {
+            "anomaly": several == 1,
+            "correlation": several == 2 and axes <= 1,
+            "distribution": several == 1 and (axes == 0 or (axes == 1 and boxes and not self.groups[0][0].time)),
+            "summary": several == axes == 0,
+        }
+        if not fits[self.look]:
+            raise Unfit(f"too much for one {self.look}")
+
+    def _values(self, measure: Measure) -> Measure:
+        made = measure.expression
+        plain = measure.base is not None and measure.base.column is not None and isinstance(made, Aggregate)
+        if not plain or made.where or not (measure.usual or made.function == "sum"):  # type: ignore[union-attr]
+            raise Unfit("single values have no averages")
+        return replace(measure, usual=True)
+
+    def _named(self) -> tuple[Item, ...]:
+        """The words that ask for the analysis."""
+        return tuple(self.all(self.look)) or tuple(i for i in self.all("chart") if _kind(i) in OF_CHART)
+
+    def _outputs(self) -> None:
+        """The analysis, and the chart that was named for it."""
+        implied = not self.all(self.look)
+        self.parts.append(Part(f"analysis:{self.look}", AnalysisAsked(label=self.look), self._named(), implied))
+        charts, tables = self.all("chart"), self.all("table")
+        kinds = [_kind(item) for item in charts]
+        if any(kind not in DRAWN[self.look] for kind in kinds):
+            raise Unfit("another chart")
+        if charts and not tables:
+            named = [DRAWN[self.look][kind] for kind in kinds]
+            kind = next((one for one in named if one), None)
+            self.parts.append(Part("output:chart", OutputAsked(label="chart", chart=kind), tuple(charts)))
+        if tables:
+            self.parts.append(Part("output:table", OutputAsked(label="table"), (*tables, *charts)))

@@ -1,0 +1,51 @@
+"""What no table answers, said in words of its own: refused by name, because passing over it would change the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundplan.contracts.answer import Refusal, refused
+from groundplan.text.lexicon import Phrases, load_lexicon
+from groundplan.text.stems import stem
+from groundplan.text.words import Word
+
+ORDINALS = frozenset(
+    map(
+        stem,
+        ["second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th", "второй", "третий", "четвертый", "пятый"],
+    )
+)
+KINDS = "bar, line, area, scatter, histogram, box or heat map"
+
+
+def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
+    """A change of data, a chart that is not drawn, one place of a ranking, or a file."""
+    lexicon = load_lexicon()
+    changes, undrawn = _first(lexicon.changes, text, words), _first(lexicon.undrawn, text, words)
+    if changes:
+        problem = f"{changes!r} asks for a change, and data is only read here"
+        return refused("reading/change", problem, "ask what it holds")
+    if undrawn:
+        return refused("reading/chart", f"a {undrawn} is not drawn here", f"ask for a {KINDS}; bars show shares well")
+    file = next((cue for cue in lexicon.outputs.find(words) if cue.label == "file"), None)
+    if file:
+        problem = f"files ({text[words[file.first].start : words[file.last - 1].end]!r}) are not part of an answer"
+        hint = "leave it out and name a folder with --output: tables and charts go there"
+        return refused("reading/file", problem, hint)
+    return _nth(text, words)
+
+
+def _first(phrases: Phrases, text: str, words: Sequence[Word]) -> str:
+    """The words of the first of these phrases."""
+    return next((text[words[cue.first].start : words[cue.last - 1].end] for cue in phrases.find(words)), "")
+
+
+def _nth(text: str, words: Sequence[Word]) -> Refusal | None:
+    """`the second highest` is not the highest."""
+    for cue in load_lexicon().rankings.find(words):
+        if cue.first and words[cue.first - 1].stem in ORDINALS:
+            said = text[words[cue.first - 1].start : words[cue.last - 1].end]
+            return refused(
+                "reading/rank-nth", f"one place of a ranking ({said!r}) is not read yet", "ask for the top 5"
+            )
+    return None
