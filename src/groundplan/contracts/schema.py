@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from groundplan.contracts.columns import ColumnKind, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
@@ -44,12 +47,28 @@ class Table(Contract):
 
 
 class Relationship(Contract):
-    """`table.column` points at the key `to_table.to_column`."""
+    """Many rows of `table` point at one row of `to_table`: `columns` hold the values of its key `to_columns`.
+
+    `proven`: the database enforces it. `declared`: a model file says so. `proposed`: found by names and values; it is
+    used only where it is the only way from one table to the other.
+    """
 
     table: Name
-    column: Name
+    columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
     to_table: Name
-    to_column: Name
+    to_columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
+    known: Literal["proven", "declared", "proposed"] = "proposed"
+    called: Name | None = None  # in a model file: placed_by
+    orphans: int | None = None  # of a proposed one: values without a row in the other table
+
+    @property
+    def name(self) -> str:
+        """What tells it from the other relationships of the table."""
+        return self.called or "+".join(self.columns)
+
+    @property
+    def text(self) -> str:
+        return f"{self.table} → {self.to_table} by {', '.join(self.columns)}"
 
 
 class SourceSchema(Contract):
@@ -64,7 +83,8 @@ class SourceSchema(Contract):
 
     @property
     def hash(self) -> str:
-        """A hash of tables, columns, types, relations and intents. New rows or nodes do not change it."""
+        """A hash of tables, columns, types, relationships and intents. New rows or nodes do not change it."""
         shape = [(t.name, [(c.name, c.type) for c in t.columns]) for t in self.tables]
         described = self.knowledge.model_dump_json() if self.knowledge else ""
+        described += "".join(link.model_dump_json(exclude={"orphans"}) for link in self.relationships)
         return hashlib.sha256(repr((self.source, shape, described)).encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from groundplan.interfaces.cli.terminal import say
 if TYPE_CHECKING:
     from groundplan.state.plans import PlanStore
 
-catalog_app = typer.Typer(help="The tools that plans may use.", no_args_is_help=True)
+catalog_app = typer.Typer(help="The tools that plans may use, and the tables they work on.", no_args_is_help=True)
 examples_app = typer.Typer(help="Stored plans that models see as examples.", no_args_is_help=True)
 sources_app = typer.Typer(help="The configured servers and their tools.", no_args_is_help=True)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -42,6 +42,19 @@ def catalog_show(name: str, json: JsonOption = False) -> None:
         near = catalog.nearest(name)
         raise UsageError(f"there is no tool {name!r}; " + (f"did you mean {near!r}?" if near else "see catalog list"))
     show.tool(catalog.tools[name], json)
+
+
+@catalog_app.command("tables")
+def catalog_tables(
+    source: Annotated[str, typer.Argument(help="The data: a file, a folder, a DuckDB file or a postgres:// URL.")],
+    json: JsonOption = False,
+) -> None:
+    """Show tables with their keys, and how they are related."""
+    from groundplan.interfaces.cli import show
+    from groundplan.project import Project
+
+    with Project(source) as project:
+        show.schemas(list(project.schemas.values()), json)
 
 
 @examples_app.command("list")

@@ -23,6 +23,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
@@ -420,6 +421,24 @@ def tool(tool: Tool, json: bool) -> None:
         default = json_format.dumps(param["default"]) if "default" in param else required
         table.add_row(escape(name), escape(_type(param)), escape(default), escape(param.get("description", "")))
     out.print(table)
+
+
+def schemas(found: Sequence[SourceSchema], json: bool) -> None:
+    """Print the tables with their keys, then one line for each relationship."""
+    if json:
+        print_json([schema.model_dump(mode="json") for schema in found])
+        return
+    table = Table(header_style="bold", box=None)
+    for heading in ("table", "rows", "key", "columns"):
+        table.add_column(heading)
+    for one in (one for schema in found for one in schema.tables):
+        key = " + ".join(one.keys[0]) if one.keys else ""
+        names = ", ".join(column.name for column in one.columns) or one.description
+        table.add_row(escape(one.name), cell(one.row_count), escape(key), escape(names))
+    out.print(table)
+    for link in (link for schema in found for link in schema.relationships):
+        orphans = f", {link.orphans:,} values without a row there" if link.orphans else ""
+        out.print(f"{escape(link.text)} ({link.known}{orphans})")
 
 
 def examples(entries: Sequence[Entry], json: bool) -> None:

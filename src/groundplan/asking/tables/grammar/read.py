@@ -108,7 +108,7 @@ def derive_best(
             values.get(table.name, {}),
             today=today,
             timezone=timezone,
-            foreign=frozenset(link.column for link in schema.relationships if link.table == table.name),
+            foreign=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
         )
         for table in schema.tables
         if table.columns

@@ -40,13 +40,14 @@ def describe(
         return table(name, scope.within(SECONDS))
 
     mapper = executor.engine.backend.compiler.type_mapper
-    tables = tuple(_table_or_why_not(name, get, mapper, ask) for name in names)
+    enforced = executor.engine.constraints(scope.within(SECONDS))
+    tables = tuple(_table_or_why_not(name, get, mapper, ask, enforced.keys.get(name, ())) for name in names)
     handles = {known.name: get(known.name) for known in tables if known.columns}
     return SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
         tables=tables,
-        relationships=find_relationships(tables, handles, ask),
+        relationships=find_relationships(tables, handles, ask, enforced.foreign),
     )
 
 
@@ -63,10 +64,12 @@ def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> 
     return schema.model_copy(update={"tables": tuple(map(annotated, schema.tables))})
 
 
-def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask) -> Table:
+def _table_or_why_not(
+    name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]
+) -> Table:
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:
-        return _table(name, table(name), mapper, ask)
+        return _table(name, table(name), mapper, ask, enforced)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
@@ -74,13 +77,13 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
         return Table(name=name, columns=(), description=f"cannot be read: {why}"[:2_000])
 
 
-def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
+def _table(name: str, handle: Handle, mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]) -> Table:
     rows = int(ask(handle.table.aggregate(rows=handle.table.count()))[0]["rows"])
     numbers = _statistics(handle, rows, ask)
     types = [mapper.to_string(dtype) for dtype in handle.table.schema().types]
     columns = tuple(_column(handle, place, type_, numbers, rows) for place, type_ in enumerate(types))
     keys = find_keys(handle, columns, rows, ask)
-    return Table(name=name, columns=columns, row_count=rows, keys=keys)
+    return Table(name=name, columns=columns, row_count=rows, keys=tuple(dict.fromkeys((*enforced, *keys))))
 
 
 def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
