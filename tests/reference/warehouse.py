@@ -1,6 +1,6 @@
 """Generated schemas of several tables with their rows, and readings over them.
 
-Tables `t0`, `t1`, … point only at later ones, so that every shape occurs: stars, snowflakes, chains, two relationships
+Tables `table0`, `table1`, … point only at later ones, so that every shape occurs: stars, snowflakes, chains, two relationships
 between the same tables, tables between two others (many to many). Keys have one or two columns; pointers are missing
 or point at no row now and then.
 """
@@ -44,9 +44,9 @@ def warehouse(random: Random) -> Warehouse:
     size = random.randint(2, 5)
     wide = [random.random() < 0.25 for _ in range(size)]  # keys of two columns
     links = [link for place in range(size) for link in _links(random, place, size, wide)]
-    types = {f"t{place}": _types(place, wide[place], links) for place in range(size)}
+    types = {f"table{place}": _types(place, wide[place], links) for place in range(size)}
     counts = [random.choice((0, 3, 5, 12)) if place else random.choice((0, 8, 25)) for place in range(size)]
-    keys = {f"t{place}": _keys(counts[place], wide[place]) for place in range(size)}
+    keys = {f"table{place}": _keys(counts[place], wide[place]) for place in range(size)}
     rows = {table: [_row(random, table, key, types[table], links, keys) for key in keys[table]] for table in types}
     tables = tuple(_table(name, columns, wide[place]) for place, (name, columns) in enumerate(types.items()))
     schema = SourceSchema(source="tables", engine="duckdb", tables=tables, relationships=tuple(links))
@@ -57,9 +57,9 @@ def _links(random: Random, place: int, size: int, wide: list[bool]) -> list[Rela
     later = [random.randint(place + 1, size - 1) for _ in range(random.randint(1, 3))] if place < size - 1 else []
     return [
         Relationship(
-            table=f"t{place}",
+            table=f"table{place}",
             columns=(f"p{number}a", f"p{number}b") if wide[to] else (f"p{number}",),
-            to_table=f"t{to}",
+            to_table=f"table{to}",
             to_columns=("k", "l") if wide[to] else ("k",),
             known="declared",
         )
@@ -71,7 +71,7 @@ def _types(place: int, wide: bool, links: list[Relationship]) -> dict[str, str]:
     keys = {"k": "BIGINT", **({"l": "TEXT"} if wide else {})}
     pointers: dict[str, str] = {}
     for link in links:
-        if link.table == f"t{place}":
+        if link.table == f"table{place}":
             pointers |= dict(zip(link.columns, ("BIGINT", "TEXT"), strict=False))
     return {**keys, **pointers, **TYPES}
 

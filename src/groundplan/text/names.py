@@ -41,3 +41,11 @@ def split_name(name: str) -> tuple[str, ...]:
 def name_words(name: str) -> tuple[str, ...]:
     """The words in lower case, without digits: in names and descriptions of tools, digits are values or versions."""
     return tuple(lower(word) for word in _LETTERS.findall(spaced(name)))
+
+
+def singular(word: str) -> str:
+    """An English noun in the singular, by its ending: customers, countries, classes."""
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if word.endswith(ending) and not word.endswith("ss"):
+            return word.removesuffix(ending) + instead
+    return word

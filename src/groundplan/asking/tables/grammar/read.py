@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
@@ -12,6 +12,7 @@ from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Share, walk
 from groundplan.contracts.meaning import meaning_of
@@ -22,6 +23,7 @@ from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.words import normalise, words_of
 
+JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -100,7 +102,7 @@ def derive_best(
     today: date,
     timezone: str = "UTC",
 ) -> Derived:
-    """By the table whose derivation explains the question best."""
+    """By the table whose derivation explains the question best; with what its rows point at where none does alone."""
     found = [
         derive(
             question,
@@ -113,7 +115,28 @@ def derive_best(
         for table in schema.tables
         if table.columns
     ]
-    return max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
+    best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
+    if best.reading is not None or not schema.relationships:
+        return best
+    joined = [
+        made
+        for table in schema.tables
+        if (wide := widened(table, schema, values)) is not None
+        and (made := _derive_wide(question, wide, today=today, timezone=timezone)).reading is not None
+    ]
+    return max(joined, key=_joined_score, default=best)
+
+
+def _joined_score(derived: Derived) -> float:
+    return derived.score - JOIN * len(derived.reading.tables if derived.reading else ())
+
+
+def _derive_wide(question: str, wide: Wide, *, today: date, timezone: str) -> Derived:
+    """Over the tables that the words name."""
+    found = derive(question, wide.table, wide.values, today=today, timezone=timezone)
+    readings = [over_tables(reading, wide) for reading in (found.reading, *found.others) if reading is not None]
+    known = [reading for reading in readings if reading is not None]
+    return replace(found, reading=known[0] if known else None, others=tuple(known[1:]))
 
 
 def decided(derived: Derived, question: str) -> Reading | Clarification | None:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from groundplan.contracts.schema import Column, Relationship, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
-from groundplan.text.names import split_name
+from groundplan.text.names import singular, split_name
 
 MOST_ROWS_FOR_PAIRS = 1_000_000
 MOST_PAIRS_TRIED = 6
@@ -63,7 +63,7 @@ def _is_namesake(link: Relationship) -> bool:
     """`customer_id` is the key of customers, also where other tables have that column as theirs."""
     words = split_name(link.columns[-1])[:-1]
     target = split_name(link.to_table)
-    return bool(words) and words[-len(target) :] in (target, (*target[:-1], _singular(target[-1])))
+    return bool(words) and words[-len(target) :] in (target, (*target[:-1], singular(target[-1])))
 
 
 def _whole(handle: Handle, column: Column) -> bool:
@@ -96,16 +96,9 @@ def _points(column: str, table: str, key: str) -> bool:
     given, wanted = split_name(column), split_name(key)
     if len(wanted) == 1:
         wanted = (*split_name(table), *wanted)
-        singular = (*wanted[:-2], _singular(wanted[-2]), wanted[-1])
-        return given[-len(wanted) :] in (wanted, singular)
+        alone = (*wanted[:-2], singular(wanted[-2]), wanted[-1])
+        return given[-len(wanted) :] in (wanted, alone)
     return given[-len(wanted) :] == wanted
-
-
-def _singular(word: str) -> str:
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
-        if word.endswith(ending) and not word.endswith("ss"):
-            return word.removesuffix(ending) + instead
-    return word
 
 
 def _confirmed(link: Relationship, handles: Mapping[str, Handle], ask: Ask) -> Relationship | None:
