@@ -1,8 +1,8 @@
 """Generated schemas of several tables with their rows, and readings over them.
 
-Tables `table0`, `table1`, … point only at later ones, so that every shape occurs: stars, snowflakes, chains, two relationships
-between the same tables, tables between two others (many to many). Keys have one or two columns; pointers are missing
-or point at no row now and then.
+Tables `table0`, `table1`, … point only at later ones, so that every shape occurs: stars, snowflakes, chains, two
+relationships between the same tables, tables between two others (many to many). Keys have one or two columns;
+pointers are missing or point at no row now and then.
 """
 
 from __future__ import annotations

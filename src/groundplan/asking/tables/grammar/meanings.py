@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -50,6 +50,14 @@ class Entity:
         return self.column is None
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Of a column of another table: further names, and the stems of the nouns for that table's rows."""
+
+    names: frozenset[Key]
+    nouns: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, eq=False)
 class Meanings:
     """The table as the grammar sees it."""
@@ -58,6 +66,7 @@ class Meanings:
     values: Mapping[str, tuple[str, ...]]
     lexicon: Lexicon
     foreign: frozenset[str] = frozenset()  # columns that point at another table, which has the names
+    joined: Mapping[str, Joined] = field(default_factory=dict)  # columns of other tables
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:
@@ -104,6 +113,8 @@ class Meanings:
         )
         if few and {*stems} & {*map(stem, STEPS)}:
             return "category"
+        if "unit" in stems[:-1]:  # the cost of one
+            return "rate"
         for word in reversed(stems):
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
@@ -175,6 +186,9 @@ class Meanings:
                 runs = {own[i:j] for i in range(len(own)) for j in range(i + 1, len(own) + 1)}
                 if runs & keys:
                     found.setdefault(event, column)
+        people = {stem(word) for word in split_name(self.table.name)} & self.lexicon.persons
+        if people and "open" in found:  # customers are created when they sign up
+            found.setdefault("start", found["open"])
         return found
 
     @cached_property
@@ -248,5 +262,10 @@ class Meanings:
         return found
 
 
-def meanings_of(table: Table, values: Mapping[str, tuple[str, ...]], foreign: frozenset[str] = frozenset()) -> Meanings:
-    return Meanings(table, values, load(), foreign)
+def meanings_of(
+    table: Table,
+    values: Mapping[str, tuple[str, ...]],
+    foreign: frozenset[str] = frozenset(),
+    joined: Mapping[str, Joined] | None = None,
+) -> Meanings:
+    return Meanings(table, values, load(), foreign, joined or {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
@@ -48,10 +48,11 @@ def derive(
     today: date,
     timezone: str = "UTC",
     foreign: frozenset[str] = frozenset(),
+    wide: Wide | None = None,
 ) -> Derived:
     text = normalise(question)
     words = words_of(text)
-    meanings = meanings_of(table, values, foreign)
+    meanings = meanings_of(table, values, foreign, wide.joined if wide else None)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     names = Names(meanings)
     senses = Senses(text, words, meanings, names, periods)
@@ -61,10 +62,10 @@ def derive(
     builders = Builders(meanings, senses.amount("revenue"))
     chart = Chart(rules_for(builders), skippable)
     found = covers(chart.parse(items), skippable, USABLE)
-    return _best(found, senses, builders)
+    return _best(found, senses, builders, wide)
 
 
-def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
+def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
     why: list[str] = []
     unsaid: Unsaid | None = None
@@ -72,7 +73,7 @@ def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
     for cover in complete:
         assembly = Assembly(cover, senses.words, senses.text, builders)
         try:
-            reading = assembly.read()
+            reading = over_tables(assembly.read(), wide) if wide else assembly.read()
         except Unfit as unfit:
             why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
             continue
@@ -118,25 +119,17 @@ def derive_best(
     best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
     if best.reading is not None or not schema.relationships:
         return best
-    joined = [
-        made
-        for table in schema.tables
-        if (wide := widened(table, schema, values)) is not None
-        and (made := _derive_wide(question, wide, today=today, timezone=timezone)).reading is not None
-    ]
-    return max(joined, key=_joined_score, default=best)
+    for pointed_at in (False, True):  # whether rows are chosen by what points at them
+        wide = [made for table in schema.tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
+        joined = [derive(question, one.table, one.values, today=today, timezone=timezone, wide=one) for one in wide]
+        found = [one for one in joined if one.reading is not None]
+        if found:
+            return max(found, key=_joined_score)
+    return best
 
 
 def _joined_score(derived: Derived) -> float:
     return derived.score - JOIN * len(derived.reading.tables if derived.reading else ())
-
-
-def _derive_wide(question: str, wide: Wide, *, today: date, timezone: str) -> Derived:
-    """Over the tables that the words name."""
-    found = derive(question, wide.table, wide.values, today=today, timezone=timezone)
-    readings = [over_tables(reading, wide) for reading in (found.reading, *found.others) if reading is not None]
-    known = [reading for reading in readings if reading is not None]
-    return replace(found, reading=known[0] if known else None, others=tuple(known[1:]))
 
 
 def decided(derived: Derived, question: str) -> Reading | Clarification | None:

@@ -6,9 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundplan.asking.tables.grammar.assemble import Unfit
+from groundplan.asking.tables.grammar.lexicon import Key, load
+from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NAMING, Joined
+from groundplan.asking.tables.grammar.names import GENERIC
 from groundplan.contracts.columns import DUPLICATE_PROOF, Grain
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Aggregate, Column, DateCut, Expression, columns_of, walk
+from groundplan.contracts.expression import (
+    Aggregate,
+    Column,
+    Compare,
+    Constant,
+    DateCut,
+    Expression,
+    Holds,
+    Missing,
+    Related,
+    Rows,
+    columns_of,
+    walk,
+)
 from groundplan.contracts.join_paths import Path, foreign, name_of, paths_between
 from groundplan.contracts.meaning import measure_of
 from groundplan.contracts.normal_form import mapped, of_filter
@@ -27,6 +44,7 @@ from groundplan.contracts.reading import (
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.text.names import singular, split_name
+from groundplan.text.stems import stem
 
 Values = Mapping[str, tuple[str, ...]]
 MOST_TABLES = 12  # that one table is widened by, the nearest first
@@ -34,27 +52,56 @@ MOST_TABLES = 12  # that one table is widened by, the nearest first
 
 @dataclass(frozen=True)
 class Wide:
-    """`of` says what the columns are that the table itself does not have."""
+    """`of` says what the columns are that the table itself does not have, `joined` what else they are called."""
 
     table: Table
     values: Values
-    of: Mapping[str, Column]
+    of: Mapping[str, Expression]
+    joined: Mapping[str, Joined]
 
 
-def widened(table: Table, schema: SourceSchema, values: Mapping[str, Values]) -> Wide | None:
-    """None for a table that points at no other."""
+def widened(
+    table: Table, schema: SourceSchema, values: Mapping[str, Values], *, pointed_at: bool = False
+) -> Wide | None:
+    """With the columns of tables that its rows point at, or with whether rows of other tables point at them; None
+    without either."""
     columns, listed = [*table.columns], dict(values.get(table.name, {}))
-    found: dict[str, Column] = {}
+    found: dict[str, Expression] = {}
+    joined: dict[str, Joined] = {}
     for other, paths in _reached(table, schema):
         for path in paths:
             for column in _worth(other, path):
                 name = _called(column, other, path if len(paths) > 1 else (), {c.name for c in columns})
                 via = name_of(path) if len(paths) > 1 else None
                 found[name] = Column(table=other.name, name=column.name, via=via)
+                joined[name] = _joined(column, other, path if len(paths) > 1 else ())
                 columns.append(column.model_copy(update={"name": name, "nulls": _nulls(column, path, schema)}))
                 if column.name in values.get(other.name, {}):
                     listed[name] = values[other.name][column.name]
-    return Wide(table.model_copy(update={"columns": tuple(columns)}), listed, found) if found else None
+    for other in _pointing(table, schema) if pointed_at else ():
+        found[other.name] = Holds(condition=Compare(left=_number(other), operator=">", right=Constant(value=0)))
+        joined[other.name] = Joined(_deeds(other))
+        columns.append(Described(name=other.name, type="boolean", kind="boolean", role="dimension", cardinality=2))
+    return Wide(table.model_copy(update={"columns": tuple(columns)}), listed, found, joined) if found else None
+
+
+def _number(table: Table) -> Related:
+    return Related(table=table.name, of=Rows())
+
+
+def _pointing(table: Table, schema: SourceSchema) -> list[Table]:
+    """The tables whose rows point at rows of this one, directly and in one way only."""
+    taken = {column.name for column in table.columns}
+    others = [other for other in schema.tables if other.name not in taken]
+    paths = [paths_between(schema.relationships, other.name, table.name) for other in others]
+    return [other for other, found in zip(others, paths, strict=True) if len(found) == 1 == len(found[0])]
+
+
+def _deeds(table: Table) -> frozenset[Key]:
+    """The verbs for its rows: ordered and bought, where they are orders."""
+    noun = stem(split_name(table.name)[-1])
+    deeds = [(verb,) for verb in load().row_verbs.get(noun, ())]
+    return frozenset({(noun,), *deeds, *((*deed, stem("anything")) for deed in deeds)})
 
 
 def _reached(table: Table, schema: SourceSchema) -> Iterator[tuple[Table, Sequence[Path]]]:
@@ -79,35 +126,58 @@ def _nulls(column: Described, path: Path, schema: SourceSchema) -> int:
 
 
 def _called(column: Described, table: Table, path: Path, taken: set[str]) -> str:
-    """Its own name with the table's, or with the path's where there are several; an id keeps its name."""
+    """Its own name; with the table's, or the path's where there are several, if it says little by itself."""
     words = split_name(column.name)
-    of = split_name(path[-1].columns[0]) if path else split_name(table.name)
-    noun = " ".join((*of[:-1], singular(of[-1]))) if of else ""
-    if not path and (column.role == "id" or set(split_name(noun)) & set(words)) and column.name not in taken:
+    telling = [word for word in words if word not in NAMING and stem(word) not in GENERIC]
+    if not path and telling and column.name not in taken:
         return column.name
-    name = f"{noun} {' '.join(words)}"
+    name = " ".join((*_noun(table, path), *words))
     while name in taken:
         name += " again"
     return name
 
 
-def over_tables(reading: Reading, wide: Wide) -> Reading | None:
-    """The reading of the wide table as one over several; None where it measures what several rows share."""
+def _joined(column: Described, table: Table, path: Path) -> Joined:
+    """Category of the products is the product category."""
+    words = tuple(map(stem, split_name(column.name)))
+    noun = tuple(map(stem, _noun(table, path)))
+    names = {(*noun, *words), (*noun[-1:], *words)} if not {*noun} & {*words} else set()
+    return Joined(frozenset(names), frozenset(noun))
+
+
+def _noun(table: Table, path: Path) -> tuple[str, ...]:
+    words = split_name(path[-1].columns[0]) if path else split_name(table.name)
+    kept = [word for word in words if word not in IDENTIFYING] or [*words]
+    return (*kept[:-1], singular(kept[-1]))
+
+
+def over_tables(reading: Reading, wide: Wide) -> Reading:
+    """The reading of the wide table as one over several; raises Unfit where it measures what several rows share."""
     used: set[str] = set()
     requirements = []
     for requirement in reading.requirements:
         made = _over(requirement, wide)
-        if made is None:
-            return None
         used |= {node.table or "" for node in foreign(made.value, wide.table.name)}
         requirements.append(made)
     if any(_repeats(r.value) for r in requirements):
-        return None
+        raise Unfit("several rows share what is measured")
+    if _by_pointers(requirements) and _has_period(reading, wide):
+        raise Unfit("when was it done?")
     tables = (wide.table.name, *sorted(used))
     return reading.model_copy(update={"tables": tables, "requirements": tuple(requirements)})
 
 
-def _over(requirement: Requirement, wide: Wide) -> Requirement | None:
+def _by_pointers(requirements: Sequence[Requirement]) -> bool:
+    return any(isinstance(node, Related) for r in requirements for node in foreign(r.value, ""))
+
+
+def _has_period(reading: Reading, wide: Wide) -> bool:
+    """A period beside a deed may be the period of the deed, which a yes or no does not tell."""
+    times = {column.name for column in wide.table.columns if column.role == "temporal"}
+    return any(columns_of(of_filter(r.value)) & times for r in reading.requirements if isinstance(r.value, Filter))
+
+
+def _over(requirement: Requirement, wide: Wide) -> Requirement:
     value: Any = requirement.value
     match value:
         case Metric(column=str() as column) if column in wide.of:
@@ -131,15 +201,26 @@ def _over(requirement: Requirement, wide: Wide) -> Requirement | None:
             computed = tuple(EachMeasure(name=name, expression=wide.of[name]) for name in columns if name in wide.of)
             value = value.model_copy(update={"computed": computed})
         case Each(keys=keys) if {*keys} & wide.of.keys():
-            return None
+            raise Unfit("things of another table")
         case _:
             value = _put(value, wide.of)
     return requirement.model_copy(update={"value": value})
 
 
-def _put(node: Any, of: Mapping[str, Column]) -> Any:
-    if isinstance(node, Column):
-        return of.get(node.name, node) if node.table is None else node
+def _put(node: Any, of: Mapping[str, Expression]) -> Any:
+    match node:
+        case Column(name=name, table=None):
+            return of.get(name, node)
+        case Column() | Related():
+            return node
+        case Compare(left=Column(name=name, table=None), operator="=", right=Constant(value=bool() as yes)):
+            met = of.get(name)
+            if isinstance(met, Holds) and isinstance(met.condition, Compare):
+                return met.condition if yes else met.condition.model_copy(update={"operator": "="})
+        case Missing(of=Column(name=name, table=None)):
+            met = of.get(name)
+            if isinstance(met, Holds) and isinstance(met.condition, Compare):
+                return met.condition.model_copy(update={"operator": "="})
     return mapped(node, lambda part: _put(part, of))
 
 
