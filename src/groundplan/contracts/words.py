@@ -54,6 +54,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "rows": "number of {}",
         "things": "rows",
         "of_table": "{} of {}",
+        "by_path": "{} by {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -113,6 +114,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "rows": "число {}",
         "things": "строк",
         "of_table": "{} ({})",
+        "by_path": "{}, {}",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -243,8 +245,9 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
     match node:
         case None:
             return said("nothing")
-        case Column(name=name, table=str() as table):
-            return said("of_table", wording.name(name), wording.name(table))
+        case Column(name=name, table=str() as table, via=via):
+            told = said("of_table", wording.name(name), wording.name(table))
+            return said("by_path", told, wording.name(via)) if via else told
         case Column(name=name) | Named(name=name):
             return wording.name(name)
         case Related(table=table, of=of):

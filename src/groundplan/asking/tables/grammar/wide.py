@@ -213,10 +213,11 @@ def _put(node: Any, of: Mapping[str, Expression]) -> Any:
             return of.get(name, node)
         case Column() | Related():
             return node
-        case Compare(left=Column(name=name, table=None), operator="=", right=Constant(value=bool() as yes)):
+        case Compare(left=Column(name=name, table=None), operator="=" | "!=", right=Constant(value=bool() as yes)):
             met = of.get(name)
             if isinstance(met, Holds) and isinstance(met.condition, Compare):
-                return met.condition if yes else met.condition.model_copy(update={"operator": "="})
+                some = yes == (node.operator == "=")
+                return met.condition if some else met.condition.model_copy(update={"operator": "="})
         case Missing(of=Column(name=name, table=None)):
             met = of.get(name)
             if isinstance(met, Holds) and isinstance(met.condition, Compare):
