@@ -30,8 +30,10 @@ def find_relationships(
     tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask, proven: Sequence[Relationship] = ()
 ) -> tuple[Relationship, ...]:
     """The foreign keys of the database; for other columns, candidates by name that the values confirm."""
+    places = {(table.name, c.name): place for table in tables for place, c in enumerate(table.columns)}
     known = {table.name for table in tables if table.columns}
     given = [link for link in proven if {link.table, link.to_table} <= known]
+    given.sort(key=lambda link: (link.table, places.get((link.table, link.columns[0]), 0)))
     taken = {(link.table, link.columns) for link in given}
     found = (_confirmed(link, handles, ask) for link in _likely(tables) if (link.table, link.columns) not in taken)
     return (*given, *(link for link in found if link is not None))
