@@ -26,7 +26,7 @@ from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.explanation import Reason
-from groundplan.contracts.plan import Proposal
+from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
@@ -35,7 +35,7 @@ from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, last
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, Source, TableSource, ToolLister
+from groundplan.sources.interface import EntitySource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
 from groundplan.state.effects import Effects
 from groundplan.state.plans import PlanStore
@@ -98,6 +98,11 @@ def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
             other = holding.setdefault(table.name, name)
             if other != name:
                 raise UsageError(f"{other} and {name} both have a table {table.name!r}; rename one of them")
+
+
+def _tables_in(plan: Plan) -> tuple[str, ...]:
+    """The names in the params of a plan's steps, its tables among them."""
+    return tuple(value for step in plan.steps for value in step.params.values() if isinstance(value, str))
 
 
 class AsyncProject:
@@ -168,11 +173,14 @@ class AsyncProject:
         thread = None if thread is None else _thread(thread)
         stage = await self._stage(strategy, RunOptions(**options))
         if thread is None:
+            stage.context = replace(stage.context, schemas=await self._schemas_about(question))
             return await self._ask_once(asked, stage, run_id)
         async with self._threads.setdefault(thread, asyncio.Lock()):
             saver = await self._open_checkpoints()
             waiting = await look(thread, saver)
-            stage.context = replace(stage.context, turns=waiting.turns)
+            said = [turn.reading.question for turn in waiting.turns]
+            schemas = await self._schemas_about(question, *said, str(waiting.state.get("question", "")))
+            stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
             await drive(_next(waiting, asked), stage, thread, saver)
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.keep_latest(thread)
@@ -218,6 +226,8 @@ class AsyncProject:
             return Clarification.model_validate(waiting.state["clarification"])
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
+        stage.context = replace(stage.context, schemas=await self._schemas_about(*words))
         replied = Reply(reply) if waiting.stage == "clarify" and reply else None
         repeated = await last_stage(run_id, saver) if waiting.ended else None
         await self._drive_lasting(replied, stage, run_id, repeated)
@@ -237,7 +247,8 @@ class AsyncProject:
     ) -> Planned:
         """Plan a question and check the plan, without running it."""
         asked = Question(text=question, today=today or _today(timezone), timezone=timezone, strategy=strategy)
-        return await plan_for(asked, (await self._stage(strategy, RunOptions())).context)
+        context = (await self._stage(strategy, RunOptions())).context
+        return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
 
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
@@ -264,6 +275,7 @@ class AsyncProject:
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
         stage = await self._stage(None if asks_model else "rules", RunOptions(**options))
+        stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
         if run_id is None:
             await drive(given, stage)
@@ -295,6 +307,14 @@ class AsyncProject:
             notes=[*self.notes],
         )
         return Stage(context, sources, options, Effects(state_folder()))
+
+    async def _schemas_about(self, *texts: str) -> dict[str, SourceSchema]:
+        """The schemas, with only the tables that a question may be about where a source has many."""
+        found = {}
+        for name, schema in self.schemas.items():
+            source = self.sources[name]
+            found[name] = await source.about(" ".join(texts)) if isinstance(source, SearchedSource) else schema
+        return found
 
     async def _calls(self, strategy: str | None) -> Calls | None:
         if strategy == "rules" or not self.models:

@@ -59,6 +59,10 @@ class Engine(Protocol):
 
     def constraints(self, scope: CancelScope) -> Constraints: ...
 
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        """Table, column and type of all columns, in order, by one query; empty where an engine cannot tell."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -50,6 +50,9 @@ class Other:
         with scope.holding(self._one_at_a_time):
             return self.backend.sql(sql).schema()
 
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        return []
+
     def constraints(self, scope: CancelScope) -> Constraints:
         return Constraints()
 

@@ -31,6 +31,12 @@ LONGEST_STATEMENT = 610  # seconds: a little more than the longest step of a pla
 CONNECTIONS = 4
 CONNECT_SECONDS = 10
 CANCEL_SECONDS = 2.0  # for one cancel request; it is repeated
+COLUMNS = """
+    SELECT relname, attname, format_type(atttypid, NULL) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND relkind IN ('r', 'v', 'm', 'p', 'f') AND attnum > 0 AND NOT attisdropped
+    ORDER BY relname, attnum
+"""
 CONSTRAINTS = """
     SELECT own.relname,
         (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS key(number, place)
@@ -114,6 +120,11 @@ class Postgres:
             types = lent.con.execute(words, ([column.type_code for column in shape],)).fetchone()[0]
         mapper = self.backend.compiler.type_mapper
         return ibis.schema({column.name: mapper.from_string(type_) for column, type_ in zip(shape, types, strict=True)})
+
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        with self._lent(scope) as lent:
+            found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
+            return found
 
     def constraints(self, scope: CancelScope) -> Constraints:
         with self._lent(scope) as lent:

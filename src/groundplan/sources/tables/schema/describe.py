@@ -13,7 +13,7 @@ from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
-from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.sources.tables.engine.handle import Ask, Handle, kind_of
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.tools.dates import ISO_DAY
@@ -49,6 +49,31 @@ def describe(
         tables=tables,
         relationships=find_relationships(tables, handles, ask, enforced.foreign),
     )
+
+
+def outline(source: str, names: Sequence[str], executor: Executor, scope: CancelScope) -> SourceSchema | None:
+    """Names, types and what the database enforces, by two queries; None where the engine cannot tell."""
+    engine, mapper = executor.engine, executor.engine.backend.compiler.type_mapper
+    columns: dict[str, list[Column]] = {}
+    for table, name, type_ in engine.columns(scope.within(SECONDS)):
+        columns.setdefault(table, []).append(_outlined(name, type_, mapper))
+    if not columns.keys() >= {*names}:
+        return None
+    enforced = engine.constraints(scope.within(SECONDS))
+    tables = tuple(Table(name=n, columns=tuple(columns[n]), keys=enforced.keys.get(n, ())) for n in names)
+    known = tuple(link for link in enforced.foreign if {link.table, link.to_table} <= {*names})
+    return SourceSchema(source=source, engine=engine.backend.name, tables=tables, relationships=known)
+
+
+def _outlined(name: str, type_: str, mapper: Any) -> Column:
+    try:
+        kind = kind_of(mapper.from_string(type_))
+    except Exception:  # noqa: BLE001 - a type that a library lacks concerns one column
+        kind = "other"
+    last = (split_name(name) or ("",))[-1]
+    numbers: Role = "id" if last in IDENTIFYING else "measure"
+    role: Role = "temporal" if kind == "time" else numbers if kind == "number" else "dimension"
+    return Column(name=name, type=type_, kind=kind, role=role)
 
 
 def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> SourceSchema:
