@@ -9,6 +9,7 @@ from pydantic import Field
 
 from groundplan.contracts.columns import ColumnKind, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.expression import Expression
 from groundplan.contracts.knowledge import KnowledgeSchema
 
 
@@ -33,6 +34,7 @@ class Column(Contract):
     greatest: Scalar = None
     verbs: tuple[Text, ...] = ()  # of a time: verbs for the event, such as `created`
     called: tuple[ValueSynonyms, ...] = ()  # synonyms of its values
+    synonyms: tuple[Text, ...] = ()  # of its name, from a model file
 
 
 class Table(Contract):
@@ -41,6 +43,7 @@ class Table(Contract):
     row_count: int | None = None
     keys: tuple[tuple[Name, ...], ...] = ()  # sets of columns that identify a row
     description: Text = ""
+    synonyms: tuple[Text, ...] = ()  # of its name, from a model file
 
     def find(self, column: str) -> Column | None:
         return next((item for item in self.columns if item.name == column), None)
@@ -71,11 +74,21 @@ class Relationship(Contract):
         return f"{self.table} → {self.to_table} by {', '.join(self.columns)}"
 
 
+class NamedMetric(Contract):
+    """A measure that a model file defines, over the rows of a table."""
+
+    name: Name
+    table: Name
+    expression: Expression
+    synonyms: tuple[Text, ...] = ()
+
+
 class SourceSchema(Contract):
     source: Name
     engine: str
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
+    metrics: tuple[NamedMetric, ...] = ()
     knowledge: KnowledgeSchema | None = None  # for a knowledge base
 
     def find(self, table: str) -> Table | None:
@@ -87,4 +100,5 @@ class SourceSchema(Contract):
         shape = [(t.name, [(c.name, c.type) for c in t.columns]) for t in self.tables]
         described = self.knowledge.model_dump_json() if self.knowledge else ""
         described += "".join(link.model_dump_json(exclude={"orphans"}) for link in self.relationships)
+        described += "".join(metric.model_dump_json() for metric in self.metrics)
         return hashlib.sha256(repr((self.source, shape, described)).encode()).hexdigest()[:16]

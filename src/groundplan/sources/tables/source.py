@@ -29,6 +29,7 @@ from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine
 from groundplan.sources.tables.schema.describe import describe, outline, with_notes
 from groundplan.sources.tables.schema.distinct import find_values
+from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
 from groundplan.sources.tables.tools.shape import join_tables
@@ -55,6 +56,7 @@ class Tables:
         self._index: TableIndex | None = None  # of a source with many tables, which is described in outline
         self._parts: dict[tuple[str, ...], SourceSchema] = {}
         self._notes = load_notes(engine.backend)
+        self._model: Model | None = None
         self._describing = threading.Lock()
         self._guests = GuestTables(self._executor, engine) if isinstance(engine, Scratch) else None
 
@@ -68,6 +70,8 @@ class Tables:
             engine.close()
             shown = without_password(where) if isinstance(where, str) else where
             raise SourceError(f"{shown}: its tables cannot be listed: {first_line(error)}") from error
+        model = find_model_file(where)
+        source._model = load_model(model) if model else None
         if not source.names:
             source._executor.engine.close()
             raise SourceError(f"{without_password(str(where))}: contains no tables")
@@ -116,6 +120,8 @@ class Tables:
         with scope.holding(self._describing):
             if self._schema is None and len(self.names) > MANY:
                 self._schema = outline(self.name, self.names, self._executor, scope)
+                if self._schema is not None and self._model is not None:
+                    self._schema = self._model.applied(self._schema)
                 if self._schema is not None:
                     self._index = TableIndex(self._schema.tables, self._schema.relationships)
             if self._schema is None:
@@ -123,7 +129,9 @@ class Tables:
             return self._schema
 
     def _full(self, names: Sequence[str], scope: CancelScope) -> SourceSchema:
-        return with_notes(describe(self.name, names, self._table, self._executor, scope), self._notes)
+        found = with_notes(describe(self.name, names, self._table, self._executor, scope), self._notes)
+        only = frozenset(names) if len(names) < len(self.names) else None
+        return self._model.applied(found, only) if self._model else found
 
     def _about(self, text: str, scope: CancelScope) -> SourceSchema:
         whole = self._described(scope)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
-from groundplan.contracts.schema import Column, Table
+from groundplan.contracts.schema import Column, NamedMetric, Table
 from groundplan.text.names import split_name
 from groundplan.text.stems import lower, stem
 
@@ -67,6 +67,7 @@ class Meanings:
     lexicon: Lexicon
     foreign: frozenset[str] = frozenset()  # columns that point at another table, which has the names
     joined: Mapping[str, Joined] = field(default_factory=dict)  # columns of other tables
+    metrics: Mapping[Key, NamedMetric] = field(default_factory=dict)  # by what they are called
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:
@@ -214,6 +215,7 @@ class Meanings:
         """What a row is, and the things that have ids."""
         found: list[Entity] = []
         row_nouns = {stem(word) for word in split_name(self.table.name)}
+        row_nouns |= {stem(name) for name in self.table.synonyms if " " not in name}
         for column in self.table.columns:
             if self.of[column.name] != "identifier":
                 continue
@@ -267,5 +269,7 @@ def meanings_of(
     values: Mapping[str, tuple[str, ...]],
     foreign: frozenset[str] = frozenset(),
     joined: Mapping[str, Joined] | None = None,
+    metrics: Iterable[NamedMetric] = (),
 ) -> Meanings:
-    return Meanings(table, values, load(), foreign, joined or {})
+    named = {stems_of(name): one for one in metrics for name in (*one.synonyms, one.name.replace("_", " "))}
+    return Meanings(table, values, load(), foreign, joined or {}, named)

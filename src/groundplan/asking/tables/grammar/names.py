@@ -37,7 +37,8 @@ class Names:
         self.words: set[str] = set()  # to correct spelling
         for column in meanings.table.columns:
             joined = meanings.joined.get(column.name)
-            named = self._names(column) | dict.fromkeys(joined.names if joined else (), FULL)
+            said = dict.fromkeys(map(stems_of, column.synonyms), FULL)
+            named = self._names(column) | said | dict.fromkeys(joined.names if joined else (), FULL)
             for key, score in named.items():
                 self._by_key[key].append((score, column))
             self.words.update(word for word in split_name(column.name) if len(word) > 4)

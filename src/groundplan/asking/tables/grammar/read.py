@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,9 +15,10 @@ from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Share, walk
+from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import ColumnsAsked, OutputAsked, Reading
-from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
@@ -47,12 +48,13 @@ def derive(
     *,
     today: date,
     timezone: str = "UTC",
-    foreign: frozenset[str] = frozenset(),
+    pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
+    metrics: Sequence[NamedMetric] = (),
 ) -> Derived:
     text = normalise(question)
     words = words_of(text)
-    meanings = meanings_of(table, values, foreign, wide.joined if wide else None)
+    meanings = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     names = Names(meanings)
     senses = Senses(text, words, meanings, names, periods)
@@ -111,7 +113,8 @@ def derive_best(
             values.get(table.name, {}),
             today=today,
             timezone=timezone,
-            foreign=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
+            pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
+            metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
         )
         for table in schema.tables
         if table.columns
@@ -121,7 +124,18 @@ def derive_best(
         return best
     for pointed_at in (False, True):  # whether rows are chosen by what points at them
         wide = [made for table in schema.tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
-        joined = [derive(question, one.table, one.values, today=today, timezone=timezone, wide=one) for one in wide]
+        joined = [
+            derive(
+                question,
+                one.table,
+                one.values,
+                today=today,
+                timezone=timezone,
+                wide=one,
+                metrics=[metric for metric in schema.metrics if metric.table == one.table.name],
+            )
+            for one in wide
+        ]
         found = [one for one in joined if one.reading is not None]
         if found:
             return max(found, key=_joined_score)

@@ -48,6 +48,7 @@ from groundplan.text.words import Word, words_of
 
 LONGEST = 6
 GUESSED = 0.55
+METRIC = 1.3  # a person defined it: before columns of that name
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
@@ -104,6 +105,7 @@ class Senses:
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 self._columns(first, last)
                 self._phrases(first, last)
+                self._metrics(first, last)
             self._things(first)
             self._keys(first)
             self._verbs(first)
@@ -255,6 +257,12 @@ class Senses:
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1
             self._add(kind, first, last, replace(as_field(column, self.meanings), whole=whole), score)
+
+    def _metrics(self, first: int, last: int) -> None:
+        """Measures that a model file defines."""
+        metric = self.meanings.metrics.get(tuple(word.stem for word in self.words[first:last]))
+        if metric is not None:
+            self._add("measure", first, last, Measure(metric.expression, metric.name), METRIC)
 
     def _named(self, words: tuple[Word, ...]) -> list[tuple[float, Column]]:
         """Ordinary words are names only where a column is called exactly so."""
