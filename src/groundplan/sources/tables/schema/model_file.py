@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import Column, Expression, level, misplaced, walk
 from groundplan.contracts.join_paths import NoPath, rooted
@@ -17,15 +19,50 @@ from groundplan.sources.tables.schema.sql_expression import Unsupported, read_sq
 from groundplan.text.located_yaml import File, Located, Place, whole
 
 NAME = "semantic_model.yaml"
+HEADER = """# What groundplan found in this data. Remove relationships that are wrong, add synonyms and metrics:
+#   ai_context: {synonyms: [client]}
+#   metrics: [{name: revenue, expression: SUM(orders.amount)}]
+"""
 
 
 def find_model_file(where: object) -> Path | None:
     """`semantic_model.yaml` in a folder; `shop.semantic_model.yaml` beside `shop.duckdb`."""
-    if not isinstance(where, str | Path) or "://" in str(where):
-        return None
+    beside = model_path(str(where)) if isinstance(where, str | Path) else None
+    return beside if beside is not None and beside.is_file() else None
+
+
+def model_path(where: str) -> Path | None:
+    """Where the model file of this data is looked for; None for a server."""
     path = Path(where)
-    beside = path / NAME if path.is_dir() else path.with_name(f"{path.stem}.{NAME}")
-    return beside if beside.is_file() else None
+    if "://" in where or not path.exists():
+        return None
+    return path / NAME if path.is_dir() else path.with_name(f"{path.stem}.{NAME}")
+
+
+def written_model(schema: SourceSchema) -> str:
+    """A model file with what was found, for a person to correct."""
+    datasets = [
+        {
+            "name": table.name,
+            "source": table.name,
+            **({"primary_key": list(table.keys[0])} if table.keys else {}),
+            "fields": [{"name": column.name, "expression": column.name} for column in table.columns],
+        }
+        for table in schema.tables
+    ]
+    relationships = [
+        {
+            "name": link.name,
+            "from": link.table,
+            "to": link.to_table,
+            "from_columns": list(link.columns),
+            "to_columns": list(link.to_columns),
+        }
+        for link in schema.relationships
+    ]
+    model = {"name": schema.source, "datasets": datasets, "relationships": relationships, "metrics": []}
+    content = {"version": "0.2.0.dev0", "semantic_model": [model]}
+    return HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
 
 
 def load_model(path: Path) -> Model:
