@@ -133,6 +133,14 @@ def test_what_several_rows_share_is_not_summed(project: Project) -> None:
     assert isinstance(outcome, Refusal), outcome
 
 
+def test_what_another_table_has_is_never_called_missing(project: Project) -> None:
+    outcome = project.ask("median region by difficulty").outcome
+    assert isinstance(outcome, Refusal), outcome
+    assert "nothing called" not in outcome.text
+    lacking = project.ask("total turbidity by town").outcome
+    assert isinstance(lacking, Refusal), lacking
+
+
 def test_a_folder_of_files_shows_what_it_proposes(tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_text("order_no,buyer_id,paid\n1,7,2.5\n2,8,3\n3,8,4\n")
     (tmp_path / "buyers.csv").write_text("buyer_id,land\n7,Peru\n8,Chad\n")

@@ -53,7 +53,9 @@ class Tables:
         if answer is not None:
             context.notes.extend(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected)
             return answer
-        return not_understood(derived.unread, context.tables) if isinstance(plain, Reading) else plain
+        if isinstance(plain, Reading) or _is_elsewhere(plain, context.tables, values):
+            return not_understood(derived.unread, context.tables)
+        return plain
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
@@ -75,6 +77,14 @@ class Tables:
 def _is_plain(schema: SourceSchema) -> bool:
     """Whether the tables are files or tables of a database; those of servers have words of their own."""
     return schema.engine in DATABASES
+
+
+def _is_elsewhere(found: Clarification | Refusal, schema: SourceSchema, values: Mapping[str, Any]) -> bool:
+    """Whether it says that the data has nothing of a name, which another of several tables has."""
+    if not isinstance(found, Refusal) or found.issues[0].code != "reading/unknown" or len(schema.tables) < 2:
+        return False
+    _, _, named = found.issues[0].problem.partition("nothing called ")
+    return bool(content_stems(named) & set(_stems(schema, values)))
 
 
 def _accounted(found: Reading | Clarification | Refusal, schema: SourceSchema) -> Reading | Clarification | Refusal:
