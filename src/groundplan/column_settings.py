@@ -27,9 +27,9 @@ class ColumnSettings(Contract):
 
 
 def described(schemas: Mapping[str, SourceSchema], settings: Mapping[str, ColumnSettings]) -> dict[str, SourceSchema]:
-    """The schemas with what a person says about their columns."""
-    left = dict(settings)
-    found = {name: _schema(schema, left) for name, schema in schemas.items()}
+    """The schemas with what a person says about their columns; all of the settings must concern one."""
+    found = {name: corrected(schema, settings) for name, schema in schemas.items()}
+    left = {*settings} - {key for schema in schemas.values() for key in _keys(schema, settings).values()}
     if left:
         missing = min(left)
         names = [column.name for schema in schemas.values() for table in schema.tables for column in table.columns]
@@ -39,32 +39,36 @@ def described(schemas: Mapping[str, SourceSchema], settings: Mapping[str, Column
     return found
 
 
-def _schema(schema: SourceSchema, left: dict[str, ColumnSettings]) -> SourceSchema:
-    given = {
+def corrected(schema: SourceSchema, settings: Mapping[str, ColumnSettings]) -> SourceSchema:
+    """The schema with what a person says about columns that it has."""
+    given = _keys(schema, settings)
+    if not given:
+        return schema
+
+    def column_of(table: Table, column: Column) -> Column:
+        key = given.get((table.name, column.name))
+        return column if key is None else _column(column, key, settings[key])
+
+    tables = tuple(
+        table.model_copy(update={"columns": tuple(column_of(table, column) for column in table.columns)})
+        for table in schema.tables
+    )
+    return schema.model_copy(update={"tables": tables})
+
+
+def _keys(schema: SourceSchema, settings: Mapping[str, ColumnSettings]) -> dict[tuple[str, str], str]:
+    """What the settings call each column; with its table's name they mean one column only."""
+    return {
         (table.name, column.name): key
         for table in schema.tables
         for column in table.columns
         for key in (column.name, f"{table.name}.{column.name}")
-        if key in left
+        if key in settings
     }
-    if not given:
-        return schema
-
-    def corrected(table: Table, column: Column) -> Column:
-        key = given.get((table.name, column.name))
-        return column if key is None else _column(column, key, left[key])
-
-    tables = tuple(
-        table.model_copy(update={"columns": tuple(corrected(table, column) for column in table.columns)})
-        for table in schema.tables
-    )
-    for key in set(given.values()):
-        del left[key]
-    return schema.model_copy(update={"tables": tables})
 
 
 def _column(column: Column, key: str, settings: ColumnSettings) -> Column:
-    changes: dict[str, object] = {"synonyms": settings.called}
+    changes: dict[str, object] = {"synonyms": tuple(dict.fromkeys((*column.synonyms, *settings.called)))}
     if settings.description:
         changes["description"] = settings.description
     if settings.meaning is not None:

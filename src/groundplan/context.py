@@ -49,7 +49,11 @@ class Context:
         schemas = [self.schemas[name] for name in sorted(self.schemas)]
         first = next((schema for schema in schemas if schema.tables), schemas[0])
         tables = tuple(table for schema in schemas for table in schema.tables)
-        return first.model_copy(update={"tables": tables, "knowledge": None})
+        metrics = tuple(metric for schema in schemas for metric in schema.metrics)
+        links = tuple(link for schema in schemas for link in schema.relationships)
+        return first.model_copy(
+            update={"tables": tables, "relationships": links, "metrics": metrics, "knowledge": None}
+        )
 
     def schema_of(self, reading: Reading) -> SourceSchema:
         """A schema with all tables, attributed to the source that holds the reading's first table."""

@@ -25,12 +25,12 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.column_settings import ColumnSettings, described
+from groundplan.column_settings import ColumnSettings, corrected, described
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.explanation import Reason
-from groundplan.contracts.plan import Proposal
+from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.question import Question
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
@@ -39,7 +39,7 @@ from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, last
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, Source, TableSource, ToolLister
+from groundplan.sources.interface import EntitySource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
 from groundplan.state.effects import Effects
 from groundplan.state.plans import PlanStore
@@ -138,6 +138,11 @@ def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
                 raise UsageError(f"{other} and {name} both have a table {table.name!r}; rename one of them")
 
 
+def _tables_in(plan: Plan) -> tuple[str, ...]:
+    """The names in the params of a plan's steps, its tables among them."""
+    return tuple(value for step in plan.steps for value in step.params.values() if isinstance(value, str))
+
+
 class AsyncProject:
     """The async API. Everything that does I/O is awaited; `check` is pure and synchronous."""
 
@@ -148,7 +153,9 @@ class AsyncProject:
         catalog: Catalog,
         embeddings: str | None = None,
         models: Sequence[Endpoint] = (),
+        columns: Mapping[str, ColumnSettings] | None = None,
     ) -> None:
+        self.columns = columns or {}
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self.models = tuple(models)
         self.notes: list[str] = []  # remarks for the user about this project
@@ -183,7 +190,7 @@ class AsyncProject:
             schemas = {name: await source.describe() for name, source in sources.items()}
             _refuse_shared_names(schemas)
             schemas = described(schemas, columns or {})
-            return cls(sources, schemas, _catalog_of(sources, bool(models)), embeddings, models)
+            return cls(sources, schemas, _catalog_of(sources, bool(models)), embeddings, models, columns)
         except BaseException:
             for source in sources.values():
                 await source.close()
@@ -216,11 +223,14 @@ class AsyncProject:
         thread = None if thread is None else _thread(thread)
         stage = await self._stage(strategy, _run_options(options))
         if thread is None:
+            stage.context = replace(stage.context, schemas=await self._schemas_about(question))
             return await self._ask_once(asked, stage, run_id)
         async with self._threads.setdefault(thread, asyncio.Lock()):
             saver = await self._open_checkpoints()
             waiting = await look(thread, saver)
-            stage.context = replace(stage.context, turns=waiting.turns)
+            said = [turn.reading.question for turn in waiting.turns]
+            schemas = await self._schemas_about(question, *said, str(waiting.state.get("question", "")))
+            stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
             await drive(_next(waiting, asked), stage, thread, saver)
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.keep_latest(thread)
@@ -267,6 +277,8 @@ class AsyncProject:
             return Clarification.model_validate(waiting.state["clarification"])
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
+        words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
+        stage.context = replace(stage.context, schemas=await self._schemas_about(*words))
         replied = Reply(reply) if waiting.stage == "clarify" and reply else None
         repeated = await last_stage(run_id, saver) if waiting.ended else None
         await self._drive_lasting(replied, stage, run_id, repeated)
@@ -287,7 +299,8 @@ class AsyncProject:
     ) -> Planned:
         """Plan a question and check the plan, without running it."""
         asked = _question(question, today, timezone, strategy)
-        return await plan_for(asked, (await self._stage(strategy, RunOptions())).context)
+        context = (await self._stage(strategy, RunOptions())).context
+        return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
 
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
@@ -325,6 +338,7 @@ class AsyncProject:
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
+        stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
         if run_id is None:
             await drive(given, stage)
@@ -356,6 +370,15 @@ class AsyncProject:
             notes=[*self.notes],
         )
         return Stage(context, sources, options, Effects(state_folder()))
+
+    async def _schemas_about(self, *texts: str) -> dict[str, SourceSchema]:
+        """The schemas, with only the tables that a question may be about where a source has many."""
+        found = {}
+        for name, schema in self.schemas.items():
+            source = self.sources[name]
+            about = await source.about(" ".join(texts)) if isinstance(source, SearchedSource) else schema
+            found[name] = corrected(about, self.columns)
+        return found
 
     async def _calls(self, strategy: str | None) -> Calls | None:
         if strategy == "rules" or not self.models:

@@ -12,7 +12,7 @@ from groundplan.checking.draft import Draft
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
 from groundplan.contracts.reading import Entity, Evidence, Filter, GroupBy, Metric, Reading, Requirement
-from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
 from groundplan.contracts.tool import Tool
 from tests.questions.notation import condition, value
 
@@ -113,6 +113,20 @@ SCHEMA = SourceSchema(
                 _column("amount", "number", "measure"),
             ),
         ),
+        Table(name="cities", columns=(_column("city", "text", "id"), _column("country", "text", "dimension"))),
+        Table(
+            name="stays",
+            columns=(
+                _column("origin", "text", "dimension"),
+                _column("target", "text", "dimension"),
+                _column("nights", "number", "measure"),
+            ),
+        ),
+    ),
+    relationships=(
+        Relationship(table="items", columns=("order_id",), to_table="orders", to_columns=("order_id",)),
+        Relationship(table="stays", columns=("origin",), to_table="cities", to_columns=("city",)),
+        Relationship(table="stays", columns=("target",), to_table="cities", to_columns=("city",)),
     ),
 )
 
@@ -138,10 +152,14 @@ def catalog(*more: Tool) -> Catalog:
 def asked(*short: str) -> Reading:
     """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas`, …
 
-    An expression is in the notation of `tests/questions`: `metric rate = rows(region == 'West') / rows()`.
+    An expression is in the notation of `tests/questions`: `metric rate = rows(region == 'West') / rows()`. `of items,
+    orders` are the tables, the one that the question is about first.
     """
+    tables = [name for item in short if item.startswith("of ") for name in item[3:].split(", ")]
+    short = tuple(item for item in short if not item.startswith("of "))
     entities = tuple(Entity(id=item.split(":")[2], type="project") for item in short if item.startswith("intent:"))
-    return Reading(question="a question", requirements=tuple(_requirement(item) for item in short), entities=entities)
+    requirements = tuple(_requirement(item) for item in short)
+    return Reading(question="a question", tables=tuple(tables), requirements=requirements, entities=entities)
 
 
 def _requirement(short: str) -> Requirement:

@@ -100,6 +100,15 @@ def test_a_refused_run_exits_1() -> None:
 
 
 @pytest.mark.requirement("R11")
+def test_catalog_shows_tables_and_how_they_are_related(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("order_id,customer_id\n1,7\n2,8\n3,8\n")
+    (tmp_path / "customers.csv").write_text("customer_id,country\n7,Spain\n8,Malta\n")
+    shown = groundplan("catalog", "tables", str(tmp_path)).stdout
+    assert "orders → customers by customer_id (proposed)" in shown
+    listed = json.loads(groundplan("catalog", "tables", str(tmp_path), "--json").stdout)
+    assert listed[0]["relationships"][0]["to_columns"] == ["customer_id"]
+
+
 def test_catalog_lists_and_shows_tools() -> None:
     listed = groundplan("catalog", "list")
     assert listed.returncode == 0

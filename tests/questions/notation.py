@@ -4,7 +4,9 @@
     by:     {month: "cut(order_date, 'month')"}
     where:  "region == 'North' and not missing(c['Ship Date'])"
 
-Names are columns; `c['…']` names one with spaces. Functions: rows([condition]), sum, mean, median, min, max, std,
+Names are columns; `c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
+is a measure of the rows of another table that point at a row.
+ Functions: rows([condition]), sum, mean, median, min, max, std,
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
 bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), holds(condition), share(of, *within),
@@ -42,6 +44,7 @@ from groundplan.contracts.expression import (
     Moving,
     Not,
     OneOf,
+    Related,
     Rows,
     Running,
     Share,
@@ -124,6 +127,10 @@ def _value(node: ast.AST) -> Expression:
             return Column(name=name)
         case ast.Subscript(value=ast.Name(id="c"), slice=ast.Constant(value=name)):
             return Column(name=name)
+        case ast.Attribute(value=ast.Name(id=table), attr=name):
+            return Column(table=table, name=name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=table), attr="related"), args=[of]):
+            return Related(table=table, of=_value(of))
         case ast.Constant(value=given):
             return Constant(value=given)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=given)):

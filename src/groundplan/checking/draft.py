@@ -9,12 +9,14 @@ from functools import cached_property
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.lineage import OUT, Column, Origin, Shape, follow
 from groundplan.checking.params import as_used
-from groundplan.checking.relations import Relation, relations
+from groundplan.checking.relation import Relation
+from groundplan.checking.relations import relations
 from groundplan.checking.wiring import Wiring
+from groundplan.contracts.join_paths import NoPath, rooted_reading
 from groundplan.contracts.meaning import has_meaning, is_extended
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Reading, Requirement, Time
-from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.contracts.schema import Relationship, SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
 SHOWING = ("show_table", "save_table", "plot_")
@@ -45,7 +47,19 @@ class Draft:
 
     @cached_property
     def relations(self) -> Mapping[str, Relation]:
-        return relations(self.wiring, self.tools, self.shapes)
+        return relations(self.wiring, self.tools, self.shapes, self.relationships)
+
+    @cached_property
+    def relationships(self) -> tuple[Relationship, ...]:
+        return tuple(link for schema in self.schemas.values() for link in schema.relationships)
+
+    @cached_property
+    def rooted(self) -> Reading:
+        """The reading with its join paths, or as it is where one is not clear: `flow/ambiguous-path` reports that."""
+        try:
+            return rooted_reading(self.reading, self.relationships)
+        except NoPath:
+            return self.reading
 
     @cached_property
     def shown(self) -> tuple[Step, ...]:

@@ -106,8 +106,10 @@ def _inputs(
     for port, origin in wiring.inputs(step, tool).items():
         if isinstance(origin, str):
             table = schema.find(origin) if schema else None
-            if table:
-                yield port, _of_table(table)
+            if schema and table:
+                pointed_at = frozenset(frozenset(r.to_columns) for r in schema.relationships if r.to_table == origin)
+                shape = _of_table(table)
+                yield port, replace(shape, keys=shape.keys | pointed_at)
         else:
             shapes = [found[need][OUT] for need in origin if OUT in found.get(need, {})]
             if shapes and len(shapes) == len(origin):
@@ -200,7 +202,8 @@ def _made(how: str, node: Node, source: Mapping[str, Column]) -> Column:
     origins = frozenset[Origin]().union(*(source[name].origins for name in named))
     repeated = any(source[name].repeated for name in named)
     if "expression" in params:
-        return _expressed(params["expression"], source)
+        made = _expressed(params["expression"], source)
+        return replace(made, repeated=False) if how == "aggregate" else made
     if how == "aggregate":
         function = params.get("function")
         if isinstance(function, str) and function in FUNCTIONS:
@@ -246,11 +249,16 @@ def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
     on_right = frozenset(name for pair in pairs for name in _strings(pair.get("right")))
     one_right, one_left = right.is_unique_on(on_right), left.is_unique_on(on_left)
     columns = {n: replace(c, repeated=c.repeated or not one_right) for n, c in (left.columns or {}).items()}
-    for name, column in (right.columns or {}).items():
-        if name in on_right and name in on_left:
-            continue
-        clashes = name in columns
-        columns[f"{name}_right" if clashes else name] = replace(column, repeated=column.repeated or not one_left)
+    others = {n: replace(c, repeated=c.repeated or not one_left) for n, c in (right.columns or {}).items()}
+    if "columns" in step.params:
+        given = step.params["columns"]
+        chosen = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list | tuple) else []
+        taken = {str(one.get("as")): others.get(str(one.get("column"))) for one in chosen}
+        columns |= {name: column for name, column in taken.items() if column is not None}
+    else:
+        for name, column in others.items():
+            if name not in on_right or name not in on_left:
+                columns[f"{name}_right" if name in columns else name] = column
     return Shape(
         columns=columns,
         keys=left.keys if one_right else frozenset(),

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import cast
 
 from pydantic import ValidationError
 
+from groundplan.checking.join import joined
 from groundplan.checking.lineage import Shape
 from groundplan.checking.params import FilterUse, kept_by
+from groundplan.checking.relation import Relation, Unknown
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import JsonObject, thaw
 from groundplan.contracts.expression import (
     Aggregate,
     Among,
-    Column,
     Condition,
     DateCut,
     Expression,
@@ -28,44 +29,19 @@ from groundplan.contracts.expression import (
     read_expression,
     walk,
 )
-from groundplan.contracts.meaning import Sorting, Things, follows_series
+from groundplan.contracts.meaning import Things, follows_series
 from groundplan.contracts.normal_form import both, normal_expression, of_filter, substituted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
+from groundplan.contracts.schema import Relationship
 from groundplan.contracts.tool import Tool
 
 
-@dataclass(frozen=True)
-class Relation:
-    """A table between steps. `columns` defines the columns that are more than the source's own."""
-
-    table: str
-    columns: Mapping[str, Expression] = field(default_factory=dict)
-    things: Things | None = None
-    where: Condition | None = None
-    groups: frozenset[Expression] | None = None  # None: its rows are the source's
-    having: Condition | None = None
-    shown: tuple[str, ...] | None = None  # None: all of them
-    distinct: bool = False
-    order: Sorting | None = None
-    limit: int | None = None
-    cut_by: Sorting | None = None  # the order in which `limit` took the first rows
-    within: frozenset[Expression] = frozenset()
-    along: Expression | None = None
-
-    def column(self, name: str) -> Expression:
-        return self.columns.get(name) or Column(name=name)
-
-    def value(self, node: Expression) -> Expression:
-        return normal_expression(substituted(node, self.columns))
-
-
-class Unknown(Exception):
-    """The step does something that the language of readings has no words for."""
-
-
 def relations(
-    wiring: Wiring, tools: Mapping[str, Tool | None], shapes: Mapping[str, Mapping[str, Shape]]
+    wiring: Wiring,
+    tools: Mapping[str, Tool | None],
+    shapes: Mapping[str, Mapping[str, Shape]],
+    links: Sequence[Relationship],
 ) -> dict[str, Relation]:
     """For each step that gives or shows a table, what that table is; absent where it cannot be told."""
     found: dict[str, Relation] = {}
@@ -74,7 +50,7 @@ def relations(
         if tool is None:
             continue
         try:
-            made = _of_step(step, tool, wiring, found, shapes[step.id])
+            made = _of_step(step, tool, wiring, found, shapes[step.id], links)
         except (Unknown, ValidationError, ValueError, KeyError, TypeError, AttributeError):
             continue  # other rules name what is malformed
         if made is not None:
@@ -83,11 +59,19 @@ def relations(
 
 
 def _of_step(
-    step: Step, tool: Tool, wiring: Wiring, found: Mapping[str, Relation], shapes: Mapping[str, Shape]
+    step: Step,
+    tool: Tool,
+    wiring: Wiring,
+    found: Mapping[str, Relation],
+    shapes: Mapping[str, Shape],
+    links: Sequence[Relationship],
 ) -> Relation | None:
     if tool.output.table:
         return Relation(table=tool.output.table, where=both(*map(_kept, kept_by(step, tool))))
     inputs = wiring.inputs(step, tool)
+    if tool.output.columns == "joined" and len(inputs) == 2:
+        left, right = (_input(origin, found) for origin in inputs.values())
+        return joined(left, right, step, links) if left and right else None
     follow = FOLLOW.get(tool.name)
     if follow is None or len(inputs) != 1:
         return None

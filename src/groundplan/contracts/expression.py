@@ -25,9 +25,15 @@ LEVELS: tuple[Level, ...] = ("row", "group", "series")
 
 
 class Column(Contract):
+    """A column of the rows, or of the one row of another table that each of them points at.
+
+    `via` names the join path to that table where there are several: `shipped_to > country_id`.
+    """
+
     kind: Literal["column"] = "column"
     table: Name | None = None
     name: Name
+    via: Text | None = None
 
 
 class Constant(Contract):
@@ -188,6 +194,18 @@ class Named(Contract):
     name: Name
 
 
+class Related(Contract):
+    """A measure of those rows of another table that point at a row: a customer's number of orders, the first of them.
+
+    Where there are none, a count is 0 and everything else has no value.
+    """
+
+    kind: Literal["related"] = "related"
+    table: Name
+    of: Expression
+    via: Text | None = None
+
+
 class All(Contract):
     kind: Literal["all"] = "all"
     parts: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
@@ -257,7 +275,8 @@ Expression = Annotated[
     | Change
     | Running
     | Moving
-    | Named,
+    | Named
+    | Related,
     Field(discriminator="kind"),
 ]
 Condition = Annotated[
@@ -300,8 +319,15 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return "time"
         case Aggregate(function="min" | "max", of=of):
             return kind_of(of, columns)
+        case Related(of=of):
+            return kind_of(of, {})
         case _:
             return "number"
+
+
+def is_count(node: Expression) -> bool:
+    """Whether it is 0 of no rows."""
+    return isinstance(node, Rows) or (isinstance(node, Aggregate) and node.function in ("count", "count_distinct"))
 
 
 def _kind_of_constant(value: str | int | float | bool) -> ColumnKind:
@@ -324,7 +350,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def columns_of(node: Node) -> frozenset[str]:
-    return frozenset(found.name for found in walk(node) if isinstance(found, Column))
+    """The names of the columns of the rows themselves."""
+    if isinstance(node, Related):
+        return frozenset()
+    if isinstance(node, Column):
+        return frozenset({node.name}) if node.table is None and node.via is None else frozenset()
+    return frozenset[str]().union(*map(columns_of, parts(node)))
 
 
 def level(node: Node) -> Level:
@@ -333,6 +364,8 @@ def level(node: Node) -> Level:
             return "group"
         case Share() | Change() | Running() | Moving():
             return "series"
+        case Related():
+            return "row"
         case _:
             return max((level(part) for part in parts(node)), key=LEVELS.index, default="row")
 
@@ -352,7 +385,7 @@ def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
     match node:
         case Rows() | Aggregate() | Correlation() | DateCut() | Bins() | Holds() | Among():
             return ("row",), tuple(parts(node))
-        case Share() | Running() | Moving() | Change():
+        case Share() | Running() | Moving() | Change() | Related():
             return ("group",), (node.of,)
         case _:
             return LEVELS, ()

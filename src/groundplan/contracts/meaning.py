@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import (
     Aggregate,
     Change,
@@ -16,6 +17,7 @@ from groundplan.contracts.expression import (
     Expression,
     Moving,
     Node,
+    Related,
     Rows,
     Running,
     Share,
@@ -40,6 +42,7 @@ from groundplan.contracts.reading import (
 
 T = TypeVar("T")
 N = TypeVar("N", bound=Node)
+C = TypeVar("C", bound=Contract)
 Stage = Literal["rows", "things", "groups"]
 Sorting = tuple[Expression, bool]
 """What rows are ordered by, and whether it descends."""
@@ -144,47 +147,50 @@ def stage_of(condition: Condition, reading: Reading) -> Stage:
 
 def meaning_of(reading: Reading) -> Meaning:
     """What the reading asks for, in normal form."""
+    reading = _without_table(reading)
     each = next(_values(reading, Each), None)
     own = {measure.name: normal_expression(measure.expression) for measure in each.measures} if each else {}
     groups = {group.column: substituted(_group(group), own) for group in _values(reading, GroupBy)}
     computed = {group.column: groups[group.column] for group in _values(reading, GroupBy) if group.expression}
     groups |= {time.column: DateCut(of=Column(name=time.column), grain=time.grain) for time in _values(reading, Time)}
-    named = {**own, **groups}
+    shown = next(_values(reading, ColumnsAsked), None)
+    named = {**own, **groups, **{one.name: one.expression for one in (shown.computed if shown else ())}}
     metrics = [_measured(measure_of(metric), own, groups) for metric in _values(reading, Metric)]
     kept: dict[Stage, list[Condition]] = {"rows": [], "things": [], "groups": []}
     for asked in _values(reading, Filter):
-        condition = of_filter(asked)
+        condition = of_filter(asked.model_copy(update={"table": None}))
         stage = stage_of(condition, reading)
-        kept[stage].append(_bare_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
-    shown = next(_values(reading, ColumnsAsked), None)
+        kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
     rank = next(_values(reading, Rank), None)
     order = _order(rank, metrics, own, groups)
     keys = frozenset(Column(name=key) for key in each.keys) if each else frozenset[Expression]()
     listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
     if listed:
         wanted = shown.columns if shown else tuple(own)
-        metrics = [_normal(own[name]) for name in wanted if name in own]
+        metrics = [normal_expression(own[name]) for name in wanted if name in own]
     series = [*metrics, *kept["groups"], *([order[0]] if order else [])]
     along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
     return Meaning(
         table=reading.tables[0] if reading.tables else None,
         things=Things(keys, both(*kept["rows"])) if each and not listed else None,
         where=both(*kept["things"]) if each and not listed else both(*kept["rows"]),
-        groups=keys if listed else frozenset(_normal(group) for group in groups.values()),
+        groups=keys if listed else frozenset(normal_expression(group) for group in groups.values()),
         measures=frozenset(metrics),
         having=both(*kept["groups"], *(kept["things"] if listed else ())),
-        columns=tuple(_normal(named.get(name, Column(name=name))) for name in shown.columns) if shown else (),
+        columns=tuple(normal_expression(named.get(name, Column(name=name))) for name in shown.columns) if shown else (),
         distinct=shown.distinct if shown else False,
         order=order,
         limit=rank.limit if rank else None,
-        within=frozenset(_normal(named.get(name, Column(name=name))) for name in rank.within) if rank else frozenset(),
-        along=_normal(along) if along is not None else None,
+        within=frozenset(normal_expression(named.get(name, Column(name=name))) for name in rank.within)
+        if rank
+        else frozenset(),
+        along=normal_expression(along) if along is not None else None,
     )
 
 
 def _measured(node: Expression, own: Mapping[str, Expression], groups: Mapping[str, Expression]) -> Expression:
     """In normal form; the groups that a share is within are written out."""
-    return _normal(_within_groups(substituted(node, own), groups))
+    return normal_expression(_within_groups(substituted(node, own), groups))
 
 
 def _within_groups(node: N, groups: Mapping[str, Expression]) -> N:
@@ -214,14 +220,17 @@ def _values(reading: Reading, kind: type[T]) -> Iterator[T]:
     return (r.value for r in reading.requirements if isinstance(r.value, kind))
 
 
-def _normal(node: Expression) -> Expression:
-    return normal_expression(without_tables(node))
+def _without_table(reading: Reading) -> Reading:
+    """Columns of the table that the question is about do not name it."""
+    table = reading.tables[0] if len(reading.tables) > 1 else None
+    requirements = tuple(r.model_copy(update={"value": _own(r.value, table)}) for r in reading.requirements)
+    return reading.model_copy(update={"requirements": requirements})
 
 
-def _bare_condition(node: Condition) -> Condition:
-    return normal_condition(without_tables(node))
-
-
-def without_tables(node: N) -> N:
-    """Without the tables of its columns: within one table they say nothing."""
-    return Column(name=node.name) if isinstance(node, Column) else mapped(node, without_tables)  # type: ignore[return-value]
+def _own(node: C, table: str | None) -> C:
+    """Without the table of its columns where it is this one; within one table, any says nothing."""
+    if isinstance(node, Column):
+        return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
+    if isinstance(node, Related):
+        return node
+    return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

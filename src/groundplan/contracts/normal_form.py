@@ -26,6 +26,7 @@ from groundplan.contracts.expression import (
     Node,
     Not,
     OneOf,
+    Related,
 )
 from groundplan.contracts.reading import Filter
 
@@ -70,12 +71,18 @@ def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expres
         yield node
 
 
-def in_whole_days(node: Condition, times: Collection[str]) -> Condition:
-    """In normal form, with days of these columns compared by their beginnings: `<=` a day is `<` the next one."""
+def in_whole_days(node: Condition, times: Collection[tuple[str | None, str]]) -> Condition:
+    """In normal form, with days compared by their beginnings: `<=` a day is `<` the next one.
+
+    `times` are the columns that hold times, each with the table it is of if that is another one.
+    """
     match node:
         case All(parts=parts) | AnyOf(parts=parts):
             return normal_condition(type(node)(parts=tuple(in_whole_days(part, times) for part in parts)))
-        case Compare(left=Column(name=name), operator="<=" | ">", right=Constant(value=str() as day)) if name in times:
+        case Compare(left=Column() as of, operator="<=" | ">", right=Constant(value=str() as day)) if (
+            of.table,
+            of.name,
+        ) in times:
             after = _day_after(day)
             operator: ComparisonOperator = "<" if node.operator == "<=" else ">="
             return Compare(left=node.left, operator=operator, right=Constant(value=after)) if after else node
@@ -123,7 +130,9 @@ def both(*conditions: Condition | None) -> Condition | None:
 def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
     """The same with columns replaced by what they are defined as."""
     if isinstance(node, Column):
-        return definitions.get(node.name, node)  # type: ignore[return-value]
+        return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
+    if isinstance(node, Related):
+        return node
     return mapped(node, lambda part: substituted(part, definitions))
 
 

@@ -131,17 +131,18 @@ class Rank(Contract):
     within: tuple[Name, ...] = ()
 
 
+class EachMeasure(Contract):
+    name: Name
+    expression: Expression
+
+
 class ColumnsAsked(Contract):
-    """The rows themselves, by these columns."""
+    """The rows themselves, by these columns; `computed` defines those that are not the table's own."""
 
     kind: Literal["columns"] = "columns"
     columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=100)]
     distinct: bool = False
-
-
-class EachMeasure(Contract):
-    name: Name
-    expression: Expression
+    computed: Annotated[tuple[EachMeasure, ...], Field(max_length=100)] = ()
 
 
 class Each(Contract):

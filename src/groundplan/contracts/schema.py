@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from groundplan.contracts.columns import ColumnKind, Meaning, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.expression import Expression
 from groundplan.contracts.knowledge import KnowledgeSchema
 
 
@@ -24,7 +28,7 @@ class Column(Contract):
     description: Text = ""
     note: Text = ""  # what loading changed: the name, or how the values are written
     meaning: Meaning | None = None  # given by a person, or inferred
-    synonyms: tuple[Text, ...] = ()  # other names, given by a person
+    synonyms: tuple[Text, ...] = ()  # other names, from settings or a model file
     unit: str | None = None
     same_for_each: Name | None = None  # the column of a thing that has several rows, each of which repeats this value
     cardinality: int | None = None
@@ -42,18 +46,44 @@ class Table(Contract):
     keys: tuple[tuple[Name, ...], ...] = ()  # sets of columns that identify a row
     main_date: Name | None = None  # when the events of the rows happened, where no other date is named
     description: Text = ""
+    synonyms: tuple[Text, ...] = ()  # of its name, from a model file
 
     def find(self, column: str) -> Column | None:
         return next((item for item in self.columns if item.name == column), None)
 
 
 class Relationship(Contract):
-    """`table.column` points at the key `to_table.to_column`."""
+    """Many rows of `table` point at one row of `to_table`: `columns` hold the values of its key `to_columns`.
+
+    `proven`: the database enforces it. `declared`: a model file says so. `proposed`: found by names and values; it is
+    used only where it is the only way from one table to the other.
+    """
 
     table: Name
-    column: Name
+    columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
     to_table: Name
-    to_column: Name
+    to_columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
+    known: Literal["proven", "declared", "proposed"] = "proposed"
+    called: Name | None = None  # in a model file: placed_by
+    orphans: int | None = None  # of a proposed one: values without a row in the other table
+
+    @property
+    def name(self) -> str:
+        """What tells it from the other relationships of the table."""
+        return self.called or "+".join(self.columns)
+
+    @property
+    def text(self) -> str:
+        return f"{self.table} → {self.to_table} by {', '.join(self.columns)}"
+
+
+class NamedMetric(Contract):
+    """A measure that a model file defines, over the rows of a table."""
+
+    name: Name
+    table: Name
+    expression: Expression
+    synonyms: tuple[Text, ...] = ()
 
 
 class SourceSchema(Contract):
@@ -61,6 +91,7 @@ class SourceSchema(Contract):
     engine: str
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
+    metrics: tuple[NamedMetric, ...] = ()
     knowledge: KnowledgeSchema | None = None  # for a knowledge base
 
     def find(self, table: str) -> Table | None:
@@ -68,7 +99,9 @@ class SourceSchema(Contract):
 
     @property
     def hash(self) -> str:
-        """A hash of tables, columns, types, relations and intents. New rows or nodes do not change it."""
+        """A hash of tables, columns, types, relationships and intents. New rows or nodes do not change it."""
         shape = [(t.name, [(c.name, c.type) for c in t.columns]) for t in self.tables]
         described = self.knowledge.model_dump_json() if self.knowledge else ""
+        described += "".join(link.model_dump_json(exclude={"orphans"}) for link in self.relationships)
+        described += "".join(metric.model_dump_json() for metric in self.metrics)
         return hashlib.sha256(repr((self.source, shape, described)).encode()).hexdigest()[:16]

@@ -34,6 +34,7 @@ from groundplan.contracts.expression import (
     Node,
     Not,
     OneOf,
+    Related,
     Rows,
     Running,
     Share,
@@ -52,6 +53,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "not": "not ({})",
         "rows": "number of {}",
         "things": "rows",
+        "of_table": "{} of {}",
+        "by_path": "{} by {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -110,6 +113,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "not": "не ({})",
         "rows": "число {}",
         "things": "строк",
+        "of_table": "{} ({})",
+        "by_path": "{}, {}",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -240,8 +245,13 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
     match node:
         case None:
             return said("nothing")
+        case Column(name=name, table=str() as table, via=via):
+            told = said("of_table", wording.name(name), wording.name(table))
+            return said("by_path", told, wording.name(via)) if via else told
         case Column(name=name) | Named(name=name):
             return wording.name(name)
+        case Related(table=table, of=of):
+            return in_words(of, replace(inner, things=wording.name(table)))
         case Constant(value=value):
             return wording.value(value)
         case Arithmetic():
@@ -352,7 +362,7 @@ def _operand(node: Expression, operator: str, is_right: bool, wording: Wording) 
     """In brackets, unless it is simple or binds at least as tightly."""
     told = in_words(node, wording)
     match node:
-        case Column() | Constant() | Rows() | Aggregate() | Named():
+        case Column() | Constant() | Rows() | Aggregate() | Named() | Related():
             return told
         case Arithmetic(operator=own) if level(node) == "row":
             binds = STRENGTH[own] > STRENGTH[operator] or (STRENGTH[own] == STRENGTH[operator] and not is_right)

@@ -91,6 +91,15 @@ class TableSource(Source, Protocol):
 
 
 @runtime_checkable
+class SearchedSource(Source, Protocol):
+    """A source with so many tables that not all of them are described in full."""
+
+    async def about(self, text: str) -> SourceSchema:
+        """The tables that the text may be about, described in full."""
+        ...
+
+
+@runtime_checkable
 class EntitySource(Source, Protocol):
     """A source of named entities that questions ask about."""
 

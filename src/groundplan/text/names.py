@@ -62,3 +62,11 @@ def is_short_for(short: str, word: str) -> bool:
         return False
     rest = iter(word)
     return all(letter in rest for letter in short)
+
+
+def singular(word: str) -> str:
+    """An English noun in the singular, by its ending: customers, countries, classes."""
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
+        if word.endswith(ending) and not word.endswith("ss"):
+            return word.removesuffix(ending) + instead
+    return word

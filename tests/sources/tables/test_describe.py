@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import duckdb
@@ -68,7 +69,9 @@ def test_keys_identify_rows(source: Tables) -> None:
 
 def test_a_relationship_is_found_by_name_and_held_by_the_data(source: Tables) -> None:
     assert schema(source).relationships == (
-        Relationship(table="sales", column="customer_id", to_table="customers", to_column="customer_id"),
+        Relationship(
+            table="sales", columns=("customer_id",), to_table="customers", to_columns=("customer_id",), orphans=0
+        ),
     )
 
 
@@ -96,8 +99,66 @@ def test_a_pointer_without_its_row_is_no_relationship() -> None:
     assert schema(Tables.open({"orders": orders, "customers": customers})).relationships == ()
     whole = pa.table({"order_id": [1, 2, 3], "customer_id": [1, 2, None]})
     assert schema(Tables.open({"orders": whole, "customers": customers})).relationships == (
-        Relationship(table="orders", column="customer_id", to_table="customers", to_column="id"),
+        Relationship(table="orders", columns=("customer_id",), to_table="customers", to_columns=("id",), orphans=0),
     )
+
+
+def test_a_few_orphans_are_counted() -> None:
+    orders = pa.table({"order_id": [*range(100)], "customer_id": [*range(99), 1000]})
+    (link,) = schema(Tables.open({"orders": orders, "customers": pa.table({"id": [*range(99)]})})).relationships
+    assert (link.known, link.orphans) == ("proposed", 1)
+
+
+def test_a_column_points_at_the_table_that_is_called_like_it() -> None:
+    frames = {
+        "customers": pa.table({"customer_id": [1, 2]}),
+        "customer_details": pa.table({"customer_id": [1, 2]}),
+        "orders": pa.table({"order_id": [1, 2, 3], "customer_id": [1, 2, 2]}),
+    }
+    assert [link.text for link in schema(Tables.open(frames)).relationships] == [
+        "customer_details → customers by customer_id",
+        "customers → customer_details by customer_id",
+        "orders → customers by customer_id",
+    ]
+
+
+FOREIGN_KEYS = """
+    CREATE TABLE shops (country TEXT, code TEXT, PRIMARY KEY (country, code));
+    CREATE TABLE people (id INT PRIMARY KEY, boss INT REFERENCES people (id));
+    CREATE TABLE visits (
+        id INT, country TEXT, code TEXT, guest INT REFERENCES people (id), host INT REFERENCES people (id),
+        FOREIGN KEY (country, code) REFERENCES shops (country, code)
+    );
+"""
+
+
+def assert_proven(found: SourceSchema) -> None:
+    assert {(link.text, link.to_columns, link.known) for link in found.relationships} == {
+        ("people → people by boss", ("id",), "proven"),
+        ("visits → people by guest", ("id",), "proven"),
+        ("visits → people by host", ("id",), "proven"),
+        ("visits → shops by country, code", ("country", "code"), "proven"),
+    }
+    assert [found.find(name).keys for name in ("people", "shops")] == [(("id",),), (("country", "code"),)]  # type: ignore[union-attr]
+
+
+@pytest.mark.requirement("R72")
+def test_foreign_keys_are_proven_relationships(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "visits.duckdb")) as connection:
+        connection.execute(FOREIGN_KEYS)
+    assert_proven(schema(Tables.open(tmp_path / "visits.duckdb")))
+
+
+def test_foreign_keys_of_postgres_are_proven_relationships(superuser: str) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    name = f"keys_{os.getpid()}"
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}; SET search_path = {name}")
+        try:
+            connection.execute(FOREIGN_KEYS)
+            assert_proven(schema(Tables.open(f"{superuser}/{name}")))
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 @pytest.mark.parametrize(

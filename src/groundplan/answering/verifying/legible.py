@@ -11,7 +11,7 @@ from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.verifying.readback import shows_age, shows_moment, shows_number, shows_percent
 from groundplan.answering.verifying.record import Record
 from groundplan.answering.writing.citing import is_number
-from groundplan.answering.writing.display import as_field, as_given, condition, exact, named, period, where
+from groundplan.answering.writing.display import as_field, as_given, condition, exact, joined_by, named, period, where
 from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed
 from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
@@ -77,6 +77,8 @@ PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
     "method": lambda found, language: METHODS[language][found],
     "(column|x|y)": lambda found, _: worded(found),
     "limit": lambda found, _: str(found),
+    "(right|left|table)": lambda found, _: as_code(found),
+    "on": lambda found, _: joined_by(found),
 }
 """Words for values of the plan, by param."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, cast
 
@@ -173,3 +173,8 @@ def _is_moment(value: str) -> bool:
         return bool(ISO.fullmatch(value)) and bool(datetime.fromisoformat(value))
     except ValueError:
         return False
+
+
+def joined_by(on: Sequence[Mapping[str, str]]) -> str:
+    """The columns of the left table that a join goes by."""
+    return ", ".join(as_code(pair["left"]) for pair in on)

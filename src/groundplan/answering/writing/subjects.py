@@ -373,5 +373,8 @@ def selects_groups(plan: CheckedPlan, path: str) -> bool:
         step = next(item for item in plan.steps if item.id == name)
         if step.tool and "aggregate" in plan.tools[step.tool].capabilities:
             return True
-        waiting += [before for binding in plan.inputs.get(name, {}).values() for before in binding.steps]
+        bindings = plan.inputs.get(name, {})
+        if step.tool == "join_tables":  # its rows are those of the left table
+            bindings = {"left": bindings["left"]}
+        waiting += [before for binding in bindings.values() for before in binding.steps]
     return False

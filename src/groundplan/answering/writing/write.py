@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from groundplan.answering.writing.citing import Citing, placed
-from groundplan.answering.writing.display import age, condition, where
+from groundplan.answering.writing.display import age, condition, joined_by, where
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.phrases import GRAINS
 from groundplan.answering.writing.queried import filtered
@@ -22,6 +22,7 @@ from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import read_condition
 from groundplan.contracts.facts import Facts, Stale, Truncated
 from groundplan.contracts.plan import CheckedPlan
+from groundplan.text.safe import as_code
 
 
 def write(
@@ -81,7 +82,8 @@ def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
 
 
 def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """The filters, and the grain of the time axis."""
+    """The joins, the filters, and the grain of the time axis."""
+    yield from _joins(plan)
     for place, item in enumerate(facts.items):
         if item.kind == "grain" and isinstance(item.value, str):
             grain = placed(GRAINS[language][item.value], f"facts.items.{place}.value", item.value)
@@ -97,6 +99,30 @@ def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: 
         cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
         if cites:
             yield Sentence(form, {"conditions": tuple(cites)})
+
+
+def _joins(plan: CheckedPlan) -> Iterator[Sentence]:
+    """Which tables were joined to which rows, and by what."""
+    places = {step.id: place for place, step in enumerate(plan.steps)}
+    for place, step in enumerate(plan.steps):
+        if step.tool != "join_tables" or "columns" not in step.params:
+            continue
+        path, name = f"plan.steps.{place}.params.right", step.params.get("right")
+        if name is None:  # measures of the rows of another table
+            path, name = _aggregated(plan, places, plan.inputs[step.id]["right"].steps[0])
+        on: Any = step.params["on"]
+        by = placed(joined_by(on), f"plan.steps.{place}.params.on", flat(on))
+        yield Sentence("joined", {"table": placed(as_code(str(name)), path, str(name)), "columns": by})
+
+
+def _aggregated(plan: CheckedPlan, places: Mapping[str, int], step: str) -> tuple[str, Any]:
+    """The param that names the table whose rows a step goes back to."""
+    while True:
+        params = plan.steps[places[step]].params
+        port = next((port for port in ("table", "left") if port in params), None)
+        if port is not None:
+            return f"plan.steps.{places[step]}.params.{port}", params[port]
+        step = next(iter(plan.inputs[step].values())).steps[0]
 
 
 def _condition(path: str, told: Mapping[str, Any], language: Language) -> str:

@@ -105,9 +105,11 @@ NAMES: Mapping[Language, Mapping[str, str]] = {
 LONGEST_NAME = 60  # of a column that is called by its condition or formula
 
 
-def query_steps(reading: Reading, table: Table, fetching: Fetching | None) -> tuple[Step, ...]:
+def query_steps(
+    reading: Reading, table: Table, fetching: Fetching | None, before: Sequence[Step] = ()
+) -> tuple[Step, ...]:
     """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
-    draft = _Draft(reading, table)
+    draft = _Draft(reading, table, steps=[*before], data=before[-1].id if before else None)
     if fetching and table.name in fetching.tools:
         draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
     draft.parse_dates()
@@ -158,7 +160,7 @@ class _Draft(StepList):
     def group_things(self) -> None:
         """One row for each thing, and only the things that were asked for."""
         for requirement, each in self.asked(Each):
-            metrics = [_metric(m.expression, m.name) for m in each.measures]
+            metrics = [metric_params(m.expression, m.name) for m in each.measures]
             params = {"group_by": list(each.keys), "metrics": metrics or [{"function": "count", "as": "rows"}]}
             self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.asked(Metric))])
             kept = self.filters("things")
@@ -189,7 +191,9 @@ class _Draft(StepList):
         times = self.asked(Time)
         params: dict[str, Any] = {
             "group_by": self.groups,
-            "metrics": [_metric(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()],
+            "metrics": [
+                metric_params(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()
+            ],
         }
         if times:
             params["grain"] = times[0][1].grain or "auto"
@@ -286,11 +290,14 @@ class _Draft(StepList):
 
     def keep_columns(self) -> None:
         for requirement, asked in self.asked(ColumnsAsked):
+            for one in asked.computed:
+                params = {"expression": _json(one.expression), "as": one.name}
+                self.add("computed", "derive_column", params, [requirement])
             columns = [*asked.columns]
             if self.ranked_by and self.ranked_by not in columns and not asked.distinct:
                 columns.append(self.ranked_by)
-            params = {"columns": columns, "distinct": asked.distinct}
-            self.add("shown", "select_columns", params, [requirement, "analysis:detail"])
+            shown: dict[str, Any] = {"columns": columns, "distinct": asked.distinct}
+            self.add("shown", "select_columns", shown, [requirement, "analysis:detail"])
 
     def draw(self) -> None:
         """Bars for groups and a line for time; one measure, or the first."""
@@ -418,7 +425,7 @@ def _by_choice(node: N, chosen: Mapping[Condition, str]) -> N:
     return mapped(node, lambda part: _by_choice(part, chosen))
 
 
-def _metric(measure: Expression, name: str) -> dict[str, Any]:
+def metric_params(measure: Expression, name: str) -> dict[str, Any]:
     """In short where a function of a column says it."""
     match measure:
         case Rows(where=None):

@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
 from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
+from groundplan.contracts.expression import Column, Related
+from groundplan.contracts.expression import walk as every
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.join_paths import SEPARATOR, foreign
 from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
+from groundplan.contracts.words import in_words
 
 LOOK_UP = frozenset({"entity", "intent", "relation"})  # what a look-up names; a search of documents names none of them
 
@@ -336,6 +341,47 @@ def unmet(requirement: Requirement, code: str, why: str, step: str | None = None
     )
 
 
+def unjoined(draft: Draft) -> Iterator[Issue]:
+    """What a question says of another table is joined by some step.
+
+    Fails: the amount by the date of the order was asked for, and the plan never joins the orders.
+    """
+    columns = (column for relation in draft.relations.values() for column in relation.columns.values())
+    made = {part for column in columns for part in every(column)}
+    for requirement in draft.rooted.requirements:
+        for node in foreign(requirement.value, _table(draft)):
+            if node.via is not None and normal_expression(node) not in made:
+                yield unmet(requirement, "coverage/unjoined", f"no step joins {in_words(node)}")
+
+
+def unasked_join(draft: Draft) -> Iterator[Issue]:
+    """A join brings in only tables that the question speaks of, or that lie on the path to one of them.
+
+    Fails: the total amount was asked for, and the plan joins the orders.
+    """
+    if not draft.is_compared:
+        return
+    asked = [node for r in draft.rooted.requirements for node in foreign(r.value, _table(draft))]
+    paths = {(node.via or "") for one in asked for node in every(one) if isinstance(node, Column | Related)}
+    for index, step, tool in draft.tool_steps():
+        relation = draft.relations.get(step.id) if tool.output.columns == "joined" else None
+        columns = relation.columns.values() if relation else ()
+        for node in (node for node in columns if isinstance(node, Column | Related)):
+            if not any(path == node.via or path.startswith(f"{node.via}{SEPARATOR}") for path in paths):
+                yield Issue(
+                    code="coverage/unasked-join",
+                    step=step.id,
+                    path=f"steps.{index}",
+                    problem=f"step {step.id!r} joins {node.table!r}, and nobody asked for that",
+                    hint="remove the join",
+                )
+                break
+
+
+def _table(draft: Draft) -> str:
+    return draft.reading.tables[0] if draft.reading.tables else ""
+
+
 RULES = (
     missing,
     unjustified,
@@ -348,4 +394,6 @@ RULES = (
     unranked,
     other_chart,
     other_lookup,
+    unjoined,
+    unasked_join,
 )

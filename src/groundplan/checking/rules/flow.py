@@ -5,35 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.checking.draft import Draft
-from groundplan.checking.params import column_uses, metric_uses
+from groundplan.checking.params import column_uses, expressions, metric_uses
 from groundplan.contracts.columns import DUPLICATE_PROOF
+from groundplan.contracts.expression import Aggregate, Related, columns_of, walk
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.reading import Each
+from groundplan.contracts.join_paths import NoPath, foreign, is_joined, name_of, rooted
+from groundplan.contracts.plan import Step
+from groundplan.contracts.reading import Each, Requirement
+from groundplan.contracts.tool import Tool
 
 NOT_ADDITIVE = frozenset({"mean", "median", "std", "count_distinct"})
 ONE_VALUE_PER_MARK = frozenset({"line_chart", "bar_chart", "area_chart", "heatmap_chart"})
 
 
 def double_counting(draft: Draft) -> Iterator[Issue]:
-    """A measure is not summed over rows that a join has repeated.
+    """A measure is not taken of values that a join has repeated.
 
     A join repeats the rows of one side if the join columns of the other side are not a key. Minimum, maximum and
-    distinct count are not affected.
+    distinct count are not affected, and neither is a product with a value of the rows themselves, such as the quantity
+    of an item times the price of its product.
 
     Fails: orders joined with their items, then the sum of the orders' `freight`.
     """
     for index, step, tool in draft.tool_steps():
-        for metric in metric_uses(step, tool):
-            column = draft.input_column(step, tool, metric.column)
-            if column and column.repeated and metric.function not in DUPLICATE_PROOF:
+        for path, function, columns in _aggregates(step, tool):
+            known = [draft.input_column(step, tool, name) for name in columns]
+            repeated = known and all(column is not None and column.repeated for column in known)
+            if repeated and function not in DUPLICATE_PROOF:
                 yield Issue(
                     code="flow/double-counting",
                     step=step.id,
-                    path=f"steps.{index}.{metric.path}",
-                    problem=f"step {step.id!r} takes the {metric.function} of {metric.column!r}, "
+                    path=f"steps.{index}.{path}",
+                    problem=f"step {step.id!r} takes the {function} of {' and '.join(map(repr, columns))}, "
                     "whose rows a join has repeated",
                     hint="aggregate before the join, or join on a key of the other table",
                 )
+
+
+def _aggregates(step: Step, tool: Tool) -> Iterator[tuple[str, str | None, list[str]]]:
+    """Each aggregate of columns, with its function and the columns."""
+    for metric in metric_uses(step, tool):
+        if metric.column is not None:
+            yield metric.path, metric.function, [metric.column]
+    for path, node in expressions(step, tool):
+        for part in walk(node) if node is not None else ():
+            if isinstance(part, Aggregate):
+                yield path, part.function, sorted(columns_of(part.of))
 
 
 def average_of_averages(draft: Draft) -> Iterator[Issue]:
@@ -43,7 +60,7 @@ def average_of_averages(draft: Draft) -> Iterator[Issue]:
 
     Fails: the mean by day, and then the mean of those means by month.
     """
-    if any(isinstance(requirement.value, Each) for requirement in draft.reading.requirements):
+    if any(isinstance(r.value, Each) or _measures_others(r) for r in draft.reading.requirements):
         return
     for index, step, tool in draft.tool_steps():
         for metric in metric_uses(step, tool):
@@ -57,6 +74,11 @@ def average_of_averages(draft: Draft) -> Iterator[Issue]:
                     f"which is itself a {column.function}",
                     hint="aggregate once, from the rows",
                 )
+
+
+def _measures_others(requirement: Requirement) -> bool:
+    """Whether it speaks of measures of the rows that point at a row."""
+    return any(isinstance(node, Related) for node in foreign(requirement.value, ""))
 
 
 def overplotted(draft: Draft) -> Iterator[Issue]:
@@ -85,4 +107,65 @@ def overplotted(draft: Draft) -> Iterator[Issue]:
         )
 
 
-RULES = (double_counting, average_of_averages, overplotted)
+def ambiguous_path(draft: Draft) -> Iterator[Issue]:
+    """What a question says of another table is reached by one path of relationships, from many rows to one.
+
+    A reading that leaves open which of several paths it means is not planned: the question has to say it.
+
+    Fails: stays by country, where a stay points at the city one comes from and at the city one goes to.
+    """
+    table = draft.reading.tables[0] if draft.reading.tables else ""
+    for requirement in draft.reading.requirements:
+        try:
+            rooted(requirement.value, table, draft.relationships if is_joined(draft.reading) else ())
+        except NoPath as lost:
+            names = ", ".join(map(name_of, lost.paths))
+            yield Issue(
+                code="flow/ambiguous-path",
+                requirement=requirement.id,
+                problem=f"{requirement.id!r} needs {lost.to_table!r} from {lost.table!r}, "
+                + (f"and there are several paths: {names}" if names else "and no relationship leads there"),
+                hint="say which one is meant" if names else "declare the relationship; see `groundplan catalog tables`",
+            )
+
+
+def dropped_rows(draft: Draft) -> Iterator[Issue]:
+    """A join keeps every row of the table that is measured.
+
+    An inner join drops the rows that find no partner: orders without a customer would be missing from the total. Rows
+    are left out by a filter that was asked for, not by a join.
+
+    Fails: items joined with their orders by an inner join.
+    """
+    for index, step, tool in draft.tool_steps():
+        if tool.output.columns == "joined" and step.params.get("how") == "inner":
+            yield Issue(
+                code="flow/dropped-rows",
+                step=step.id,
+                path=f"steps.{index}.params.how",
+                problem=f"step {step.id!r} drops the rows that the other table has no row for",
+                hint="join with `how: left`; leave rows out with filter_rows, where that was asked",
+            )
+
+
+def lost_groups(draft: Draft) -> Iterator[Issue]:
+    """Tables that are grouped already are not joined by their groups: a group that only one of them has is lost.
+
+    Fails: the orders of each month joined to the signups of each month; a month without signups is missing.
+    """
+    for index, step, tool in draft.tool_steps():
+        if tool.output.columns != "joined":
+            continue
+        origins = [one for one in draft.wiring.inputs(step, tool).values() if not isinstance(one, str)]
+        inputs = [draft.relations.get(origin[0]) for origin in origins if len(origin) == 1]
+        if len(inputs) == 2 and all(given is not None and given.groups is not None for given in inputs):
+            yield Issue(
+                code="flow/lost-groups",
+                step=step.id,
+                path=f"steps.{index}",
+                problem=f"step {step.id!r} joins groups, and loses those that only the other table has",
+                hint="join single rows first and group them once",
+            )
+
+
+RULES = (double_counting, average_of_averages, overplotted, ambiguous_path, dropped_rows, lost_groups)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from groundplan.checking.draft import Draft
 from groundplan.checking.params import expressions
-from groundplan.checking.relations import Relation
+from groundplan.checking.relation import Relation
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -39,7 +39,7 @@ def differs(draft: Draft) -> Iterator[Issue]:
     """
     if not draft.is_compared and not _uses_expressions(draft):
         return
-    asked = meaning_of(draft.reading)
+    asked = meaning_of(draft.rooted)
     for step in draft.shown:
         done = draft.relations.get(step.id)
         drawn = step.tool != "show_table" and asked.limit is None  # a chart of all groups has an order of its own
@@ -48,7 +48,7 @@ def differs(draft: Draft) -> Iterator[Issue]:
             yield Issue(
                 code="meaning/differs",
                 step=step.id,
-                requirement=_asking(draft.reading, lacking),
+                requirement=_asking(draft.rooted, lacking),
                 path=f"steps.{draft.plan.steps.index(step)}",
                 problem=f"step {step.id!r} does not show what was asked: {problem}",
                 hint="change the steps before it, so that they do exactly what was asked",
@@ -78,7 +78,14 @@ def _uses_expressions(draft: Draft) -> bool:
 def _alike(asked: Meaning, draft: Draft, done: Relation) -> tuple[Meaning, Relation]:
     """Both, written alike: open choices are made, and days are compared by their beginnings."""
     asked = _settled(asked, draft, done)
-    times = {column.name for table in draft.tables(done.table) for column in table.columns if column.kind == "time"}
+    times = {
+        (owner, column.name)
+        for schema in draft.schemas.values()
+        for table in schema.tables
+        for owner in ((None, table.name) if table.name == done.table else (table.name,))
+        for column in table.columns
+        if column.kind == "time"
+    }
     if asked.where is None or done.where is None or asked.where == done.where:
         return asked, done
     return (
@@ -92,13 +99,11 @@ def _settled(asked: Meaning, draft: Draft, done: Relation) -> Meaning:
     tables = draft.tables(done.table)
     keys = {key[0] for table in tables for key in table.keys if len(key) == 1}
     made = {value for value in done.columns.values() if isinstance(value, Aggregate) and value.where is None}
-    values = [_chosen(requirement.value, done, made, keys) for requirement in draft.reading.requirements]
-    if all(value is r.value for value, r in zip(values, draft.reading.requirements, strict=True)):
+    values = [_chosen(requirement.value, done, made, keys) for requirement in draft.rooted.requirements]
+    if all(value is r.value for value, r in zip(values, draft.rooted.requirements, strict=True)):
         return asked
-    chosen = [
-        r.model_copy(update={"value": value}) for value, r in zip(values, draft.reading.requirements, strict=True)
-    ]
-    return meaning_of(draft.reading.model_copy(update={"requirements": tuple(chosen)}))
+    chosen = [r.model_copy(update={"value": value}) for value, r in zip(values, draft.rooted.requirements, strict=True)]
+    return meaning_of(draft.rooted.model_copy(update={"requirements": tuple(chosen)}))
 
 
 def _chosen(value: Value, done: Relation, made: Collection[Aggregate], keys: Collection[str]) -> Value:

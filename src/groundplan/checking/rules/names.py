@@ -105,7 +105,7 @@ def column_taken(draft: Draft) -> Iterator[Issue]:
     for index, step, tool in draft.tool_steps():
         shape = draft.input_shape(step, tool)
         keeps = {use.name for use in column_uses(step, tool) if use.keep}
-        taken = set((shape.columns if shape else None) or {}) if tool.output.columns == "input" else keeps
+        taken = set((shape.columns if shape else None) or {}) if tool.output.columns in ("input", "joined") else keeps
         taken |= set(tool.output.adds)
         for node in walk(step, tool):
             if "x-new" not in node.schema or not isinstance(node.value, str):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from groundplan.state.plans import PlanStore
 
 catalog_app = typer.Typer(
-    help="Tables with what their columns mean, and the tools that plans may use.", no_args_is_help=True
+    help="Tables, what their columns mean and how they are related; and the tools that plans may use.",
+    no_args_is_help=True,
 )
 examples_app = typer.Typer(help="Stored plans that models see as examples.", no_args_is_help=True)
 sources_app = typer.Typer(help="The configured servers and their tools.", no_args_is_help=True)

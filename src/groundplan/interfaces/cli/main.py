@@ -275,10 +275,11 @@ def resume(
 
 @app.command()
 def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
-    """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data."""
+    """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data; a model file for several tables."""
     import json
 
     from groundplan.settings import FILE, trust_folder
+    from groundplan.sources.tables.schema.model_file import model_path, written_model
 
     file = Path(FILE)
     if file.exists():
@@ -287,6 +288,12 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
         raise UsageError(f"leave the password out, because {file} would contain it; use PGPASSWORD or ~/.pgpass")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
+        model, related = model_path(source), [s for s in project.schemas.values() if len(s.tables) > 1]
+        written = model is not None and not model.exists() and len(related) == 1
+        if written:
+            assert model is not None
+            model.write_text(written_model(related[0]), encoding="utf-8")
+            say(f"{model}: how the tables are related; correct it, and add synonyms and metrics")
     file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
     trust_folder(Path())  # its author has just named the data
     say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')

@@ -24,6 +24,7 @@ from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import Column, SourceSchema
+from groundplan.contracts.schema import Table as SchemaTable
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from groundplan.state.plans import Entry
 
 ROWS_IN_THE_TERMINAL = 20
+TABLES_IN_FULL = 8
 SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
 
@@ -411,23 +413,37 @@ def tools(catalog: Catalog, json: bool) -> None:
 
 
 def tables(schemas: Mapping[str, SourceSchema], json: bool) -> None:
-    """Print each table with its columns: what they mean, what else they are called, what loading changed."""
+    """Print each table with its columns and what they mean, or one line for each of many; then how they are related."""
     if json:
         print_json([schema.model_dump(mode="json", exclude_defaults=True) for schema in schemas.values()])
         return
-    for known in (table for schema in schemas.values() for table in schema.tables):
-        rows = f"{known.row_count:,} rows" if known.row_count is not None else known.description
-        dated = f", dated by {escape(known.main_date)}" if known.main_date else ""
-        out.print(f"[bold]{escape(known.name)}[/]: {escape(rows)}{dated}")
-        table = Table(header_style="bold", box=None)
-        for heading in ("column", "meaning", "values", "also called", ""):
-            table.add_column(heading)
-        for column in known.columns:
-            called = ", ".join((*column.synonyms, *column.verbs))
-            note = column.note or column.description
-            table.add_row(*map(escape, (column.name, column.meaning or "", _span(column), called, note)))
-        out.print(table)
+    found = [table for schema in schemas.values() for table in schema.tables]
+    for known in found:
+        _heading(known)
+        if len(found) <= TABLES_IN_FULL:
+            _columns(known)
+    for link in (link for schema in schemas.values() for link in schema.relationships):
+        orphans = f", {link.orphans:,} values without a row there" if link.orphans else ""
+        out.print(f"{escape(link.text)} ({link.known}{orphans})")
     out.print('\nIs one wrong, or called otherwise? Add \\[columns."NAME"] with called and meaning to groundplan.toml.')
+
+
+def _heading(table: SchemaTable) -> None:
+    rows = f"{table.row_count:,} rows" if table.row_count is not None else table.description or "not read yet"
+    key = f", key {' + '.join(table.keys[0])}" if table.keys else ""
+    dated = f", dated by {table.main_date}" if table.main_date else ""
+    out.print(f"[bold]{escape(table.name)}[/]: {escape(rows + key + dated)}")
+
+
+def _columns(known: SchemaTable) -> None:
+    table = Table(header_style="bold", box=None)
+    for heading in ("column", "meaning", "values", "also called", ""):
+        table.add_column(heading)
+    for column in known.columns:
+        called = ", ".join((*column.synonyms, *column.verbs))
+        note = column.note or column.description
+        table.add_row(*map(escape, (column.name, column.meaning or "", _span(column), called, note)))
+    out.print(table)
 
 
 def _span(column: Column) -> str:

@@ -27,12 +27,15 @@ from groundplan.sources.tables.engine.interface import first_line
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine
-from groundplan.sources.tables.schema.describe import describe, with_notes
+from groundplan.sources.tables.schema.describe import describe, outline, with_notes
 from groundplan.sources.tables.schema.distinct import find_values
+from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
+from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
 from groundplan.sources.tables.tools.shape import join_tables
 
 THREADS = 8
+MANY = 40  # tables: with more, only those that a question may be about are described in full
 SCHEMA_SECONDS = 30.0  # to describe one table or query
 T = TypeVar("T")
 
@@ -50,7 +53,10 @@ class Tables:
         self._workers = Workers(name, THREADS)
         self._handles: dict[str, Handle] = {}
         self._schema: SourceSchema | None = None
+        self._index: TableIndex | None = None  # of a source with many tables, which is described in outline
+        self._parts: dict[tuple[str, ...], SourceSchema] = {}
         self._notes = load_notes(engine.backend)
+        self._model: Model | None = None
         self._describing = threading.Lock()
         self._guests = GuestTables(self._executor, engine) if isinstance(engine, Scratch) else None
 
@@ -64,6 +70,8 @@ class Tables:
             engine.close()
             shown = without_password(where) if isinstance(where, str) else where
             raise SourceError(f"{shown}: its tables cannot be listed: {first_line(error)}") from error
+        model = find_model_file(where)
+        source._model = load_model(model) if model else None
         if not source.names:
             source._executor.engine.close()
             raise SourceError(f"{without_password(str(where))}: contains no tables")
@@ -80,6 +88,10 @@ class Tables:
 
     async def describe(self) -> SourceSchema:
         return await self._in_thread(CancelScope(), self._described)
+
+    async def about(self, text: str) -> SourceSchema:
+        """The tables that the text may be about, described in full; with few tables, all of them."""
+        return await self._in_thread(CancelScope(), lambda scope: self._about(text, scope))
 
     async def call(self, call: Call) -> Result:
         return await self._in_thread(CancelScope(call.seconds), lambda scope: self._call(call, scope))
@@ -106,13 +118,33 @@ class Tables:
 
     def _described(self, scope: CancelScope) -> SourceSchema:
         with scope.holding(self._describing):
+            if self._schema is None and len(self.names) > MANY:
+                self._schema = outline(self.name, self.names, self._executor, scope)
+                if self._schema is not None and self._model is not None:
+                    self._schema = self._model.applied(self._schema)
+                if self._schema is not None:
+                    self._index = TableIndex(self._schema.tables, self._schema.relationships)
             if self._schema is None:
-                described = describe(self.name, self.names, self._table, self._executor, scope)
-                self._schema = with_notes(described, self._notes)
+                self._schema = self._full(self.names, scope)
             return self._schema
 
+    def _full(self, names: Sequence[str], scope: CancelScope) -> SourceSchema:
+        found = with_notes(describe(self.name, names, self._table, self._executor, scope), self._notes)
+        only = frozenset(names) if len(names) < len(self.names) else None
+        return self._model.applied(found, only) if self._model else found
+
+    def _about(self, text: str, scope: CancelScope) -> SourceSchema:
+        whole = self._described(scope)
+        if self._index is None:
+            return whole
+        names = tuple(sorted(self._index.find(text)))
+        with scope.holding(self._describing):
+            if names not in self._parts:
+                self._parts[names] = self._full(names, scope)
+            return self._parts[names]
+
     def _values(self, question: str, scope: CancelScope) -> dict[str, dict[str, tuple[str, ...]]]:
-        return find_values(question, self._described(scope), self._table, self._executor, scope)
+        return find_values(question, self._about(question, scope), self._table, self._executor, scope)
 
     def _table(self, name: str, scope: CancelScope) -> Handle:
         if name not in self.names:

@@ -806,7 +806,7 @@ class Assembly:
     def _known_only(self, column: str, items: tuple[Item, ...]) -> None:
         """Among the best stores there is none without a name."""
         known = self.meanings.table.find(column)
-        if known is not None and known.nulls and known.kind == "text":
+        if known is not None and known.nulls and (known.kind == "text" or self.meanings.of[column] == "identifier"):
             self.conditions.append((Cond(Not(part=Missing(of=Column(name=column)))), items))
 
     def _named_too(self, target: Target, items: tuple[Item, ...]) -> None:

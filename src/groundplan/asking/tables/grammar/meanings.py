@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
 from groundplan.contracts.columns import Meaning
-from groundplan.contracts.schema import Column, Table
+from groundplan.contracts.schema import Column, NamedMetric, Table
 from groundplan.text.names import is_short_for, split_name
 from groundplan.text.stems import lower, stem
 
@@ -50,6 +50,14 @@ class Entity:
         return self.column is None
 
 
+@dataclass(frozen=True)
+class Joined:
+    """Of a column of another table: further names, and the stems of the nouns for that table's rows."""
+
+    names: frozenset[Key]
+    nouns: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, eq=False)
 class Meanings:
     """The table as the grammar sees it."""
@@ -58,6 +66,8 @@ class Meanings:
     values: Mapping[str, tuple[str, ...]]
     lexicon: Lexicon
     foreign: frozenset[str] = frozenset()  # columns that point at another table, which has the names
+    joined: Mapping[str, Joined] = field(default_factory=dict)  # columns of other tables
+    metrics: Mapping[Key, NamedMetric] = field(default_factory=dict)  # by what they are called
     dated_by: str | None = None  # the main date, where several could be
 
     @cached_property
@@ -109,6 +119,8 @@ class Meanings:
         )
         if few and {*stems} & {*map(stem, STEPS)}:
             return "category"
+        if "unit" in stems[:-1]:  # the cost of one
+            return "rate"
         for word in reversed(stems):
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
@@ -203,6 +215,9 @@ class Meanings:
                 runs = {own[i:j] for i in range(len(own)) for j in range(i + 1, len(own) + 1)}
                 if runs & keys:
                     found.setdefault(event, column)
+        people = {stem(word) for word in split_name(self.table.name)} & self.lexicon.persons
+        if people and "open" in found:  # customers are created when they sign up
+            found.setdefault("start", found["open"])
         return found
 
     @cached_property
@@ -235,6 +250,7 @@ class Meanings:
         """What a row is, and the things that have ids."""
         found: list[Entity] = []
         row_nouns = {stem(word) for word in split_name(self.table.name)}
+        row_nouns |= {stem(name) for name in self.table.synonyms if " " not in name}
         for column in self.table.columns:
             if self.of[column.name] != "identifier":
                 continue
@@ -297,5 +313,12 @@ def with_meanings(table: Table, values: Mapping[str, tuple[str, ...]]) -> Table:
     return table.model_copy(update={"columns": columns, "main_date": known.main_date.name if known.main_date else None})
 
 
-def meanings_of(table: Table, values: Mapping[str, tuple[str, ...]], foreign: frozenset[str] = frozenset()) -> Meanings:
-    return Meanings(table, values, load(), foreign)
+def meanings_of(
+    table: Table,
+    values: Mapping[str, tuple[str, ...]],
+    foreign: frozenset[str] = frozenset(),
+    joined: Mapping[str, Joined] | None = None,
+    metrics: Iterable[NamedMetric] = (),
+) -> Meanings:
+    named = {stems_of(name): one for one in metrics for name in (*one.synonyms, one.name.replace("_", " "))}
+    return Meanings(table, values, load(), foreign, joined or {}, named)

@@ -35,7 +35,10 @@ class Names:
         self._by_key: dict[Key, list[Called]] = defaultdict(list)
         self.words: set[str] = set()  # to correct spelling
         for column in meanings.table.columns:
-            for key, score in self._names(column).items():
+            joined = meanings.joined.get(column.name)
+            said = dict.fromkeys(map(stems_of, column.synonyms), FULL)
+            named = self._names(column) | said | dict.fromkeys(joined.names if joined else (), FULL)
+            for key, score in named.items():
                 self._by_key[key].append((score, column))
             self.words.update(word for word in split_name(column.name) if len(word) > 4)
         self.short = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -15,10 +15,12 @@ from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
+from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import Reading
-from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
@@ -26,6 +28,7 @@ from groundplan.text.similar import Nearness
 from groundplan.text.words import normalise, words_of
 
 LONGEST = 2_000  # characters of a question
+JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -49,33 +52,35 @@ def derive(
     *,
     today: date,
     timezone: str = "UTC",
-    foreign: frozenset[str] = frozenset(),
     nearness: Nearness | None = None,
+    pointers: frozenset[str] = frozenset(),
+    wide: Wide | None = None,
+    metrics: Sequence[NamedMetric] = (),
 ) -> Derived:
     """By one table. `nearness` is asked about words that nothing else explains."""
-    known: Any = {"today": today, "timezone": timezone, "foreign": foreign}
+    known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
     senses, builders = senses_of(question, table, values, **known)
-    best = _derived(senses, builders, nearness)
+    best = _derived(senses, builders, nearness, wide)
     rivals = senses.meanings.main_dates[1:]
     if best.reading is None or not rivals:
         return best
     own = meaning_of(best.reading)
     by_other = [
-        _derived(*senses_of(question, table, values, **known, dated_by=column.name), nearness).reading
+        _derived(*senses_of(question, table, values, **known, dated_by=column.name), nearness, wide).reading
         for column in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
     return replace(best, others=(*best.others, *others))
 
 
-def _derived(senses: Senses, builders: Builders, nearness: Nearness | None) -> Derived:
+def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None) -> Derived:
     found = _covers(senses, builders)
     unread = found[0].unread if found and nearness else ()
     meant = [*columns_meant(senses, unread, nearness)] if nearness else []
     if meant:
         senses.items += meant
         found = _covers(senses, builders)
-    return _best(found, senses, builders)
+    return _best(found, senses, builders, wide)
 
 
 def _covers(senses: Senses, builders: Builders) -> list[Cover]:
@@ -91,20 +96,23 @@ def senses_of(
     *,
     today: date,
     timezone: str,
-    foreign: frozenset[str] = frozenset(),
+    pointers: frozenset[str] = frozenset(),
+    wide: Wide | None = None,
+    metrics: Sequence[NamedMetric] = (),
     dated_by: str | None = None,
 ) -> tuple[Senses, Builders]:
     """What the words may mean in the table, and what composes them."""
     text = normalise(question)
     words = words_of(text)
-    meanings = replace(meanings_of(table, values, foreign), dated_by=dated_by)
+    known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
+    meanings = replace(known, dated_by=dated_by)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     senses = Senses(text, words, meanings, Names(meanings), periods)
     senses.find()
     return senses, Builders(meanings, senses.amount("revenue"))
 
 
-def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
+def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
     why: list[str] = []
     unsaid: Unsaid | None = None
@@ -113,7 +121,7 @@ def _best(found: list[Cover], senses: Senses, builders: Builders) -> Derived:
         for assemble in _assemblies(cover):
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
-                reading = assembly.read()
+                reading = over_tables(assembly.read(), wide) if wide else assembly.read()
             except Unfit as unfit:
                 why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
             except Unsaid as missing:
@@ -162,7 +170,7 @@ def derive_best(
     timezone: str = "UTC",
     nearness: Nearness | None = None,
 ) -> Derived:
-    """By the table whose derivation explains the question best."""
+    """By the table whose derivation explains the question best; with what its rows point at where none does alone."""
     found = [
         derive(
             question,
@@ -171,12 +179,37 @@ def derive_best(
             today=today,
             timezone=timezone,
             nearness=nearness,
-            foreign=frozenset(link.column for link in schema.relationships if link.table == table.name),
+            pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
+            metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
         )
         for table in schema.tables
         if table.columns
     ]
-    return max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
+    best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
+    if best.reading is not None or not schema.relationships:
+        return best
+    for pointed_at in (False, True):  # whether rows are chosen by what points at them
+        wide = [made for table in schema.tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
+        joined = [
+            derive(
+                question,
+                one.table,
+                one.values,
+                today=today,
+                timezone=timezone,
+                wide=one,
+                metrics=[metric for metric in schema.metrics if metric.table == one.table.name],
+            )
+            for one in wide
+        ]
+        found = [one for one in joined if one.reading is not None]
+        if found:
+            return max(found, key=_joined_score)
+    return best
+
+
+def _joined_score(derived: Derived) -> float:
+    return derived.score - JOIN * len(derived.reading.tables if derived.reading else ())
 
 
 def decided(derived: Derived, question: str) -> Reading | Clarification | None:

@@ -638,6 +638,20 @@ class Builders:
             return None
         return Cond(Not(part=Missing(of=field.expression)))
 
+    def present_thing(self, thing: Thing) -> Cond | None:
+        """Orders that have a customer."""
+        column = thing.entity.column
+        return Cond(Not(part=Missing(of=Column(name=column.name)))) if column is not None and column.nulls else None
+
+    def missing_thing(self, thing: Thing) -> Cond | None:
+        column = thing.entity.column
+        return Cond(Missing(of=Column(name=column.name))) if column is not None and column.nulls else None
+
+    def value_of_thing(self, value: Cond, thing: Thing) -> Cond | None:
+        """German customers: the thing whose value it is, in a table of its own."""
+        joined = self.meanings.joined.get(value.column or "")
+        return value if joined is not None and joined.nouns & thing.entity.nouns else None
+
     def yes(self, field: Field) -> Cond | None:
         if field.meaning != "flag" or field.column is None:
             return None
@@ -991,6 +1005,10 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "condition field", "value_of_field 0 1", 0.2),
     ("condition", "field condition", "value_of_field 1 0", 0.2),
     ("condition", "field flag_value", "field_flag_value 0 1", 0.3),
+    ("condition", "condition thing", "value_of_thing 0 1", 0.2),
+    ("condition", "present field", "present_field 1", 0.3),
+    ("condition", "present thing", "present_thing 1", 0.3),
+    ("condition", "missing thing", "missing_thing 1", 0.3),
     ("condition", "negation condition", "not_condition 1", 0.3),
     ("condition", "condition left_out", "out 0", 0.2),
     ("condition", "negation condition left_out", "not_condition 1", 0.3),

@@ -48,6 +48,7 @@ from groundplan.text.words import Word, words_of
 
 LONGEST = 6
 GUESSED = 0.55
+METRIC = 1.3  # a person defined it: before columns of that name
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
@@ -105,6 +106,7 @@ class Senses:
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 self._columns(first, last)
                 self._phrases(first, last)
+                self._metrics(first, last)
             self._things(first)
             self._keys(first)
             self._verbs(first)
@@ -156,10 +158,10 @@ class Senses:
             {place for item in self.items if item.category in of for place in range(item.first, item.last)}
             for of in (("filler",), COUNTING)
         )
-        row_verbs = self.meanings.row_verbs
+        row_verbs, rows = self.meanings.row_verbs, self.meanings.entities[0].nouns
         return [
             place in filler
-            or word.stem in row_verbs
+            or (word.stem in row_verbs and not (word.stem in rows and word.lower.endswith("s")))
             or (
                 place not in counted
                 and (
@@ -256,6 +258,12 @@ class Senses:
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1
             self._add(kind, first, last, replace(as_field(column, self.meanings), whole=whole), score)
+
+    def _metrics(self, first: int, last: int) -> None:
+        """Measures that a model file defines."""
+        metric = self.meanings.metrics.get(tuple(word.stem for word in self.words[first:last]))
+        if metric is not None:
+            self._add("measure", first, last, Measure(metric.expression, metric.name), METRIC)
 
     def _named(self, words: tuple[Word, ...]) -> list[tuple[float, Column]]:
         """Ordinary words are names only where a column is called exactly so."""
@@ -430,7 +438,8 @@ class Senses:
 
     def _formula(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         key = tuple(word.stem for word in self.words[first:last])
-        if any(score >= SAID - 0.1 for score, _ in self.names.of_key(key)):
+        joined = self.meanings.joined
+        if any(score >= SAID - 0.1 for score, column in self.names.of_key(key) if column.name not in joined):
             return
         if any({*key} & entity.nouns for entity in self.meanings.entities if not entity.is_rows):
             return
@@ -467,12 +476,30 @@ class Senses:
         made: Expression = factors[0]  # type: ignore[assignment]
         for part in factors[1:]:
             made = Arithmetic(operator="*", left=made, right=part)
+        if form == "quantity*price":
+            made = self._less_percent(made)
         if less:
             right = self._amount_column(less)
+            if isinstance(right, ColumnOf) and "unit" in self.meanings.names[right.name][:-1]:  # the cost of one
+                number = self._amount_column("quantity")
+                right = Arithmetic(operator="*", left=number, right=right) if number is not None else None
             if right is None:
                 return None
             made = Arithmetic(operator="-", left=made, right=right)
         return made
+
+    def _less_percent(self, made: Expression) -> Expression:
+        """What was paid, where a column tells by how many percent each row is reduced."""
+        stems = {stem("discount"), stem("percent")}
+        found = [c.name for c in self.meanings.table.columns if stems <= {*self._long_name(c)}]
+        if len(found) != 1 or found[0] in self.meanings.joined:
+            return made
+        part = Arithmetic(operator="/", left=ColumnOf(name=found[0]), right=Constant(value=100))
+        return Arithmetic(operator="*", left=made, right=Arithmetic(operator="-", left=Constant(value=1), right=part))
+
+    def _long_name(self, column: Column) -> Iterator[str]:
+        for word in split_name(column.name):
+            yield from map(stem, (word, *self.meanings.lexicon.abbreviations.get(word, ())))
 
     def _amount_column(self, word: str) -> Expression | None:
         found = [
@@ -486,10 +513,13 @@ class Senses:
                 for s, c in found
                 if "amount" in self.meanings.names[c.name] or self.meanings.of[c.name] == "amount"
             ]
-        if word == "value":
+        if word in ("value", "bill"):  # a fee is charged, and no revenue
             found = [(s, c) for s, c in found if "convers" in self.meanings.names[c.name] or s >= PART]
-        best = max((score for score, _ in found), default=0)
-        columns = [column for score, column in found if score == best]
+        if word == "quantity":  # a unit cost is none
+            found = [(s, c) for s, c in found if "unit" not in self.meanings.names[c.name][:-1]]
+        own = [(s, c) for s, c in found if c.name not in self.meanings.joined]
+        best = max((score for score, _ in own or found), default=0)
+        columns = [column for score, column in own or found if score == best]
         return ColumnOf(name=columns[0].name) if len(columns) == 1 else None
 
     def _values(self) -> None:

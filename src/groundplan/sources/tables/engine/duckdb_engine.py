@@ -21,9 +21,20 @@ from groundplan.errors import SourceError, ToolError, TransientError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.duckdb_limits import limits
-from groundplan.sources.tables.engine.interface import Query, first_line
+from groundplan.sources.tables.engine.interface import Constraints, Query, constraints_from, first_line
 
 CURSORS = 8  # queries that run concurrently
+COLUMNS = """
+    SELECT table_name, column_name, data_type FROM duckdb_columns()
+    WHERE database_name = current_database() AND schema_name = current_schema()
+    ORDER BY table_name, column_index
+"""
+CONSTRAINTS = """
+    SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
+    WHERE database_name = current_database() AND schema_name = current_schema()
+    AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+    ORDER BY table_name, constraint_index
+"""
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -85,6 +96,15 @@ class DuckDB:
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
         with self._lent(scope) as lent:
             return lent.sql(sql).schema()
+
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        with self._lent(scope) as lent:
+            found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
+            return found
+
+    def constraints(self, scope: CancelScope) -> Constraints:
+        with self._lent(scope) as lent:
+            return constraints_from(lent.con.execute(CONSTRAINTS).fetchall())
 
     def close(self) -> None:
         if self._private:

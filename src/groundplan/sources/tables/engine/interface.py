@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import ibis.expr.schema as sch
@@ -10,6 +11,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 
+from groundplan.contracts.schema import Relationship
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 
 
@@ -19,6 +21,27 @@ class Query:
 
     table: ir.Table
     sql: str
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the database enforces: keys by table, and foreign keys."""
+
+    keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    foreign: tuple[Relationship, ...] = ()
+
+
+def constraints_from(rows: Iterable[tuple[str, Sequence[str], str | None, Sequence[str] | None]]) -> Constraints:
+    """From rows of table, columns, referenced table and referenced columns; a key references nothing."""
+    keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+    foreign: list[Relationship] = []
+    for table, columns, to_table, to_columns in rows:
+        if to_table is None:
+            keys[table] = (*keys.get(table, ()), tuple(columns))
+        else:
+            link = {"table": table, "columns": columns, "to_table": to_table, "to_columns": to_columns}
+            foreign.append(Relationship.model_validate({**link, "known": "proven"}))
+    return Constraints(keys, tuple(foreign))
 
 
 class Engine(Protocol):
@@ -32,6 +55,12 @@ class Engine(Protocol):
 
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
         """The columns of a query's result, without running it."""
+        ...
+
+    def constraints(self, scope: CancelScope) -> Constraints: ...
+
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        """Table, column and type of all columns, in order, by one query; empty where an engine cannot tell."""
         ...
 
     def close(self) -> None: ...

@@ -11,7 +11,7 @@ from ibis.backends.sql import SQLBackend
 
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
-from groundplan.sources.tables.engine.interface import Query
+from groundplan.sources.tables.engine.interface import Constraints, Query
 
 
 class Other:
@@ -49,6 +49,12 @@ class Other:
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:
         with scope.holding(self._one_at_a_time):
             return self.backend.sql(sql).schema()
+
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        return []
+
+    def constraints(self, scope: CancelScope) -> Constraints:
+        return Constraints()
 
     def close(self) -> None:
         if self._private:

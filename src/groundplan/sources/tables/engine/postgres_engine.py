@@ -25,12 +25,33 @@ from groundplan.sources.tables.engine.arrow import from_rows
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.credentials import cannot_open
-from groundplan.sources.tables.engine.interface import Query, first_line
+from groundplan.sources.tables.engine.interface import Constraints, Query, constraints_from, first_line
 
 LONGEST_STATEMENT = 610  # seconds: a little more than the longest step of a plan
 CONNECTIONS = 4
 CONNECT_SECONDS = 10
 CANCEL_SECONDS = 2.0  # for one cancel request; it is repeated
+COLUMNS = """
+    SELECT relname, attname, format_type(atttypid, NULL) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND relkind IN ('r', 'v', 'm', 'p', 'f') AND attnum > 0 AND NOT attisdropped
+    ORDER BY relname, attnum
+"""
+CONSTRAINTS = """
+    SELECT own.relname,
+        (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS key(number, place)
+            JOIN pg_attribute ON attrelid = conrelid AND attnum = number),
+        other.relname,
+        (SELECT array_agg(attname::text ORDER BY place) FROM unnest(confkey) WITH ORDINALITY AS key(number, place)
+            JOIN pg_attribute ON attrelid = confrelid AND attnum = number)
+    FROM pg_constraint
+    JOIN pg_class own ON own.oid = conrelid
+    LEFT JOIN pg_class other ON other.oid = confrelid
+    WHERE connamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND contype IN ('p', 'f') AND convalidated
+        AND (confrelid = 0 OR other.relnamespace = connamespace)
+    ORDER BY own.relname, conname
+"""
 SESSION_OPTIONS = (
     "-c default_transaction_read_only=on -c standard_conforming_strings=on -c TimeZone=UTC "
     f"-c statement_timeout={LONGEST_STATEMENT}s"
@@ -99,6 +120,15 @@ class Postgres:
             types = lent.con.execute(words, ([column.type_code for column in shape],)).fetchone()[0]
         mapper = self.backend.compiler.type_mapper
         return ibis.schema({column.name: mapper.from_string(type_) for column, type_ in zip(shape, types, strict=True)})
+
+    def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
+        with self._lent(scope) as lent:
+            found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
+            return found
+
+    def constraints(self, scope: CancelScope) -> Constraints:
+        with self._lent(scope) as lent:
+            return constraints_from(lent.con.execute(CONSTRAINTS).fetchall())
 
     def close(self) -> None:
         for lent in self._pool.idle:

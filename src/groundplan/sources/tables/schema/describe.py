@@ -13,7 +13,7 @@ from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import SourceError, WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
-from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.sources.tables.engine.handle import Ask, Handle, kind_of
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.naming import CONTROL
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
@@ -44,14 +44,40 @@ def describe(
         return table(name, scope.within(SECONDS))
 
     mapper = executor.engine.backend.compiler.type_mapper
-    tables = tuple(_table_or_why_not(name, get, mapper, ask) for name in names)
+    enforced = executor.engine.constraints(scope.within(SECONDS))
+    tables = tuple(_table_or_why_not(name, get, mapper, ask, enforced.keys.get(name, ())) for name in names)
     handles = {known.name: get(known.name) for known in tables if known.columns}
     return SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
         tables=tables,
-        relationships=find_relationships(tables, handles, ask),
+        relationships=find_relationships(tables, handles, ask, enforced.foreign),
     )
+
+
+def outline(source: str, names: Sequence[str], executor: Executor, scope: CancelScope) -> SourceSchema | None:
+    """Names, types and what the database enforces, by two queries; None where the engine cannot tell."""
+    engine, mapper = executor.engine, executor.engine.backend.compiler.type_mapper
+    columns: dict[str, list[Column]] = {}
+    for table, name, type_ in engine.columns(scope.within(SECONDS)):
+        columns.setdefault(table, []).append(_outlined(name, type_, mapper))
+    if not columns.keys() >= {*names}:
+        return None
+    enforced = engine.constraints(scope.within(SECONDS))
+    tables = tuple(Table(name=n, columns=tuple(columns[n]), keys=enforced.keys.get(n, ())) for n in names)
+    known = tuple(link for link in enforced.foreign if {link.table, link.to_table} <= {*names})
+    return SourceSchema(source=source, engine=engine.backend.name, tables=tables, relationships=known)
+
+
+def _outlined(name: str, type_: str, mapper: Any) -> Column:
+    try:
+        kind = kind_of(mapper.from_string(type_))
+    except Exception:  # noqa: BLE001 - a type that a library lacks concerns one column
+        kind = "other"
+    last = (split_name(name) or ("",))[-1]
+    numbers: Role = "id" if last in IDENTIFYING else "measure"
+    role: Role = "temporal" if kind == "time" else numbers if kind == "number" else "dimension"
+    return Column(name=name, type=type_, kind=kind, role=role)
 
 
 def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> SourceSchema:
@@ -67,10 +93,12 @@ def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> 
     return schema.model_copy(update={"tables": tuple(map(annotated, schema.tables))})
 
 
-def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask) -> Table:
+def _table_or_why_not(
+    name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]
+) -> Table:
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:
-        return _table(name, table(name), mapper, ask)
+        return _table(name, table(name), mapper, ask, enforced)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
@@ -78,7 +106,7 @@ def _table_or_why_not(name: str, table: Callable[[str], Handle], mapper: Any, as
         return Table(name=name, columns=(), description=f"cannot be read: {why}"[:2_000])
 
 
-def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
+def _table(name: str, handle: Handle, mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]) -> Table:
     odd = next((column.name for column in handle.columns if CONTROL.search(column.name)), None)
     if odd is not None:
         raise SourceError(f"the name of the column {odd!r} has a control character; rename it")
@@ -89,7 +117,7 @@ def _table(name: str, handle: Handle, mapper: Any, ask: Ask) -> Table:
     keys = find_keys(handle, columns, rows, ask)
     repeats = find_repeats(handle, columns, rows, ask, IDENTIFYING)
     columns = tuple(column.model_copy(update={"same_for_each": repeats.get(column.name)}) for column in columns)
-    return Table(name=name, columns=columns, row_count=rows, keys=keys)
+    return Table(name=name, columns=columns, row_count=rows, keys=tuple(dict.fromkeys((*enforced, *keys))))
 
 
 def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from itertools import combinations
 
 from groundplan.contracts.schema import Column, Relationship, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
-from groundplan.text.names import split_name
+from groundplan.text.names import singular, split_name
 
 MOST_ROWS_FOR_PAIRS = 1_000_000
 MOST_PAIRS_TRIED = 6
+MOST_ORPHANS = 0.02  # of the values of a proposed relationship
 
 
 def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) -> tuple[tuple[str, ...], ...]:
@@ -25,18 +26,46 @@ def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) ->
     return tuple(_pairs(handle, [column for column in likely if column.role != "measure"], rows, ask))
 
 
-def find_relationships(tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask) -> tuple[Relationship, ...]:
-    """Candidates by name, kept only if every value has its row in the other table."""
-    likely = (
-        Relationship(table=table.name, column=column.name, to_table=other.name, to_column=key[0])
-        for table in tables
-        for column in table.columns
-        for other in tables
-        if other.name != table.name
-        for key in other.keys
-        if len(key) == 1 and _points(column.name, other.name, key[0])
-    )
-    return tuple(link for link in likely if _holds(link, handles, ask))
+def find_relationships(
+    tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask, proven: Sequence[Relationship] = ()
+) -> tuple[Relationship, ...]:
+    """The foreign keys of the database; for other columns, candidates by name that the values confirm."""
+    places = {(table.name, c.name): place for table in tables for place, c in enumerate(table.columns)}
+    known = {table.name for table in tables if table.columns}
+    given = [link for link in proven if {link.table, link.to_table} <= known]
+    given.sort(key=lambda link: (link.table, places.get((link.table, link.columns[0]), 0)))
+    taken = {(link.table, link.columns) for link in given}
+    found = (_confirmed(link, handles, ask) for link in _likely(tables) if (link.table, link.columns) not in taken)
+    return (*given, *(link for link in found if link is not None))
+
+
+def _likely(tables: Sequence[Table]) -> Iterator[Relationship]:
+    """By names. Of several targets of one column, those that are called like it: customers for customer_id."""
+    for table in tables:
+        pointers: dict[tuple[str, ...], list[Relationship]] = {}
+        for other in (other for other in tables if other.name != table.name):
+            for key in other.keys:
+                for columns in _pointers(table, other.name, key):
+                    link = Relationship(table=table.name, columns=columns, to_table=other.name, to_columns=key)
+                    pointers.setdefault(columns, []).append(link)
+        for links in pointers.values():
+            namesakes = [link for link in links if _is_namesake(link)]
+            yield from namesakes or links
+
+
+def _pointers(table: Table, other: str, key: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The columns of `table` that may hold the key of the other; a key of several columns is called the same."""
+    if len(key) == 1:
+        yield from ((column.name,) for column in table.columns if _points(column.name, other, key[0]))
+    elif {*key} <= {column.name for column in table.columns} and key not in table.keys:
+        yield key
+
+
+def _is_namesake(link: Relationship) -> bool:
+    """`customer_id` is the key of customers, also where other tables have that column as theirs."""
+    words = split_name(link.columns[-1])[:-1]
+    target = split_name(link.to_table)
+    return bool(words) and words[-len(target) :] in (target, (*target[:-1], singular(target[-1])))
 
 
 def _whole(handle: Handle, column: Column) -> bool:
@@ -69,22 +98,23 @@ def _points(column: str, table: str, key: str) -> bool:
     given, wanted = split_name(column), split_name(key)
     if len(wanted) == 1:
         wanted = (*split_name(table), *wanted)
-        singular = (*wanted[:-2], _singular(wanted[-2]), wanted[-1])
-        return given[-len(wanted) :] in (wanted, singular)
+        alone = (*wanted[:-2], singular(wanted[-2]), wanted[-1])
+        return given[-len(wanted) :] in (wanted, alone)
     return given[-len(wanted) :] == wanted
 
 
-def _singular(word: str) -> str:
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
-        if word.endswith(ending) and not word.endswith("ss"):
-            return word.removesuffix(ending) + instead
-    return word
-
-
-def _holds(link: Relationship, handles: Mapping[str, Handle], ask: Ask) -> bool:
+def _confirmed(link: Relationship, handles: Mapping[str, Handle], ask: Ask) -> Relationship | None:
+    """With the number of its orphans; None where the values are others."""
     child, parent = handles[link.table], handles[link.to_table]
-    if child.kind(link.column) != parent.kind(link.to_column):
-        return False
-    values = child.table.select(value=child.table[link.column]).filter(lambda t: t["value"].notnull()).distinct()
-    known = parent.table.select(known=parent.table[link.to_column])
-    return not ask(values.anti_join(known, values["value"] == known["known"]).limit(1))
+    pairs = [*zip(link.columns, link.to_columns, strict=True)]
+    if any(child.kind(column) != parent.kind(key) for column, key in pairs):
+        return None
+    names = [f"value_{place}" for place in range(len(pairs))]
+    values = child.table.select(**{n: child.table[c] for n, (c, _) in zip(names, pairs, strict=True)})
+    values = values.filter([values[name].notnull() for name in names]).distinct()
+    known = parent.table.select(**{f"known_{n}": parent.table[k] for n, (_, k) in zip(names, pairs, strict=True)})
+    lone = values.anti_join(known, [values[name] == known[f"known_{name}"] for name in names])
+    orphans = ask(lone.aggregate(number=lone.count()))[0]["number"]
+    if orphans and orphans > MOST_ORPHANS * ask(values.aggregate(number=values.count()))[0]["number"]:
+        return None
+    return link.model_copy(update={"orphans": orphans})

@@ -40,6 +40,7 @@ from groundplan.contracts.expression import (
     Named,
     Not,
     OneOf,
+    Related,
     Rows,
     Running,
     Share,
@@ -99,6 +100,8 @@ class Compiler:
 
     def value(self, node: Expression) -> Any:
         match node:
+            case Column(name=name, table=str() as table):
+                raise ToolError(f"the column {name!r} of {table!r} has to be joined first")
             case Column(name=name):
                 return self.handle.column(name)
             case Constant(value=value):
@@ -131,6 +134,8 @@ class Compiler:
                 return left.corr(right, where=self.condition(node.where) if node.where else None, how="pop")
             case Share() | Change() | Running() | Moving():
                 return self._series(node)
+            case Related(table=table):
+                raise ToolError(f"a measure of {table!r} has to be joined first")
             case Named(name=name):
                 raise ToolError(f"no metric {name!r} is defined here")
 

@@ -82,6 +82,8 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
     pairs = [(on["left"], on["right"]) for on in params["on"]]
     for first, second in pairs:
         _refuse_unlike(left, first, right, second)
+    if "columns" in params:
+        return _with_columns(left, right, pairs, params)
     same = {second for first, second in pairs if first == second}
     renamed = _renamed(left, right, same)
     other = right.table.select(**{new: right.table[old] for old, new in renamed.items()})
@@ -90,6 +92,27 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
     kept = [new for old, new in renamed.items() if old not in same]
     known = [column.model_copy(update={"name": renamed[column.name]}) for column in right.columns]
     return handle_on(joined.select([*left.table.columns, *kept]), [*known, *left.columns], left.order)
+
+
+def _with_columns(left: Handle, right: Handle, pairs: Sequence[tuple[str, str]], params: Params) -> Handle:
+    """The left table with the columns that were chosen, each under its name."""
+    taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
+    if len(taken) < len(params["columns"]) or {*taken} & {*left.table.columns}:
+        raise ToolError("each column taken from the right table needs a name that is not in use")
+    keys = {f"key_{place}": right.column(second) for place, (_, second) in enumerate(pairs)}
+    values = {f"value_{place}": value for place, value in enumerate(taken.values())}
+    other = right.table.select(**keys, **values).view()
+    on = [left.column(first) == other[f"key_{place}"] for place, (first, _) in enumerate(pairs)]
+    joined = left.table.join(other, on, how=params["how"])
+    made = {
+        one["as"]: ibis.coalesce(joined[f"value_{place}"], one["otherwise"])
+        if "otherwise" in one
+        else joined[f"value_{place}"]
+        for place, one in enumerate(params["columns"])
+    }
+    known = [right.find(one["column"]).model_copy(update={"name": one["as"]}) for one in params["columns"]]
+    kept = {name: joined[name] for name in left.table.columns}
+    return handle_on(joined.select(**kept, **made), [*left.columns, *known], left.order)
 
 
 def _condition(short: Mapping[str, Any]) -> Condition:

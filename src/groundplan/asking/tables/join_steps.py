@@ -1,0 +1,185 @@
+"""Joins that come before all other steps: what a question says of other tables becomes columns of its own table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from groundplan.asking.tables.plan_query import called, metric_params
+from groundplan.asking.tables.step_list import first_free
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.expression import Column, Expression, Related, Rows, is_count
+from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
+from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.plan import Step
+from groundplan.contracts.reading import ColumnsAsked, GroupBy, Reading, Value
+from groundplan.contracts.schema import Column as Described
+from groundplan.contracts.schema import SourceSchema, Table
+
+C = TypeVar("C", bound=Contract)
+Foreign = Column | Related
+LONGEST_NAME = 60
+
+
+def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> tuple[Reading, Table, tuple[Step, ...]]:
+    """The reading over one wide table, that table, and the steps that make it. Without a clear path: as they are."""
+    try:
+        reading = rooted_reading(reading, schema.relationships)
+        wanted = {r.id: [*foreign(r.value, table.name)] for r in reading.requirements}
+        joins = _Joins(table, schema, tuple(id_ for id_, nodes in wanted.items() if nodes), [], _preferred(reading))
+        joins.widen(node for nodes in wanted.values() for node in nodes)
+    except NoPath:
+        return reading, table, ()
+    if not joins.steps:
+        return reading, table, ()
+    requirements = tuple(
+        r.model_copy(update={"value": _plain(in_place(r.value, joins.names))}) for r in reading.requirements
+    )
+    return reading.model_copy(update={"requirements": requirements}), joins.wide, tuple(joins.steps)
+
+
+def _preferred(reading: Reading) -> dict[Expression, str]:
+    """What the reading itself calls columns of other tables."""
+    found: dict[Expression, str] = {}
+    for requirement in reading.requirements:
+        match requirement.value:
+            case GroupBy(column=name, expression=Column() | Related() as node):
+                found[node] = name
+            case ColumnsAsked(computed=computed):
+                found |= {one.expression: one.name for one in computed}
+    return found
+
+
+def _plain(value: Value) -> Value:
+    """A group or a column that is now a column of the table needs no expression."""
+    match value:
+        case GroupBy(column=name, expression=Column(name=same)) if name == same:
+            return value.model_copy(update={"expression": None})
+        case ColumnsAsked(computed=computed):
+            left = tuple(one for one in computed if one.expression != Column(name=one.name))
+            return value.model_copy(update={"computed": left})
+        case _:
+            return value
+
+
+def in_place(node: C, names: Mapping[Expression, str]) -> C:
+    """With columns of the wide table in place of what was joined."""
+    if isinstance(node, Column | Related) and node in names:
+        return Column(name=names[node])  # type: ignore[return-value]
+    return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
+
+
+@dataclass
+class _Joins:
+    """The joins of one table, after those of others in the same plan."""
+
+    table: Table
+    schema: SourceSchema
+    cites: tuple[str, ...]
+    steps: list[Step]
+    preferred: Mapping[Expression, str]
+    names: dict[Expression, str] = field(default_factory=dict)  # the columns that were joined
+    data: str | None = None
+
+    def __post_init__(self) -> None:
+        self.wide = self.table
+
+    def widen(self, wanted: Iterable[Foreign]) -> None:
+        """Each row with what it points at, then with measures of what points at it."""
+        nodes = [*dict.fromkeys(wanted)]
+        self.look_up([node for node in nodes if isinstance(node, Column)])
+        related: dict[tuple[str, str | None], list[Related]] = {}
+        for node in nodes:
+            if isinstance(node, Related):
+                related.setdefault((node.table, node.via), []).append(node)
+        for measures in related.values():
+            self.relate(measures)
+
+    def look_up(self, wanted: Sequence[Column]) -> None:
+        needed: dict[Path, dict[str, None]] = {}
+        for column in wanted:
+            path = self.path(self.table.name, column.table or "", column.via)
+            needed.setdefault(path, {})[column.name] = None
+            for place in range(len(path) - 1, 0, -1):
+                needed.setdefault(path[:place], {}).update(dict.fromkeys(path[place].columns))
+        for path in sorted(needed, key=lambda path: (len(path), name_of(path))):
+            self._look_up(path, [*needed[path]])
+
+    def _look_up(self, path: Path, columns: Sequence[str]) -> None:
+        link = path[-1]
+        other = self._found(link.to_table)
+        own = [self.name(link.table, path[:-1], column) for column in link.columns]
+        taken = []
+        for column in columns:
+            node = Column(table=link.to_table, via=name_of(path), name=column)
+            self.names[node] = name = self._free(self.preferred.get(node), column, link.to_table)
+            described = other.find(column)
+            if described is not None:
+                self._widen(described.model_copy(update={"name": name}))
+            taken.append({"column": column, "as": name})
+        on = [{"left": left, "right": right} for left, right in zip(own, link.to_columns, strict=True)]
+        params = {"right": link.to_table, "on": on, "columns": taken, "how": "left"}
+        self._add(f"with_{link.to_table}", "join_tables", params, "left")
+
+    def relate(self, measures: Sequence[Related]) -> None:
+        path = self.path(measures[0].table, self.table.name, measures[0].via)
+        link = path[-1]
+        other = _Joins(self._found(measures[0].table), self.schema, self.cites, self.steps, {})
+        keys = [Column(table=link.table, via=name_of(path[:-1]), name=name) for name in link.columns if path[:-1]]
+        other.widen((*keys, *(node for one in measures for node in foreign(one.of, other.table.name))))
+        groups = [other.name(link.table, path[:-1], column) for column in link.columns]
+        made, taken = [], []
+        for one in measures:
+            self.names[one] = name = self._free(self.preferred.get(one), *_called(one), also=groups)
+            self._widen(Described(name=name, type="", kind="number", role="measure"))
+            made.append(metric_params(in_place(one.of, other.names), name))
+            taken.append({"column": name, "as": name, **({"otherwise": 0} if is_count(one.of) else {})})
+        other._add(f"of_{other.table.name}", "aggregate", {"group_by": groups, "metrics": made}, "table")
+        on = [{"left": left, "right": right} for left, right in zip(link.to_columns, groups, strict=True)]
+        params = {"on": on, "columns": taken, "how": "left"}
+        self._add(f"with_{other.table.name}", "join_tables", params, "left", (other.data or "",))
+
+    def name(self, table: str, path: Path, column: str) -> str:
+        """What the wide table calls a column at the end of a path."""
+        return self.names[Column(table=table, via=name_of(path), name=column)] if path else column
+
+    def path(self, table: str, to_table: str, via: str | None) -> Path:
+        return find_path(self.schema.relationships, table, to_table, via)
+
+    def _found(self, name: str) -> Table:
+        table = self.schema.find(name)
+        if table is None:
+            raise NoPath(self.table.name, name)
+        return table
+
+    def _free(self, preferred: str | None, name: str, table: str, also: Sequence[str] = ()) -> str:
+        """What the reading calls it; its own name, with the table's where that is taken."""
+        taken = {*(column.name for column in self.wide.columns), *self.preferred.values(), *also}
+        if preferred is not None:
+            return preferred
+        return first_free(name if name not in taken else f"{table} {name}"[:LONGEST_NAME], taken, " ")
+
+    def _widen(self, added: Described) -> None:
+        self.wide = self.wide.model_copy(update={"columns": (*self.wide.columns, added)})
+
+    def _add(self, id_: str, tool: str, params: Mapping[str, Any], port: str, more: tuple[str, ...] = ()) -> None:
+        named = "".join(c if c.isascii() and c.isalnum() else "_" for c in id_.lower())[:40]
+        source = {} if self.data else {port: self.table.name}
+        step = Step(
+            id=first_free(named, {step.id for step in self.steps}, "_"),
+            tool=tool,
+            params={**source, **params},
+            needs=(*((self.data,) if self.data else ()), *more),
+            satisfies=self.cites,
+        )
+        same = (one for one in self.steps if (one.tool, one.params, one.needs) == (step.tool, step.params, step.needs))
+        done = next(same, None)
+        if done is None:
+            self.steps.append(step)
+        self.data = (done or step).id
+
+
+def _called(node: Related) -> tuple[str, str]:
+    name = f"number of {node.table}" if isinstance(node.of, Rows) and node.of.where is None else called(node.of)
+    return name[:LONGEST_NAME], node.table

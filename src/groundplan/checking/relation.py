@@ -1,0 +1,42 @@
+"""A table between the steps of a plan, in the language of readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from groundplan.contracts.expression import Column, Condition, Expression
+from groundplan.contracts.meaning import Sorting, Things
+from groundplan.contracts.normal_form import normal_expression, substituted
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table between steps. `columns` defines the columns that are more than the source's own."""
+
+    table: str
+    columns: Mapping[str, Expression] = field(default_factory=dict)
+    things: Things | None = None
+    where: Condition | None = None
+    groups: frozenset[Expression] | None = None  # None: its rows are the source's
+    having: Condition | None = None
+    shown: tuple[str, ...] | None = None  # None: all of them
+    distinct: bool = False
+    order: Sorting | None = None
+    limit: int | None = None
+    cut_by: Sorting | None = None  # the order in which `limit` took the first rows
+    within: frozenset[Expression] = frozenset()
+    along: Expression | None = None
+
+    def column(self, name: str) -> Expression:
+        return self.columns.get(name) or Column(name=name)
+
+    def with_columns(self, columns: Mapping[str, Expression]) -> Relation:
+        return replace(self, columns={**self.columns, **columns})
+
+    def value(self, node: Expression) -> Expression:
+        return normal_expression(substituted(node, self.columns))
+
+
+class Unknown(Exception):
+    """The step does something that the language of readings has no words for."""

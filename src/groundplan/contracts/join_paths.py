@@ -1,0 +1,111 @@
+"""Join paths: how the rows of one table reach the one row of another, by relationships."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.expression import Column, Related
+from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.reading import Reading
+from groundplan.contracts.schema import Relationship
+
+Path = tuple[Relationship, ...]
+C = TypeVar("C", bound=Contract)
+LONGEST = 6
+SEPARATOR = " > "
+
+
+@dataclass
+class NoPath(Exception):
+    """No path leads from one table to the other, or several do and `via` names none of them."""
+
+    table: str
+    to_table: str
+    paths: tuple[Path, ...] = ()
+
+
+def name_of(path: Path) -> str:
+    return SEPARATOR.join(link.name for link in path)
+
+
+def paths_between(links: Sequence[Relationship], table: str, to_table: str) -> tuple[Path, ...]:
+    """Every path from many rows to one that enters no table twice; those that are known for sure, if there are any."""
+    found = tuple(_paths(links, table, to_table, ()))
+    sure = tuple(path for path in found if all(link.known != "proposed" for link in path))
+    return sure or found
+
+
+def _paths(links: Sequence[Relationship], table: str, to_table: str, before: Path) -> Iterator[Path]:
+    entered = {table, *(link.table for link in before)}
+    for link in links if len(before) < LONGEST else ():
+        if link.table != table or (link.to_table in entered and link.to_table != to_table):
+            continue
+        if link.to_table == to_table:
+            yield (*before, link)
+        else:
+            yield from _paths(links, link.to_table, to_table, (*before, link))
+
+
+def find_path(links: Sequence[Relationship], table: str, to_table: str, via: str | None) -> Path:
+    """The path that `via` names, or the only one; raises NoPath."""
+    if via is not None:
+        named = [path for path in _paths(links, table, to_table, ()) if name_of(path) == via]
+        if len(named) == 1:
+            return named[0]
+    found = paths_between(links, table, to_table)
+    if len(found) != 1 or via is not None:
+        raise NoPath(table, to_table, found)
+    return found[0]
+
+
+def rooted(node: C, table: str, links: Sequence[Relationship]) -> C:
+    """The same as seen from the rows of `table`: columns of other tables name the path to them; raises NoPath."""
+
+    def inner(part: C) -> C:
+        return rooted(part, table, links)
+
+    match node:
+        case Column(table=other, via=via) if other is not None:
+            if other == table and via is None:
+                return Column(name=node.name)  # type: ignore[return-value]
+            path = find_path(links, table, other, via)
+            return node.model_copy(update={"via": name_of(path)})
+        case Related(table=other, via=via, of=of):
+            path = find_path(links, other, table, via)
+            return node.model_copy(update={"via": name_of(path), "of": rooted(of, other, links)})
+    return mapped(node, inner)  # type: ignore[type-var, arg-type]
+
+
+def rooted_reading(reading: Reading, links: Sequence[Relationship]) -> Reading:
+    """With the join path of everything that it says of other tables; raises NoPath."""
+    if not reading.tables or not is_joined(reading):
+        return reading
+    requirements = tuple(
+        r.model_copy(update={"value": rooted(r.value, reading.tables[0], links)}) for r in reading.requirements
+    )
+    return reading.model_copy(update={"requirements": requirements})
+
+
+def is_joined(reading: Reading) -> bool:
+    """Whether it says something of the rows of other tables."""
+    return any(
+        True for r in reading.requirements for _ in foreign(r.value, reading.tables[0] if reading.tables else "")
+    )
+
+
+def foreign(node: Contract, table: str) -> Iterator[Column | Related]:
+    """The columns of other tables, and the measures of rows of other tables, that it is made of."""
+    match node:
+        case Column(table=other, via=via) if other is not None and (other != table or via is not None):
+            yield node
+        case Related():
+            yield node
+        case _:
+            for name in type(node).model_fields:
+                value = getattr(node, name)
+                for item in value if isinstance(value, tuple) else (value,):
+                    if isinstance(item, Contract):
+                        yield from foreign(item, table)

@@ -1,0 +1,201 @@
+"""Generated schemas of several tables with their rows, and readings over them.
+
+Tables `table0`, `table1`, … point only at later ones, so that every shape occurs: stars, snowflakes, chains, two
+relationships between the same tables, tables between two others (many to many). Keys have one or two columns;
+pointers are missing or point at no row now and then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from random import Random
+from typing import Any
+
+from groundplan.contracts import expression as e
+from groundplan.contracts.join_paths import name_of, paths_between
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    EachMeasure,
+    Evidence,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Reading,
+    Requirement,
+)
+from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
+
+TYPES = {"g": "TEXT", "x": "BIGINT", "d": "DATE"}
+KINDS: dict[str, Any] = {"g": "text", "x": "number", "d": "time"}
+DAYS = [date(2024, 1, 31), date(2024, 2, 1), date(2025, 2, 1)]
+TEXTS = ["a", "b", "c", None]
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    schema: SourceSchema
+    types: dict[str, dict[str, str]]  # of the columns of each table
+    rows: dict[str, list[tuple[Any, ...]]]
+
+
+def warehouse(random: Random) -> Warehouse:
+    size = random.randint(2, 5)
+    wide = [random.random() < 0.25 for _ in range(size)]  # keys of two columns
+    links = [link for place in range(size) for link in _links(random, place, size, wide)]
+    types = {f"table{place}": _types(place, wide[place], links) for place in range(size)}
+    counts = [random.choice((0, 3, 5, 12)) if place else random.choice((0, 8, 25)) for place in range(size)]
+    keys = {f"table{place}": _keys(counts[place], wide[place]) for place in range(size)}
+    rows = {table: [_row(random, table, key, types[table], links, keys) for key in keys[table]] for table in types}
+    tables = tuple(_table(name, columns, wide[place]) for place, (name, columns) in enumerate(types.items()))
+    schema = SourceSchema(source="tables", engine="duckdb", tables=tables, relationships=tuple(links))
+    return Warehouse(schema, types, rows)
+
+
+def _links(random: Random, place: int, size: int, wide: list[bool]) -> list[Relationship]:
+    later = [random.randint(place + 1, size - 1) for _ in range(random.randint(1, 3))] if place < size - 1 else []
+    return [
+        Relationship(
+            table=f"table{place}",
+            columns=(f"p{number}a", f"p{number}b") if wide[to] else (f"p{number}",),
+            to_table=f"table{to}",
+            to_columns=("k", "l") if wide[to] else ("k",),
+            known="declared",
+        )
+        for number, to in enumerate(later)
+    ]
+
+
+def _types(place: int, wide: bool, links: list[Relationship]) -> dict[str, str]:
+    keys = {"k": "BIGINT", **({"l": "TEXT"} if wide else {})}
+    pointers: dict[str, str] = {}
+    for link in links:
+        if link.table == f"table{place}":
+            pointers |= dict(zip(link.columns, ("BIGINT", "TEXT"), strict=False))
+    return {**keys, **pointers, **TYPES}
+
+
+def _keys(count: int, wide: bool) -> list[tuple[Any, ...]]:
+    return [(number // 2, "uv"[number % 2]) if wide else (number,) for number in range(count)]
+
+
+def _row(
+    random: Random,
+    table: str,
+    key: tuple[Any, ...],
+    types: dict[str, str],
+    links: list[Relationship],
+    keys: dict[str, list[tuple[Any, ...]]],
+) -> tuple[Any, ...]:
+    row: dict[str, Any] = dict(zip(("k", "l"), key, strict=False))
+    for link in (link for link in links if link.table == table):
+        known = keys[link.to_table]
+        missing = random.random() < 0.1
+        orphan = random.random() < 0.1 or not known
+        to = (999, "u") if orphan else random.choice(known)
+        row |= dict.fromkeys(link.columns) if missing else dict(zip(link.columns, to, strict=False))
+    row |= {
+        "g": random.choice(TEXTS),
+        "x": random.choice((None, *range(-3, 9))),
+        "d": random.choice((None, *DAYS)),
+    }
+    return tuple(row[name] for name in types)
+
+
+def _table(name: str, types: dict[str, str], wide: bool) -> Table:
+    kinds = {"BIGINT": "number", "TEXT": "text", "DATE": "time"}
+    columns = tuple(
+        Column.model_validate({"name": column, "type": type_, "kind": kinds[type_], "role": "dimension"})
+        for column, type_ in types.items()
+    )
+    return Table(name=name, columns=columns, keys=(("k", "l") if wide else ("k",),))
+
+
+@dataclass
+class Asking:
+    """Readings over one warehouse; now and then one does not say which of several paths it means."""
+
+    random: Random
+    schema: SourceSchema
+
+    def reading(self) -> Reading:
+        table = self.random.choice(self.schema.tables).name
+        found: list[tuple[str, Any]] = []
+        if self.random.random() < 0.2:
+            names = ["k", "g"]
+            values = dict.fromkeys(self.value(table) for _ in range(self.random.randint(1, 2)))
+            shown = [EachMeasure(name=f"c{n}", expression=value) for n, value in enumerate(values)]
+            asked = ColumnsAsked(columns=(*names, *(one.name for one in shown)), computed=tuple(shown))
+            found.append(("columns:shown", asked))
+        else:
+            groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
+            found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]
+            measures = dict.fromkeys(self.measure(table, 2) for _ in range(self.random.randint(1, 2)))
+            found += [(f"metric:{n}", Metric(name=f"measure {n}", expression=m)) for n, m in enumerate(measures)]
+        found += [(f"filter:{n}", Filter(condition=self.condition(table, 2))) for n in range(self.random.randint(0, 2))]
+        found.append(("output:table", OutputAsked(label="table")))
+        made = tuple(Requirement(id=id_, value=value, evidence=Evidence(text="asked")) for id_, value in found)
+        tables = (table, *(other.name for other in self.schema.tables if other.name != table))
+        return Reading(question="asked", tables=tables, requirements=made)
+
+    def column(self, table: str, name: str) -> e.Column:
+        """Of the table itself, or of one that it points at."""
+        reached = [
+            (other.name, paths)
+            for other in self.schema.tables
+            if (paths := paths_between(self.schema.relationships, table, other.name))
+        ]
+        if not reached or self.random.random() < 0.4:
+            return e.Column(name=name)
+        other, paths = self.random.choice(reached)
+        unsaid = len(paths) == 1 or self.random.random() < 0.03
+        return e.Column(table=other, name=name, via=None if unsaid else name_of(self.random.choice(paths)))
+
+    def value(self, table: str) -> e.Expression:
+        return self.number(table) if self.random.random() < 0.5 else self.column(table, self.random.choice("gd"))
+
+    def number(self, table: str, deep: int = 1) -> e.Expression:
+        pointing = [
+            (other.name, paths)
+            for other in self.schema.tables
+            if (paths := paths_between(self.schema.relationships, other.name, table))
+        ]
+        if not pointing or not deep or self.random.random() < 0.6:
+            return self.column(table, "x")
+        other, paths = self.random.choice(pointing)
+        via = None if len(paths) == 1 else name_of(self.random.choice(paths))
+        return e.Related(table=other, via=via, of=self.measure(other, deep - 1))
+
+    def group(self, table: str) -> e.Expression:
+        if self.random.random() < 0.3:
+            return e.DateCut(of=self.column(table, "d"), grain=self.random.choice(("month", "year")))
+        return self.column(table, "g")
+
+    def measure(self, table: str, deep: int) -> e.Expression:
+        where = self.condition(table, deep - 1) if self.random.random() < 0.2 else None
+        if self.random.random() < 0.3:
+            return e.Rows(where=where)
+        function = self.random.choice(("sum", "mean", "min", "max", "count", "count_distinct"))
+        return e.Aggregate(function=function, of=self.number(table, min(deep, 1)), where=where)
+
+    def condition(self, table: str, deep: int) -> e.Condition:
+        match self.random.randint(0, 5):
+            case 0:
+                return e.Missing(of=self.column(table, "g"))
+            case 1:
+                return e.OneOf(of=self.column(table, "g"), values=("a", "b"))
+            case 2:
+                return e.Compare(
+                    left=self.column(table, "d"), operator=">=", right=e.Constant(value=DAYS[1].isoformat())
+                )
+            case 3 if deep > 0:
+                parts = (self.condition(table, deep - 1), self.condition(table, deep - 1))
+                return self.random.choice((e.All, e.AnyOf))(parts=parts)
+            case 4 if deep > 0:
+                return e.Not(part=self.condition(table, deep - 1))
+            case _:
+                operator = self.random.choice(("=", ">", "<="))
+                return e.Compare(
+                    left=self.number(table, max(deep, 0) and 1), operator=operator, right=e.Constant(value=1)
+                )

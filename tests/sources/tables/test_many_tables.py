@@ -1,0 +1,89 @@
+"""Hundreds of tables: opened in outline, and only those that a question may be about are described in full."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from groundplan.contracts.answer import Answer
+from groundplan.contracts.schema import Column, Relationship, Table
+from groundplan.project import Project
+from groundplan.sources.tables.schema.search import TableIndex
+from groundplan.sources.tables.source import MANY, Tables
+
+pytestmark = pytest.mark.requirement("R74")
+TABLES = """
+    CREATE TABLE growers (grower_id INT PRIMARY KEY, village TEXT);
+    CREATE TABLE harvests (harvest_id INT PRIMARY KEY, grower_id INT REFERENCES growers (grower_id), tonnage DOUBLE);
+    INSERT INTO growers VALUES (1, 'Alm'), (2, 'Birk');
+    INSERT INTO harvests VALUES (1, 1, 2.5), (2, 1, 3), (3, 2, 4);
+"""
+OTHERS = "".join(f"CREATE TABLE noise_{place} (noise_{place}_id INT, level_{place} TEXT);" for place in range(MANY))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "many.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(TABLES + OTHERS)
+    return path
+
+
+def test_a_source_with_many_tables_is_opened_in_outline(file: Path) -> None:
+    source = Tables.open(file)
+    schema = asyncio.run(source.describe())
+    assert len(schema.tables) == MANY + 2
+    assert [link.text for link in schema.relationships] == ["harvests → growers by grower_id"]
+    assert {table.row_count for table in schema.tables} == {None}
+    tonnage = schema.find("harvests").find("tonnage")  # type: ignore[union-attr]
+    assert tonnage is not None
+    assert (tonnage.kind, tonnage.role) == ("number", "measure")
+
+
+def test_only_the_tables_of_a_question_are_described_in_full(file: Path) -> None:
+    found = asyncio.run(Tables.open(file).about("total tonnage by village"))
+    assert {table.name: table.row_count for table in found.tables} == {"growers": 2, "harvests": 3}
+
+
+def test_a_question_over_two_of_many_tables_is_answered(file: Path) -> None:
+    with Project(str(file)) as project:
+        answer = project.ask("total tonnage by village").outcome
+        assert isinstance(answer, Answer), answer
+        assert {*answer.tables[0].rows} == {("Alm", 5.5), ("Birk", 4.0)}
+
+
+def test_postgres_is_outlined_too(superuser: str) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    name = f"many_{os.getpid()}"
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}; SET search_path = {name}")
+        try:
+            connection.execute((TABLES + OTHERS).replace("DOUBLE", "DOUBLE PRECISION"))
+            source = Tables.open(f"{superuser}/{name}")
+            assert len(asyncio.run(source.describe()).tables) == MANY + 2
+            found = asyncio.run(source.about("total tonnage by village"))
+            assert {table.name for table in found.tables} == {"growers", "harvests"}
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+def test_tables_between_two_that_are_named_come_with_them() -> None:
+    def table(name: str, *columns: str) -> Table:
+        made = (Column(name=column, type="TEXT", kind="text", role="dimension") for column in columns)
+        return Table(name=name, columns=tuple(made))
+
+    tables = [
+        table("a", "pressure"),
+        table("b", "b_id"),
+        table("c", "climate"),
+        *(table(f"x{n}", "y") for n in range(50)),
+    ]
+    links = [
+        Relationship(table="a", columns=("b_id",), to_table="b", to_columns=("b_id",)),
+        Relationship(table="b", columns=("c_id",), to_table="c", to_columns=("c_id",)),
+    ]
+    assert {*TableIndex(tables, links).find("pressure by climate")} == {"a", "b", "c"}

@@ -1,0 +1,157 @@
+"""Questions over several tables, from a folder of files, a DuckDB file and Postgres with foreign keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from groundplan.contracts.answer import Answer, Clarification, Refusal
+from groundplan.project import Project
+
+pytestmark = pytest.mark.requirement("R72")
+POSTGRES = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
+TABLES = """
+    CREATE TABLE members (member_id INT PRIMARY KEY, full_name TEXT, town TEXT, joined_on DATE);
+    CREATE TABLE classes (class_id INT PRIMARY KEY, title TEXT, difficulty TEXT);
+    CREATE TABLE bookings (
+        booking_id INT PRIMARY KEY, member_id INT REFERENCES members (member_id),
+        class_id INT REFERENCES classes (class_id), booked_on DATE, amount DECIMAL(8, 2), status TEXT
+    );
+    CREATE TABLE stations (station_id INT PRIMARY KEY, region TEXT);
+    CREATE TABLE rides (
+        ride_id INT PRIMARY KEY, start_station_id INT REFERENCES stations (station_id),
+        end_station_id INT REFERENCES stations (station_id), fare DECIMAL(8, 2)
+    );
+"""
+ROWS = """
+    INSERT INTO members VALUES (1, 'Ana Ruiz', 'Porto', '2024-01-05'), (2, 'Bo Lind', 'Turku', '2024-02-11'),
+        (3, 'Cy Moss', 'Porto', '2024-05-20'), (4, 'Di Fox', 'Turku', '2025-01-02'),
+        (5, 'Ed Hahn', NULL, '2025-03-04');
+    INSERT INTO classes VALUES (10, 'Rowing', 'hard'), (11, 'Stretching', 'gentle'), (12, 'Boxing', 'hard');
+    INSERT INTO bookings VALUES (100, 1, 10, '2025-01-10', 12.50, 'attended'),
+        (101, 1, 11, '2025-01-12', 8, 'attended'),
+        (102, 2, 10, '2025-02-01', 12.50, 'missed'), (103, 3, 12, '2025-02-03', 15, 'attended'),
+        (104, NULL, 11, '2025-02-09', 8, 'attended'), (105, 1, 12, '2025-03-01', 15, 'missed'),
+        (106, 2, 11, '2025-03-02', 8, 'attended'), (107, 4, 10, '2025-03-08', 12.50, 'attended');
+    INSERT INTO stations VALUES (1, 'North'), (2, 'South'), (3, 'South');
+    INSERT INTO rides VALUES (1, 1, 2, 3.5), (2, 2, 1, 4.5), (3, 2, 3, 2), (4, 3, NULL, 1);
+"""
+ASKED = {
+    "total amount by town": "SELECT town, sum(amount) FROM bookings LEFT JOIN members USING (member_id) GROUP BY town",
+    "number of bookings by difficulty": (
+        "SELECT difficulty, count(*) FROM bookings JOIN classes USING (class_id) GROUP BY 1"
+    ),
+    "top 2 members by total amount": (
+        "SELECT member_id, full_name, sum(amount) FROM bookings JOIN members USING (member_id) GROUP BY 1, 2 "
+        "ORDER BY 3 DESC LIMIT 2"
+    ),
+    "how many members never booked": (
+        "SELECT count(*) FROM members m WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.member_id = m.member_id)"
+    ),
+    "total amount of hard classes by month": (
+        "SELECT CAST(date_trunc('month', booked_on) AS DATE), sum(amount) FROM bookings JOIN classes USING (class_id) "
+        "WHERE difficulty = 'hard' GROUP BY 1"
+    ),
+    "how many bookings from Porto members": (
+        "SELECT count(*) FROM bookings JOIN members USING (member_id) WHERE town = 'Porto'"
+    ),
+    "total fare by start region": (
+        "SELECT region, sum(fare) FROM rides JOIN stations ON station_id = start_station_id GROUP BY 1"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def truth() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(TABLES + ROWS)
+    return connection
+
+
+@pytest.fixture(scope="module", params=["files", "duckdb", "postgres"])
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("tables")
+    if request.param == "postgres":
+        yield from _postgres()
+        return
+    with duckdb.connect(str(folder / "gym.duckdb")) as connection:
+        connection.execute(TABLES + ROWS)
+        if request.param == "files":
+            for name in ("members", "classes", "bookings", "stations", "rides"):
+                connection.execute(f"COPY {name} TO '{folder / name}.csv'")
+    if request.param == "files":
+        (folder / "gym.duckdb").unlink()
+    with Project(str(folder if request.param == "files" else folder / "gym.duckdb")) as opened:
+        yield opened
+
+
+def _postgres() -> Iterator[Project]:
+    if POSTGRES is None:
+        pytest.skip("set GROUNDPLAN_TEST_POSTGRES to a PostgreSQL server")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    name = f"several_{os.getpid()}"
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}; SET search_path = {name}")
+        try:
+            connection.execute(TABLES + ROWS)
+            with Project(f"{POSTGRES}/{name}") as opened:
+                yield opened
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_question_over_several_tables_gives_what_sql_gives(
+    project: Project, truth: duckdb.DuckDBPyConnection, question: str
+) -> None:
+    answer = project.ask(question, today=date(2025, 6, 1)).outcome
+    assert isinstance(answer, Answer), answer
+    wanted = {tuple(map(_plain, row)) for row in truth.execute(ASKED[question]).fetchall()}
+    found = {tuple(map(_plain, row)) for row in answer.tables[0].rows}
+    assert {row[: len(next(iter(wanted)))] for row in found} == wanted
+    assert "oined with" in answer.text
+
+
+def test_of_two_paths_the_question_has_to_say_one(project: Project) -> None:
+    asked = project.ask("total fare by region").outcome
+    assert isinstance(asked, Clarification), asked
+    assert [" ".join(one.split()[:9]) for one in asked.candidates] == [
+        "total fare by region of stations by start station",
+        "total fare by region of stations by end station",
+    ]
+
+
+def test_what_several_rows_share_is_not_summed(project: Project) -> None:
+    """The fare of a ride is one number, however many stations there are; a member's bookings are several."""
+    outcome = project.ask("total fare by town").outcome
+    assert isinstance(outcome, Refusal), outcome
+
+
+def test_what_another_table_has_is_never_called_missing(project: Project) -> None:
+    outcome = project.ask("median region by difficulty").outcome
+    assert isinstance(outcome, Refusal), outcome
+    assert "nothing called" not in outcome.text
+    lacking = project.ask("total turbidity by town").outcome
+    assert isinstance(lacking, Refusal), lacking
+
+
+def test_a_folder_of_files_shows_what_it_proposes(tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("order_no,buyer_id,paid\n1,7,2.5\n2,8,3\n3,8,4\n")
+    (tmp_path / "buyers.csv").write_text("buyer_id,land\n7,Peru\n8,Chad\n")
+    with Project(str(tmp_path)) as project:
+        (link,) = next(iter(project.schemas.values())).relationships
+        assert (link.text, link.known) == ("orders → buyers by buyer_id", "proposed")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    if value is None or isinstance(value, str):
+        return value[:10] if value and value[:4].isdigit() else value
+    return round(float(value), 4)
