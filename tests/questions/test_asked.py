@@ -13,18 +13,21 @@ from groundplan.evaluation.suites.questions import evaluate
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
 FRESH = {  # right of the answerable, wrong of all: floors that only rise
+    "claims_and_brewery": (0.29, 0.05),
     "gym_and_freight": (0.50, 0.04),
     "hotels_and_tickets": (0.38, 0.05),
     "library_and_calls": (0.62, 0.04),
-    "parking_and_restaurants": (0.50, 0.09),
-    "rentals_and_garage": (0.58, 0.03),
+    "parking_and_restaurants": (0.54, 0.03),
+    "rentals_and_garage": (0.58, 0.04),
+    "trees_and_food": (0.30, 0.03),
     "turbines_and_furniture": (0.12, 0.03),
+    "vets_and_solar": (0.28, 0.09),
 }
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the question benchmark is not here; set GROUNDPLAN_QUESTIONS")
 def test_the_benchmark() -> None:
-    assert_reached(FOLDER, 0.60, 0.03)
+    assert_reached(FOLDER, 0.68, 0.03)
 
 
 @pytest.mark.parametrize("name", sorted(FRESH))

@@ -144,7 +144,9 @@ class Builders:
         return None
 
     def names_rows(self, field: Field) -> bool:
-        """Most rows have a name of their own: counting names is counting rows."""
+        """Most rows have a name of their own: counting names is counting rows. So is counting keys."""
+        if field.meaning == "identifier" and field.column is not None and (field.name,) in self.meanings.table.keys:
+            return True
         rows = self.meanings.table.row_count or 0
         many = field.column is not None and (field.column.cardinality or 0) > 0.5 * rows
         return field.meaning == "name" and many and rows >= 20
