@@ -560,6 +560,8 @@ class Assembly:
             value = item.value  # type: ignore[assignment]
             if item in self.used:
                 continue
+            if value.meaning == "flag" and not self.all("split"):
+                self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
                 self.show.append((value.name, self.take(item)))
             elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
@@ -1315,6 +1317,9 @@ class Assembly:
 
     def _check(self) -> None:
         self._values_of_named()
+        counts = self.words[0].lower in ("number", "count", "how", "сколько", "число", "количество")
+        if self.having and counts and self.groups and all(g.time for g, _ in self.groups) and self.each is None:
+            raise Unfit("how many periods, of which a list was read")
         if self.all("split", "distribution") and not self.groups:
             raise Unfit("a breakdown by nothing")
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):

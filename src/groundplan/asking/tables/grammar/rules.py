@@ -636,8 +636,8 @@ class Builders:
         return Cond(Missing(of=field.expression))
 
     def present_field(self, field: Field) -> Cond | None:
-        if field.column is None or not field.column.nulls:
-            return None
+        if field.column is None or field.meaning == "flag" or not field.column.nulls:
+            return None  # who has a flag has its yes
         return Cond(Not(part=Missing(of=field.expression)))
 
     def present_thing(self, thing: Thing) -> Cond | None:
