@@ -24,6 +24,7 @@ GENERIC = frozenset(
     for word in line.split()
 )
 TIME = ("time",)
+COUNTED = frozenset(map(stem, ("contract", "invoice", "order", "bill", "ticket", "job", "booking", "policy", "claim")))
 ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
 
 
@@ -52,7 +53,15 @@ class Names:
         if not named:
             named = self._by_pieces(words)
         exact = [called for called in named if called[0] == FULL]
-        return exact or named
+        written = [called for called in named if called[0] > SAID]  # the word itself is in the name
+        return self._counted(words, exact or written or named)
+
+    def _counted(self, words: tuple[Word, ...], named: list[Called]) -> list[Called]:
+        """Contracts are counted, though the column `contract` has their amounts."""
+        last = words[-1]
+        if last.lower == last.stem or not last.lower.endswith("s") or last.stem not in COUNTED:
+            return named
+        return [called for called in named if called[1].kind != "number"]
 
     def of_key(self, key: Key) -> list[Called]:
         return self._by_key.get(key, [])
