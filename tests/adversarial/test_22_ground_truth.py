@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import date as day
 from typing import Any
@@ -155,9 +156,14 @@ def test_the_same_question_in_two_languages_has_the_same_plan(english: str, russ
         plans = [project.plan(text, today=day(2025, 7, 20)).plan for text in (english, russian)]
     assert plans[0] is not None
     assert plans[1] is not None
-    assert without_titles(plans[0]) == without_titles(plans[1])
+    assert without_labels(plans[0]) == without_labels(plans[1])
 
 
-def without_titles(plan: Plan) -> list[tuple[str | None, dict[str, Any]]]:
-    """Titles are in the language of the question."""
-    return [(step.tool, {k: v for k, v in step.params.items() if k != "title"}) for step in plan.steps]
+def without_labels(plan: Plan) -> list[Any]:
+    """Titles and the names of results are in the language of the question."""
+    steps = [step["params"] | {"tool": step["tool"]} for step in plan.model_dump(mode="json")["steps"]]
+    text = json.dumps([{key: value for key, value in step.items() if key != "title"} for step in steps])
+    labels = [metric["as"] for step in steps for metric in step.get("metrics", ()) if "as" in metric]
+    for place, label in enumerate(labels):
+        text = text.replace(json.dumps(label), json.dumps(f"result {place}"))
+    return list(json.loads(text))

@@ -53,4 +53,6 @@ def test_an_unknown_schema_of_postgres_is_named(superuser: str) -> None:
 
 def test_tables_of_strange_types_are_listed(superuser: str) -> None:
     with groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/pg_catalog") as project:
-        assert any("cannot be read" in table.description for table in project.schemas["tables"].tables)
+        assert len(project.schemas["tables"].tables) > 60  # in outline: described when a question is about them
+        assert project.ask("how many rows in pg_statistic are there?").outcome.kind in ("answer", "refusal")
+        assert project.ask("how many rows in pg_class are there?").outcome.kind == "answer"

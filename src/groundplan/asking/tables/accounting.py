@@ -224,8 +224,7 @@ def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -
     listed = "; ".join(
         f"{table.name} has {', '.join(c.name for c in table.columns[:20])}" for table in schema.tables[:3]
     )
-    return refused(
-        "reading/unread-word",
-        f"the data has nothing called {quoted}{known}",
-        f"{listed}; [columns] in groundplan.toml can give a column other names",
-    )
+    stems = {stem(part) for table in schema.tables for name in (table.name, *names) for part in split_name(name)}
+    is_there = any(stem(word.lower()) in stems for text in said for word in text.split())
+    problem = f"I do not understand {quoted} here" if is_there else f"the data has nothing called {quoted}"
+    return refused("reading/unread-word", f"{problem}{known}", listed)

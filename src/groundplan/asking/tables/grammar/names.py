@@ -84,7 +84,9 @@ class Names:
 
     def _by_pieces(self, words: tuple[Word, ...]) -> list[Called]:
         """`Review score` for rev_score: each word is one of the name's, is short for one or of the same family."""
-        if len(words) > 3 or all(self._is_plain(word) for word in words) or self._names_things((words[0].stem,)):
+        if len(words) > 3 or all(self._is_plain(word) for word in words):
+            return []
+        if len(words) == 1 and self._names_things((words[0].stem,)):
             return []
         found: list[Called] = []
         for column in self._meanings.table.columns:

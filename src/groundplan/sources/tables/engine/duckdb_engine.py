@@ -161,11 +161,15 @@ def _refuse_redefined(connection: duckdb.DuckDBPyConnection, path: Path) -> None
         raise SourceError(f"{path}: redefines the function {found[0]!r}, so totals could be wrong; drop the macro")
 
 
+_LOCKING = threading.Lock()
+
+
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     # connections of one process to one file share their configuration, so it may already be locked
-    if connection.execute("SELECT current_setting('lock_configuration')").fetchone() == (False,):
-        connection.execute("SET GLOBAL TimeZone = 'UTC'")
-        connection.execute("SET lock_configuration = true")
+    with _LOCKING:
+        if connection.execute("SELECT current_setting('lock_configuration')").fetchone() == (False,):
+            connection.execute("SET GLOBAL TimeZone = 'UTC'")
+            connection.execute("SET lock_configuration = true")
 
 
 # these errors quote a cell, and messages may reach a planner, which must not see rows
