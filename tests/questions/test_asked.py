@@ -13,15 +13,15 @@ from groundplan.evaluation.suites.questions import evaluate
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
 FRESH = {  # right of the answerable, wrong of all: floors that only rise
-    "claims_and_brewery": (0.29, 0.05),
+    "claims_and_brewery": (0.34, 0.05),
     "gym_and_freight": (0.50, 0.04),
     "hotels_and_tickets": (0.38, 0.05),
     "library_and_calls": (0.62, 0.04),
     "parking_and_restaurants": (0.54, 0.03),
     "rentals_and_garage": (0.58, 0.04),
-    "trees_and_food": (0.30, 0.03),
+    "trees_and_food": (0.38, 0.03),
     "turbines_and_furniture": (0.12, 0.03),
-    "vets_and_solar": (0.28, 0.09),
+    "vets_and_solar": (0.40, 0.09),
 }
 
 
