@@ -376,8 +376,9 @@ class AsyncProject:
         found = {}
         for name, schema in self.schemas.items():
             source = self.sources[name]
-            about = await source.about(" ".join(texts)) if isinstance(source, SearchedSource) else schema
-            found[name] = corrected(about, self.columns)
+            if isinstance(source, SearchedSource):
+                schema = corrected(await source.about(" ".join(texts)), self.columns)
+            found[name] = schema
         return found
 
     async def _calls(self, strategy: str | None) -> Calls | None:

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from groundplan.asking.tables.read import LONGEST, Read, read
+from groundplan.asking.tables.read import Read, read
+from groundplan.asking.tables.refusals import LONGEST
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.reading import Reading
 from groundplan.text.stems import stem

@@ -18,8 +18,8 @@ from groundplan.asking.tables.conditions import (
     value_filters,
 )
 from groundplan.asking.tables.facets import Facets, find_facets, time_columns
-from groundplan.asking.tables.grammar.read import LONGEST as LONGEST
 from groundplan.asking.tables.near_meaning import find_meant
+from groundplan.asking.tables.refusals import unaskable
 from groundplan.asking.tables.roles import assign
 from groundplan.asking.tables.scan import Scan
 from groundplan.asking.tables.values import Values
@@ -79,12 +79,9 @@ def scan_for(
     """The words of the question held against the table that explains most of them."""
     text = normalise(question)
     words = words_of(text)
-    if not words:
-        return refused(
-            "reading/empty", "the question has no words", "ask for something, such as: total revenue by region"
-        )
-    if len(text) > LONGEST:
-        return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
+    refusal = unaskable(text, words)
+    if refusal:
+        return refusal
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     looked_for = [(found.start, found.end) for found in find_contained(text, words, load_lexicon())]
     words, periods = _outside(words, looked_for), _outside(periods, looked_for)

@@ -15,7 +15,24 @@ ORDINALS = frozenset(
         ["second", "third", "fourth", "fifth", "2nd", "3rd", "4th", "5th", "второй", "третий", "четвертый", "пятый"],
     )
 )
+LONGEST = 2_000  # characters of a question
 KINDS = "bar, line, area, scatter, histogram, box or heat map"
+
+
+def unaskable(text: str, words: Sequence[Word]) -> Refusal | None:
+    """No question at all, or one too long to read."""
+    if not words:
+        return refused(
+            "reading/empty", "the question has no words", "ask for something, such as: total revenue by region"
+        )
+    return too_long(text)
+
+
+def too_long(text: str) -> Refusal | None:
+    """The time of the grammar grows with the square of the length."""
+    if len(text) <= LONGEST:
+        return None
+    return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
 
 
 def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:

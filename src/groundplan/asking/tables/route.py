@@ -9,12 +9,12 @@ from typing import Any
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
-from groundplan.asking.tables.grammar.read import LONGEST, Derived, decided, derive_best
+from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import find_refusal
+from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
-from groundplan.contracts.answer import Clarification, Refusal, refused
+from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
@@ -42,9 +42,9 @@ class Tables:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         """A follow-up edits the question before; a model is asked about words that nothing explains."""
-        if len(question.text) > LONGEST:  # before the grammar, whose time grows with the square of the length
-            length = f"the question has {len(question.text)} characters"
-            return refused("reading/too-long", length, f"ask in at most {LONGEST}")
+        refusal = too_long(question.text)
+        if refusal:
+            return refusal
         before = context.turns[-1].reading if context.turns else None
         text = f"{before.question} {question.text}" if before else question.text
         values: Any = await context.find_values(text)
@@ -89,12 +89,9 @@ def read_plain(
     """A question of its own about files or tables of a database, and remarks on how it was read."""
     text = normalise(question)
     words = words_of(text)
-    if not words:
-        return refused(
-            "reading/empty", "the question has no words", "ask for something, such as: total revenue by region"
-        ), ()
-    if len(text) > LONGEST:
-        return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}"), ()
+    refusal = unaskable(text, words)
+    if refusal:
+        return refusal, ()
     derived = derive_best(text, schema, values, today=today, timezone=timezone, nearness=meaning)
     answer = decided(derived, text)
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
@@ -115,8 +112,10 @@ def _drawn(
     """A chart of columns that are named, or an analysis, by the reader by cues: where the grammar derives nothing."""
     if derived.reading is not None or derived.unsaid is not None:
         return None
-    found = _accounted(read(text, schema, values, **clock), schema)
+    found = read(text, schema, values, **clock)
     if not isinstance(found, Reading):
+        return None
+    if unread_words(found, schema) or unasked_analysis(found) or measures_ids(found, schema):
         return None
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)
@@ -126,26 +125,6 @@ def _drawn(
 def _is_plain(schema: SourceSchema) -> bool:
     """Whether the tables are files or tables of a database; those of servers have words of their own."""
     return schema.engine in DATABASES
-
-
-def _accounted(found: Reading | Clarification | Refusal, schema: SourceSchema) -> Reading | Clarification | Refusal:
-    """What was read, unless words of the question are left over."""
-    if not isinstance(found, Reading):
-        return found
-    left = unread_words(found, schema)
-    if left:
-        return not_understood(left, schema)
-    unasked = unasked_analysis(found)
-    if unasked:
-        return refused(
-            "reading/unasked-analysis",
-            f"the question does not ask for a {unasked}",
-            "say what to compute: the total, the average, how many",
-        )
-    ids = measures_ids(found, schema)
-    if ids:
-        return refused("reading/id-measured", f"{ids!r} identifies rows and is no quantity", "ask how many there are")
-    return found
 
 
 def _stems(schema: SourceSchema, values: Mapping[str, Any]) -> Iterator[str]:

@@ -9,8 +9,7 @@ from groundplan.asking.tables.follow_up.drop import drop, drop_kinds
 from groundplan.asking.tables.follow_up.fragment import Fragment, changes_data, hear
 from groundplan.asking.tables.follow_up.merge import Merge, Unclear
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
-from groundplan.asking.tables.grammar.read import LONGEST
-from groundplan.asking.tables.refusals import find_refusal
+from groundplan.asking.tables.refusals import LONGEST, find_refusal, unaskable
 from groundplan.asking.tables.values import Values
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import columns_of
@@ -42,7 +41,7 @@ def edit(
     """
     text = normalise(question).replace(ARROW, "")
     table = schema.find(previous.tables[0]) if previous.tables else None
-    if table is None or not words_of(text) or len(text) > LONGEST or changes_data(text):
+    if table is None or unaskable(text, words_of(text)) or changes_data(text):
         return None
     fragment = hear(text, table, values.get(table.name, {}), _held(previous), today=today, timezone=timezone)
     if _is_whole(fragment, previous):

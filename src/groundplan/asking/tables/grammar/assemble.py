@@ -216,8 +216,7 @@ class Assembly:
         """A line of the revenue: over time."""
         lines = [i for i in self.all("chart") if i.value.value in ("line", "area")]  # type: ignore[attr-defined]
         if lines and self.measures and not self.groups:
-            main, years = self.meanings.main_date, self._names_of("year")
-            axis = Group(main.name, time=True) if main else Group(years[0]) if len(years) == 1 else None
+            axis = self._axis()
             self.groups += [(axis, tuple(lines))] if axis else []
 
     def _collect(self) -> None:
@@ -1203,12 +1202,17 @@ class Assembly:
                     grouped.add(condition.column)
 
     def _time_axis(self) -> Group:
+        axis = self._axis()
+        if axis is None:
+            raise Unfit("no time axis")
+        return axis
+
+    def _axis(self) -> Group | None:
+        """The main date, or the only column of years."""
         if self.meanings.main_date is not None:
             return Group(self.meanings.main_date.name, time=True)
-        years = [c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
-        if len(years) != 1:
-            raise Unfit("no time axis")
-        return Group(years[0])
+        years = self._names_of("year")
+        return Group(years[0]) if len(years) == 1 else None
 
     def _filter_groups(self, column: str, grain: str, place: int) -> None:
         """The first days of a moving average look back beyond the period that is shown."""

@@ -145,8 +145,6 @@ class Names:
                                 put(said, SAID - LESS * min(rest, 2))
                             put((*before, *said, *after), PART)
                             put((*before[-1:], *said), PART - LESS)
-        for synonym in column.synonyms:
-            put(stems_of(synonym), FULL)
         if column.description:
             put(stems_of(column.description), PART)
         return names

@@ -27,7 +27,6 @@ from groundplan.text.read_back import told_apart
 from groundplan.text.similar import Nearness
 from groundplan.text.words import normalise, words_of
 
-LONGEST = 2_000  # characters of a question
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
