@@ -63,6 +63,15 @@ def test_it_is_said_what_counts_once(tmp_path: Path) -> None:
     assert answer.read_as == "Read as: total weight kg over ord refs by customer town."
 
 
+def test_where_rows_have_a_key_of_their_own_it_is_asked_what_counts(tmp_path: Path) -> None:
+    """The pay of each job code, once; or that of each employee, who has one of the codes."""
+    rows = "".join(f"{n},J-{n % 30:03},{n % 30 * 100 + 1000}.5,{'NS'[n % 2]}\n" for n in range(1, 241))
+    file = written(tmp_path, "employees", f"employee_id,job_code,monthly cost,site\n{rows}")
+    asked = ask(file, "total monthly cost")
+    assert isinstance(asked, Clarification), asked
+    assert asked.candidates == ("total monthly cost over job codes", "total monthly cost")
+
+
 TWO_DATES = "Code,Loss Dt,Report Dt,Amount\n" + "".join(
     f"{n},2025-{n % 12 + 1:02}-{n % 25 + 1:02},2025-{n % 12 + 1:02}-{n % 25 + 3:02},{n}.5\n" for n in range(200)
 )

@@ -1056,7 +1056,7 @@ class Assembly:
 
     def _once_each(self) -> None:
         """The volume of a batch counts once, however many rows repeat it."""
-        if self.each is not None or self.columns:
+        if self.each is not None or self.columns or not self.meanings.once:
             return
         nodes = [node for measure, _ in self.measures for node in walk(measure.expression)]
         repeated = [self._repeated(node) for node in nodes if _weighs_rows(node)]

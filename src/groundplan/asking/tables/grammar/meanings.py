@@ -69,6 +69,7 @@ class Meanings:
     joined: Mapping[str, Joined] = field(default_factory=dict)  # columns of other tables
     metrics: Mapping[Key, NamedMetric] = field(default_factory=dict)  # by what they are called
     dated_by: str | None = None  # the main date, where several could be
+    once: bool = True  # whether what all rows of a thing repeat counts once
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:

@@ -60,13 +60,15 @@ def derive(
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
     senses, builders = senses_of(question, table, values, **known)
     best = _derived(senses, builders, nearness, wide)
-    rivals = senses.meanings.main_dates[1:]
-    if best.reading is None or not rivals:
+    if best.reading is None:
         return best
     own = meaning_of(best.reading)
+    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in senses.meanings.main_dates[1:]]
+    if own.things is not None and any(len(key) == 1 for key in table.keys):  # pay of an employee, or of a job code?
+        rivals.append({"once": False})
     by_other = [
-        _derived(*senses_of(question, table, values, **known, dated_by=column.name), nearness, wide).reading
-        for column in rivals
+        _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide).reading
+        for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
     return replace(best, others=(*best.others, *others))
@@ -98,13 +100,13 @@ def senses_of(
     pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
-    dated_by: str | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> tuple[Senses, Builders]:
-    """What the words may mean in the table, and what composes them."""
+    """What the words may mean in the table, and what composes them. `changes`: to how the table is understood."""
     text = normalise(question)
     words = words_of(text)
     known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
-    meanings = replace(known, dated_by=dated_by)
+    meanings = replace(known, **(changes or {}))
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     senses = Senses(text, words, meanings, Names(meanings), periods)
     senses.find()
