@@ -62,6 +62,13 @@ READ = {
     "unusual fee by day": "unusual values of fee by day (loaned on)",
     "correlation between fee and pages in Hill": "how fee and pages go together of rows where branch is Hill",
     "scatter plot of fee by pages": "how fee and pages go together, as a scatter plot",
+    "plot fee vs pages coloured by branch": "how fee and pages go together by branch",
+    "how does fee relate to pages": "how fee and pages go together",
+    "number of loans by pages": "distribution of pages",
+    "loans and total fee by branch": "number of loans and total fee by branch",
+    "branches by average fee": "average fee by branch",
+    "total count for each branch": "number of rows by branch",
+    "count by branch sorted high to low": "number of rows by branch, highest first",
     "overview of the loans in Hill": "summary of all columns where branch is Hill",
     "heatmap of fee by branch and genre": "total fee by branch and genre, as a heatmap",
     "line chart of fee": "total fee by loaned on in suitable periods, as a line chart",
@@ -99,6 +106,33 @@ def test_what_is_missing_is_asked_for(question: str) -> None:
     found = decided(derive(question, LOANS, VALUES, today=TODAY), question)
     assert isinstance(found, Clarification)
     assert found.text.startswith(ASKED_BACK[question])
+
+
+BOATS = Table(
+    name="boats",
+    row_count=500,
+    columns=(
+        Column(name="made in", type="VARCHAR", kind="text", role="dimension", cardinality=3, nulls=0),
+        Column(
+            name="cabins", type="BIGINT", kind="number", role="measure", cardinality=5, nulls=0, least=1, greatest=5
+        ),
+        Column(name="draught", type="DOUBLE", kind="number", role="measure", cardinality=300, nulls=0),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "read_as"),
+    [
+        ("average draught by number of cabins", "average draught by cabins"),
+        ("average draught vs cabins", "average draught by cabins"),
+        ("how many boats from each country", "number of rows by made in"),
+    ],
+)
+def test_few_numbers_make_groups_and_values_tell_what_a_column_is(question: str, read_as: str) -> None:
+    found = derive(question, BOATS, {"made in": ("France", "Italy", "Germany")}, today=TODAY).reading
+    assert found is not None
+    assert read_back(found) == read_as
 
 
 def test_words_near_a_column_in_meaning_are_read_as_it() -> None:

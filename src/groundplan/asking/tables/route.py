@@ -119,7 +119,7 @@ def _drawn(
         return None
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)
-    return found if charts or analysed or derived.unread else None
+    return found if charts or analysed else None
 
 
 def _is_plain(schema: SourceSchema) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
+from groundplan.asking.tables.accounting import unread_words
 from groundplan.asking.tables.follow_up.drop import drop, drop_kinds
 from groundplan.asking.tables.follow_up.fragment import Fragment, changes_data, hear
 from groundplan.asking.tables.follow_up.merge import Merge, Unclear
@@ -58,9 +59,12 @@ def edit(
     merge = Merge(previous, fragment, len(previous.question + BETWEEN), today, timezone)
     try:
         _change(merge, fragment)
-        return _reading(previous, merge, whole)
+        made = _reading(previous, merge, whole)
     except Unclear as unclear:
         return unclear.clarification
+    own = {word.text for word in fragment.words}
+    left = [word for word in unread_words(made, schema) if word in own]
+    return made if not left else _nothing_called(" ".join(left), table)
 
 
 def _held(previous: Reading) -> frozenset[str]:
@@ -86,15 +90,18 @@ def _unclear(fragment: Fragment, previous: Reading, table: Table) -> Clarificati
     if refusal:
         return Clarification(text=refusal.text, missing=fragment.text[:200])
     if fragment.unread:
-        said = " ".join(fragment.unread)
-        names = ", ".join(column.name for column in table.columns[:20])
-        return Clarification(text=f"The data has nothing called {said!r}; it has {names}.", missing=said)
+        return _nothing_called(" ".join(fragment.unread), table)
     if not fragment.fits or not fragment.says_something:
         text = "What should change? Name a column, a value, a period or a chart, or ask the whole question."
         return Clarification(text=text, missing=fragment.text[:200])
     if any(requirement.kind in ("intent", "goal", "constraint") for requirement in previous.requirements):
         return _ask_whole("it does not compute with a table")
     return None
+
+
+def _nothing_called(said: str, table: Table) -> Clarification:
+    names = ", ".join(column.name for column in table.columns[:20])
+    return Clarification(text=f"The data has nothing called {said!r}; it has {names}.", missing=said)
 
 
 def _change(merge: Merge, fragment: Fragment) -> None:

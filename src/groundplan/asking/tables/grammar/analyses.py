@@ -7,7 +7,7 @@ from typing import Literal
 
 from groundplan.asking.tables.grammar.assemble import Assembly, Part, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Cover
-from groundplan.asking.tables.grammar.phrases import Item, Measure
+from groundplan.asking.tables.grammar.phrases import Group, Item, Measure
 from groundplan.contracts.expression import Aggregate
 from groundplan.contracts.reading import AnalysisAsked, ChartKind, OutputAsked, Reading
 
@@ -29,6 +29,16 @@ def look_of(cover: Cover) -> Look | None:
     return next((look for look in LOOKS if look in named), drawn[0] if drawn else None)
 
 
+def is_pair(cover: Cover) -> bool:
+    """Price against weight: of two numbers, how they go together."""
+    return any(item.category in ("versus", "by_measure") for item in cover.items)
+
+
+def _is_count(item: Item) -> bool:
+    value = item.value
+    return isinstance(value, Measure) and value.counts is not None and value.counts.is_rows
+
+
 def _kind(item: Item) -> str:
     return str(item.value.value) if item.category == "chart" else ""  # type: ignore[attr-defined]
 
@@ -37,16 +47,24 @@ class Analysis(Assembly):
     """An assembly whose measures are the values themselves."""
 
     def read(self) -> Reading:
-        found = look_of(self.cover)
-        assert found is not None
-        self.look: Look = found
+        self.look: Look = look_of(self.cover) or ("distribution" if self._counts_rows() else "correlation")
         self._begin()
+        self.take(*self.all("versus", "compared"))
+        self.take(*(item for item in self.all("field") if self.builders.names_rows(item.value)))  # type: ignore[arg-type]
         for step in (self._collect, self._periods, self._compared_values, self._bare, self._looked, self._write):
             step()
         return self._reading()
 
+    def _counts_rows(self) -> bool:
+        """The number of cars by weight: how the weights spread."""
+        return bool(self.all("count")) or any(_is_count(item) for item in self.cover.items)
+
     def _looked(self) -> None:
         self.take(*self.all(*LOOKS), *self.all("thing"))
+        if self.look == "distribution":
+            self.take(*self.all("count"))
+            self.measures = [pair for pair in self.measures if not all(map(_is_count, pair[1]))]
+        self.groups = [pair for pair in self.groups if not self._is_each_row(pair[0])]
         for item in self.all("by_measure"):  # a scatter plot of sales by profit
             measure = self.builders.measured(item.value)
             self.measures += [(measure, self.take(item))] if measure else []
@@ -72,6 +90,12 @@ class Analysis(Assembly):
         if not fits[self.look]:
             raise Unfit(f"too much for one {self.look}")
 
+    def _is_each_row(self, group: Group) -> bool:
+        """A point for each model, where nearly every row is one."""
+        column = self.meanings.table.find(group.name)
+        many = (column.cardinality or 0) if column is not None else 0
+        return self.look == "correlation" and not group.time and 2 * many > (self.meanings.table.row_count or 0) > 20
+
     def _values(self, measure: Measure) -> Measure:
         made = measure.expression
         plain = measure.base is not None and measure.base.column is not None and isinstance(made, Aggregate)
@@ -81,7 +105,8 @@ class Analysis(Assembly):
 
     def _named(self) -> tuple[Item, ...]:
         """The words that ask for the analysis."""
-        return tuple(self.all(self.look)) or tuple(i for i in self.all("chart") if _kind(i) in OF_CHART)
+        charts = tuple(item for item in self.all("chart") if _kind(item) in OF_CHART)
+        return tuple(self.all(self.look)) or charts or tuple(self.all("versus", "by_measure"))
 
     def _outputs(self) -> None:
         """The analysis, and the chart that was named for it."""

@@ -535,6 +535,7 @@ class Assembly:
 
     def _bare(self) -> None:
         has_measure = bool(self.measures) or (self.rank is not None and self.rank[0].by is not None)
+        has_measure = has_measure or (self.rank is None and bool(self.all("by_measure")))
         ranked_by = self.rank is not None and self.rank[0].by is None
         for item in self.all("field"):
             value: Field = item.value  # type: ignore[assignment]
@@ -566,7 +567,7 @@ class Assembly:
             elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
                 raise Unfit("how many of which?")
             elif value.meaning in ("category", "flag", "year") and (
-                has_measure or self.having or self.all("count", "split", "thing", "distribution")
+                has_measure or self.having or self.all("count", "split", "thing", "distribution", "chart")
             ):
                 self.groups.append((Group(value.name), self.take(item)))
                 self.penalty += 0.2 if self.all("split") else 0.6
@@ -603,7 +604,8 @@ class Assembly:
         """A whole number with few values, beside a measure: rooms beside the rent."""
         column = value.column
         whole = column is not None and "int" in column.type.lower() and (column.cardinality or 99) <= 12
-        return whole and value.meaning == "rate" and any(m.base != value for m, _ in self.measures)
+        spread = bool(self.all("distribution")) or any(m.base != value for m, _ in self.measures)
+        return whole and value.meaning == "rate" and spread
 
     def _rows_before(self, item: Item) -> bool:
         """Rows are asked for, and a list of columns follows."""
@@ -655,6 +657,9 @@ class Assembly:
         for item in self.all("by_measure"):
             if self.rank is None and self.all("compared"):  # compare the west and the east by revenue
                 self._compared_by(item)
+                continue
+            if self.rank is None and self.groups and not self.measures and isinstance(item.value, Measure):
+                self.measures.append((item.value, self.take(item)))  # regions by total sales
                 continue
             if self.rank is None or (self.rank[0].by is not None and not self._same_by(self.rank[0].by, item.value)):
                 raise Unfit("by what no ranking goes")
@@ -1002,7 +1007,10 @@ class Assembly:
             if item in self.used:
                 continue
             thing: Thing = item.value  # type: ignore[assignment]
-            if self.columns or self.measures:
+            if self.measures and self._is_measured_too(item):
+                place = sum(items[0].first < item.first for _, items in self.measures)
+                self.measures.insert(place, (self.builders.count_things(thing), self.take(item)))
+            elif self.columns or self.measures:
                 counted = [m for m, _ in self.measures if m.counts == thing.entity]
                 if not thing.entity.is_rows and not counted and not self._describes(thing):
                     raise Unfit("things beside a measure")
@@ -1021,6 +1029,22 @@ class Assembly:
                 self.penalty += 0.3
             else:
                 raise Unfit("what of the things?")
+
+    def _is_unsaid(self) -> bool:
+        """Paid out or charged, by month: rows, or amounts? It is not counted what nobody asked to count."""
+        chosen = [c for c, _ in self.conditions if c.column and self.meanings.of.get(c.column) != "flag"]
+        named = self.all("thing", "split", "distribution", "chart", "count", "event", "over_time")
+        sums = [c for c in self.meanings.table.columns if self.meanings.of[c.name] in ("amount", "count")]
+        return bool(self.groups and chosen and sums) and not named
+
+    def _is_measured_too(self, thing: Item) -> bool:
+        """Loans and total fines: a number of things and a measure, side by side."""
+        for _, items in self.measures:
+            for left, right in ((thing, items[0]), (items[-1], thing)):
+                between = self.text[self.words[left.last - 1].end : self.words[right.first].start]
+                if left.last <= right.first and between.strip() in ("and", "&", "и"):
+                    return True
+        return False
 
     def _describes(self, thing: Thing) -> bool:
         """`average score of students`: the rows of things; their scores, not the things, are averaged."""
@@ -1347,15 +1371,15 @@ class Assembly:
         if left:
             raise Unfit(f"{left[0].category} has no place")
         if not self.measures and not self.columns and not (self.having and self.groups):
+            if self._is_unsaid() or (not self.groups and self.conditions and not self.all("thing")):
+                table = self.meanings.table
+                known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
+                raise Unsaid(known, self._measure_names(), said=self.text, link="what")
             if self.groups:
                 self.measures.append(
                     (self.builders.count_things(Thing(self.meanings.entities[0], "number")), self.groups[0][1])
                 )
                 self.penalty += 0.5
-            elif self.conditions and not self.all("thing"):
-                table = self.meanings.table
-                known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
-                raise Unsaid(known, self._measure_names(), said=self.text, link="what")
             else:
                 raise Unfit("nothing is asked for")
         if self.columns and (self.measures or self.having):

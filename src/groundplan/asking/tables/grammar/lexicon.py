@@ -23,6 +23,7 @@ LISTS = frozenset(
         "numbers",
         "structure",
         "formula_parts",
+        "told_by_values",
         "multiples",
         "spelt_numbers",
         "row_verbs",
@@ -56,6 +57,7 @@ class Lexicon:
     multiples: Mapping[str, int]
     spelt_numbers: Mapping[str, int]
     row_verbs: Mapping[str, frozenset[str]]  # stem of a noun: stems of the verbs that say what its rows are
+    told_by_values: tuple[tuple[tuple[Key, ...], frozenset[str]], ...]  # what columns of such values are called
     codes: Mapping[str, frozenset[str]]  # stem of a name: the codes that stand for it
     vocabulary: frozenset[str]  # to correct spelling
     said: frozenset[Key]  # all that people say for columns
@@ -119,6 +121,9 @@ def load() -> Lexicon:
         multiples=raw["multiples"],
         spelt_numbers=raw["spelt_numbers"],
         row_verbs={stem(noun): frozenset(map(stem, verbs)) for noun, verbs in raw["row_verbs"].items()},
+        told_by_values=tuple(
+            (tuple(map(stems_of, one["say"])), frozenset(map(lower, one["values"]))) for one in raw["told_by_values"]
+        ),
         codes={stem(name): frozenset(map(lower, codes)) for name, codes in raw["codes"].items()},
         values={
             category: {value: frozenset(lower(str(word)) for word in words) for value, words in raw[category].items()}

@@ -31,6 +31,8 @@ EVENT_NOUNS = {
     "ship": ("shipment", "отправка"),
     "pay": ("payment", "платеж"),
 }
+LASTING = ("seconds", "minutes", "hours", "days", "weeks", "months", "years", "mins", "secs", "hrs")
+PREPOSITIONS = frozenset({"in", "out", "on", "at", "up", "off", "by", "to", "for", "from", "of", "в", "на", "от", "до"})
 TICKS = frozenset({"x", "✓", "✔", "+", "v", "х"})  # beside empty cells
 MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
 CURRENCIES = "$€£¥₽₹"
@@ -126,9 +128,16 @@ class Meanings:
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
                     return kind
-        if column.name.startswith("#"):
+        if column.name.startswith("#") or self._counts(column):
             return "count"
         return "amount" if {*split_name(column.name)} & MONEY or {*column.name} & {*CURRENCIES} else "rate"
+
+    def _counts(self, column: Column) -> bool:
+        """Words, bags, trees: whole numbers of things, which are added up. A few rooms or stars are not."""
+        last = split_name(column.name)[-1:]
+        plural = bool(last) and last[0].endswith("s") and not last[0].endswith(("ss", "us", "is")) and len(last[0]) > 3
+        whole = "int" in column.type.lower() and (column.cardinality or 0) > 30
+        return plural and whole and stem(last[0]) not in map(stem, LASTING)
 
     def yes_value(self, column: Column) -> str | int | bool | None:
         """The value of a flag that means yes, however it is written."""
@@ -268,9 +277,8 @@ class Meanings:
                 found.append(Entity(self._alike(nouns), column, column.name))
         main = self.main_date
         if main is not None and not main.nulls:  # the date of an order: the rows are orders
-            telling = {
-                word for word in self.names[main.name] if word not in map(stem, (*DATING, "last", "next", "first"))
-            }
+            plain = {*map(stem, (*DATING, "last", "next", "first"))} | PREPOSITIONS
+            telling = {*self.names[main.name]} - plain
             events = [event for event, column in self.events.items() if column == main]
             row_nouns |= telling | {noun for event in events for noun in map(stem, EVENT_NOUNS.get(event, ()))}
         of_ids = frozenset[str]().union(*(entity.nouns for entity in found))

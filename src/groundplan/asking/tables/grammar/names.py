@@ -11,7 +11,7 @@ from groundplan.asking.tables.grammar.lexicon import Key, stems_of
 from groundplan.asking.tables.grammar.meanings import NAMING, Meanings
 from groundplan.contracts.schema import Column
 from groundplan.text.names import is_short_for, split_name
-from groundplan.text.stems import stem
+from groundplan.text.stems import lower, stem
 from groundplan.text.words import Word
 
 FULL, JOINED, PART, SAID, SHORT, KIN = 1.0, 0.95, 0.8, 0.7, 0.6, 0.5
@@ -50,6 +50,8 @@ class Names:
     def find(self, words: tuple[Word, ...]) -> list[Called]:
         """The columns that these words name. One that is called exactly so hides the others."""
         named = self.of_key(tuple(word.stem for word in words)) or self._turned_round(words) or self._initials(words)
+        if not named and len(words) == 2:  # time sheet, for timesheet
+            named = self.of_key((stem(words[0].lower + words[1].lower),))
         if not named:
             named = self._by_pieces(words)
         exact = [called for called in named if called[0] == FULL]
@@ -145,9 +147,18 @@ class Names:
                                 put(said, SAID - LESS * min(rest, 2))
                             put((*before, *said, *after), PART)
                             put((*before[-1:], *said), PART - LESS)
+        for said in self._told_by_values(column):
+            put(said, SAID)
         if column.description:
             put(stems_of(column.description), PART)
         return names
+
+    def _told_by_values(self, column: Column) -> Iterator[Key]:
+        """Countries, by whatever name the column goes."""
+        values = {lower(value) for value in self._meanings.values.get(column.name, ())}
+        for said, known in self._meanings.lexicon.told_by_values:
+            if 2 * len(values & known) > len(values):
+                yield from said
 
     def _surely(self, column: Column, name: Key, part: Key) -> float:
         """Guest alone says little of the guest's country, and room of the room revenue: the main word is missing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from groundplan.asking.tables.grammar.analyses import Analysis, look_of
+from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.meanings import meanings_of
@@ -28,6 +28,7 @@ from groundplan.text.similar import Nearness
 from groundplan.text.words import normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
+CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -86,7 +87,8 @@ def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide
 
 def _covers(senses: Senses, builders: Builders) -> list[Cover]:
     skippable = senses.skippable()
-    chart = Chart(rules_for(builders), skippable)
+    joining = [word.lower in CONJUNCTIONS for word in senses.words]  # sales and profit are two
+    chart = Chart(rules_for(builders), [may and not joins for may, joins in zip(skippable, joining, strict=True)])
     return covers(chart.parse(senses.items), skippable, USABLE)
 
 
@@ -158,7 +160,7 @@ def _assemblies(cover: Cover) -> tuple[type[Assembly], ...]:
     """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars."""
     look = look_of(cover)
     if look is None:
-        return (Assembly,)
+        return (Assembly, Analysis) if is_pair(cover) else (Assembly,)
     return (Analysis, Assembly) if look == "distribution" else (Analysis,)
 
 

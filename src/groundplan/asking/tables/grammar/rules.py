@@ -304,7 +304,9 @@ class Builders:
         if generic.value in MONEY:
             own = {*self.meanings.names[field.name]}
             against = {stem(word) for kind, words in MONEY.items() if kind != generic.value for word in words}
-            return field if field.meaning == "amount" and not own & against else None
+            alike = {stem(word) for word in MONEY[generic.value]}
+            others = [name for name, key in self.meanings.names.items() if name != field.name and {*key} <= alike]
+            return field if field.meaning == "amount" and not own & against and not others else None
         return field if (generic.value == "number") == (field.meaning in NUMBERS) else None
 
     def said_twice(self, left: Field, right: Field) -> Field | None:
@@ -413,8 +415,17 @@ class Builders:
             return Group(field.name, time=True)
         if field.meaning in ("category", "name", "flag", "identifier", "year"):
             return Group(field.name)
-        few = field.column is not None and (field.column.cardinality or 99) <= 30
-        return Group(field.name) if few and field.meaning == "rate" else None
+        return Group(field.name) if self.is_few(field) else None
+
+    def is_few(self, field: Field) -> bool:
+        """Stars, rooms, items of an order: a number with so few values that they make groups."""
+        few = (field.column.cardinality or 99) if field.column is not None else 99
+        whole = field.column is not None and "int" in field.column.type.lower()
+        return few <= 30 and (field.meaning == "rate" or (whole and few * 20 <= (self.meanings.table.row_count or 0)))
+
+    def by_number(self, field: Field) -> Group | None:
+        """By the number of rooms."""
+        return Group(field.name) if field.meaning in NUMBERS and self.is_few(field) else None
 
     def by_thing(self, thing: Thing) -> Group | None:
         if thing.entity.is_rows:
@@ -820,6 +831,12 @@ class Builders:
         measure = self.measured(value)
         return Rank("top", None, None, value if isinstance(value, Field) else measure) if measure is not None else None
 
+    def total_count(self, function: Mark, count: Mark) -> Mark | None:
+        return count if function.value == "sum" else None
+
+    def sorted_by_count(self) -> Rank:
+        return Rank("top", None)
+
     def order(self, mark: Mark) -> Rank:
         direction, _, judged = mark.value.partition(" ")
         return Rank(direction, None, judged=bool(judged))
@@ -989,6 +1006,16 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("field", "field field", "said_twice 0 1", 0.1),
     # groups
     ("group", "by field", "by_field 1", 0.3),
+    ("group", "by count field", "by_number 2", 0.4),
+    ("group", "by field count", "by_number 1", 0.3),
+    ("group", "numbered field", "by_number 1", -0.2),
+    ("order", "sorted count", "sorted_by_count", 0.2),
+    ("order", "order by count", "sorted_by_count", 0.2),
+    ("order", "sorted order", "which_measure 1", 0.2),
+    ("count", "function count", "total_count 0 1", 0.0),
+    ("group", "versus field", "by_field 1", 0.0),
+    ("group", "versus count field", "by_number 2", 0.2),
+    ("group", "field versus", "by_field 0", -0.1),
     ("group", "by thing", "by_thing 1", 0.2),
     ("group", "by unit", "at_grain 1", 0.3),
     ("group", "grain", "at_grain 0", 0.0),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from rapidfuzz.distance import OSA
 
 from groundplan.asking.tables.grammar.lexicon import Key
-from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, Entity, Meanings
+from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, PREPOSITIONS, Entity, Meanings
 from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
@@ -28,8 +28,10 @@ from groundplan.asking.tables.grammar.phrases import (
 )
 from groundplan.contracts.expression import (
     Aggregate,
+    All,
     Arithmetic,
     Compare,
+    Condition,
     Constant,
     DatePart,
     Elapsed,
@@ -37,6 +39,7 @@ from groundplan.contracts.expression import (
     Missing,
     Not,
     OneOf,
+    columns_of,
 )
 from groundplan.contracts.expression import Column as ColumnOf
 from groundplan.contracts.schema import Column
@@ -310,6 +313,7 @@ class Senses:
         """The words of a date's name, beside those that every date has: pickup of pickup_date."""
         for column in self.meanings.dates:
             own = {word for word in self.meanings.names[column.name] if word not in map(stem, DATING)}
+            own -= PREPOSITIONS  # in, of `weighed in`
             if self.words[first].stem in own or (
                 not own and self.words[first].stem in self.meanings.names[column.name]
             ):
@@ -452,10 +456,16 @@ class Senses:
             return
         above, below = (self.amount(part) for part in formula.split("/"))
         if above is not None and below is not None:
-            ratio = Arithmetic(
-                operator="/", left=Aggregate(function="sum", of=above), right=Aggregate(function="sum", of=below)
-            )
+            whole = Aggregate(function="sum", of=below, where=self._both_known(above, below))
+            ratio = Arithmetic(operator="/", left=Aggregate(function="sum", of=above), right=whole)
             yield "measure", Measure(ratio, name), 0.9
+
+    def _both_known(self, above: Expression, below: Expression) -> Condition | None:
+        """Where the cost is missing so is the profit: the margin is of the rows that have both."""
+        found = (set(columns_of(above)) - set(columns_of(below))) if isinstance(above, Arithmetic) else set()
+        missing = [name for name in sorted(found) if self.meanings.column(name).nulls]
+        parts = tuple(Not(part=Missing(of=ColumnOf(name=name))) for name in missing)
+        return (parts[0] if len(parts) == 1 else All(parts=parts)) if parts else None
 
     def amount(self, name: str) -> Expression | None:
         """A column of that name, or the calculation that stands for it."""
