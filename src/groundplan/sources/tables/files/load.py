@@ -180,9 +180,10 @@ Table = tuple[str, Callable[[str], Notes]]
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     if count_columns(path) > MOST_COLUMNS:
         raise ValueError(TOO_WIDE)
-    if path.stat().st_size > 0:
-        until = time.monotonic() + MOST_SECONDS
-        yield path.stem, lambda name: read_csv(connection, path, name, until)
+    if path.stat().st_size == 0:
+        raise SourceError(f"{path}: is empty and has no table; move it away, or fill it")
+    until = time.monotonic() + MOST_SECONDS
+    yield path.stem, lambda name: read_csv(connection, path, name, until)
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
