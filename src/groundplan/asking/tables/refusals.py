@@ -38,12 +38,12 @@ def too_long(text: str) -> Refusal | None:
 
 
 def unreadable_table(text: str, schema: SourceSchema) -> Refusal | None:
-    """The question names a table that could not be read: another table that its words fit would be a wrong answer."""
+    """The question names a table that could not be read, or none could be: its words must not be tried on another."""
     said = {word.stem for word in words_of(normalise(text))}
     columns = {_stems(column.name) for table in schema.tables for column in table.columns}
     for table in schema.tables:
         names = {_stems(name) for name in (table.name, *table.synonyms)} - columns
-        if table.unreadable and any(name and name <= said for name in names):
+        if table.unreadable and (not columns or any(name and name <= said for name in names)):
             problem = f"the table {table.name!r} cannot be read: {table.unreadable}"
             return refused("reading/unreadable-table", problem, "repair it, or ask about another table")
     return None
