@@ -16,6 +16,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import groundplan.catalog.search.search
+import groundplan.running.checkpoints  # noqa: F401
+from groundplan.asking.route import load_planners, load_routes
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.contracts.facts import StepFacts
@@ -83,6 +86,8 @@ def child(log: Path, run_id: str, resume: bool, told: Path) -> int:
 
 
 def main(folder: Path, number: int, runs: int, seed: int) -> None:
+    for route in load_routes():  # imports are done once, so that the moments fall into the run itself
+        load_planners(route)
     chance = random.Random(seed)
     begun = time.monotonic()
     os.waitpid(child(folder / "whole", "whole", False, folder / "told"), 0)
