@@ -224,13 +224,18 @@ def test_a_disk_that_is_full_after_so_many_bytes_ends_typed(size: int, tmp_path:
     assert "West has the highest revenue" in again.stdout
 
 
-@pytest.mark.parametrize("size", [1_600_000_000, 2_400_000_000, 3_200_000_000])
+@pytest.mark.parametrize("size", [1_200_000_000, 1_600_000_000, 2_400_000_000])
 def test_little_memory_ends_typed_or_in_the_answer(size: int, tmp_path: Path) -> None:
     """Address space, of which the libraries take most. Below, the system's loader aborts before Python can tell."""
     done = limited("RLIMIT_AS", size, tmp_path)
-    assert done.returncode in (0, 4, 5) or "MemoryError" in done.stderr or "ImportError" in done.stderr, done.stderr[
-        -500:
-    ]
+    assert "Traceback" not in done.stderr, done.stderr[-500:]
+    said = {
+        0: "West has the highest revenue",
+        1: "cannot be read",  # the table; a refusal
+        4: "groundplan: ",
+        5: "groundplan: this is a fault in groundplan: ",
+    }[done.returncode]
+    assert said in done.stdout + done.stderr
     again = limited("RLIMIT_AS", resource.RLIM_INFINITY, tmp_path)
     assert again.returncode == 0, again.stderr
 

@@ -148,3 +148,41 @@ def test_a_command_stopped_at_a_random_moment_leaves_whole_state(sent: signal.Si
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_stopped_at_a_hundred_random_moments_leaves_whole_state(sent: signal.Signals, tmp_path: Path) -> None:
     signalled(tmp_path, sent, 100)
+
+
+def effects_signalled(folder: Path, sent: signal.Signals, runs: int) -> None:
+    """Every mail is sent at most once, and the resumed run says so: all are sent, or what became of one is unknown."""
+    (folder / "state").mkdir(mode=0o700)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.adversarial.signalled_effects",
+        str(folder),
+        str(sent.value),
+        str(runs),
+        "7",
+    ]
+    environment = {**os.environ, "GROUNDPLAN_STATE": str(folder / "state")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    ended = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(ended) == runs
+    stopped = [run for run in ended if run["codes"][0] in (130, -sent)]
+    assert stopped, "no signal came in time to show anything"
+    for one in ended:
+        assert set(one["sent"].values()) <= {1}, one
+        assert one["codes"][1] == 0, one
+        if one["ended"]["kind"] == "answer" and "unknown" not in one["ended"]["text"]:
+            assert set(one["sent"]) == {"first", "second", "third"}, one
+        else:
+            assert "it is unknown whether" in one["ended"]["text"], one
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_effects_stopped_at_a_random_moment_happen_once(sent: signal.Signals, tmp_path: Path) -> None:
+    effects_signalled(tmp_path, sent, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_effects_stopped_at_a_hundred_random_moments_happen_once(sent: signal.Signals, tmp_path: Path) -> None:
+    effects_signalled(tmp_path, sent, 100)

@@ -103,3 +103,18 @@ def test_a_file_that_takes_too_long_to_load_is_left(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(load, "MOST_SECONDS", 600.0)
     with groundplan.open(file) as project:
         assert project.schemas["tables"].tables[0].row_count == 200_000
+
+
+@pytest.mark.parametrize("content", ["a;b\n1;2\n", "a,b\r\n1,2\n", 'a,b\n1,"x\ny"\n1\n'])
+def test_a_file_that_takes_too_long_to_rewrite_is_left(content: str, tmp_path: Path) -> None:
+    import duckdb
+
+    from groundplan.sources.tables.files.csv import _tidy, read_csv
+
+    file = tmp_path / "ragged.csv"
+    file.write_text(content + "1,2,3,4\n" * 10)
+    with pytest.raises(TimeoutError):
+        _tidy(file, tmp_path / "tidy.csv", until=0)
+    with duckdb.connect() as connection:
+        read_csv(connection, file, "ragged")
+        assert connection.execute("SELECT count(*) > 10 FROM ragged").fetchone() == (True,)

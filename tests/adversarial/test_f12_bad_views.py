@@ -56,3 +56,62 @@ def test_tables_of_strange_types_are_listed(superuser: str) -> None:
         assert len(project.schemas["tables"].tables) > 60  # in outline: described when a question is about them
         assert project.ask("how many rows in pg_statistic are there?").outcome.kind in ("answer", "refusal")
         assert project.ask("how many rows in pg_class are there?").outcome.kind == "answer"
+
+
+ORDERS = "CREATE TABLE orders AS SELECT * FROM (VALUES ('Ann', 3), ('Bob', 4)) AS t(customer, amount)"
+BROKEN = {
+    "a table that is gone": ("CREATE TABLE gone AS SELECT 1 AS amount", "SELECT * FROM gone", "DROP TABLE gone"),
+    "a value of another type": ("SELECT CAST(customer AS INT) AS amount FROM orders",),
+    "an error": ("SELECT error('no') AS amount",),
+    "a file": ("FROM read_csv('/etc/passwd', auto_detect = false, columns = {'amount': 'VARCHAR'})",),
+}
+
+
+@pytest.mark.parametrize("name", ["sales", "stock", "late_refunds"])
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_question_about_a_table_that_cannot_be_read_is_refused(broken: str, name: str, tmp_path: Path) -> None:
+    *before, view = BROKEN[broken][:2]
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        for statement in (ORDERS, *before, f"CREATE VIEW {name} AS {view}", *BROKEN[broken][2:]):
+            connection.execute(statement)
+    said = name.replace("_", " ")
+    asked = [f"how many rows in {said}", f"total amount in {said}", f"how many {said}", f"list {said}"]
+    with groundplan.open(tmp_path / "shop.duckdb") as project:
+        for question in [*asked, f"average amount by customer in {said}", f"{said} by customer", f"сколько {said}"]:
+            refused = project.ask(question).outcome
+            assert refused.kind == "refusal", question
+            assert refused.issues[0].code == "reading/unreadable-table", question
+            assert f"the table {name!r} cannot be read: " in refused.issues[0].problem
+        assert "7" in project.ask("total amount").text
+        assert "7" in project.ask("total amount of orders").text
+
+
+def test_a_column_may_have_the_name_of_a_table_that_cannot_be_read(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.execute(ORDERS)
+        connection.execute("CREATE VIEW customers AS SELECT error('no') AS x")
+    with groundplan.open(tmp_path / "shop.duckdb") as project:
+        assert project.ask("total amount by customer").kind == "answer"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("sales.csv", b""),
+        ("sales.tsv", b""),
+        ("sales.csv", b'a,b\n1,"x\n2,3\n'),
+        ("sales.csv", b"\0" * 100),
+        ("sales.csv", (",".join("c" * 3_000) + "\n").encode()),
+        ("sales.parquet", b""),
+        ("sales.parquet", b"PAR1xxxx"),
+        ("sales.xlsx", b""),
+        ("sales.xlsx", b"PK\x03\x04"),
+    ],
+)
+def test_a_folder_with_a_file_that_cannot_be_read_is_not_opened_without_it(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "orders.csv").write_text("customer,amount\nAnn,3\n")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceError, match=name):
+        groundplan.open(tmp_path)

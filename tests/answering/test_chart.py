@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from groundplan.charts import picture_aside
 from groundplan.charts.picture import png, svg, terminal, with_data
 from groundplan.charts.terminal_text import cells, compact, fitted
 from groundplan.contracts.facts import Chart, TableRef
@@ -44,9 +45,11 @@ def test_the_scale_makes_a_larger_picture() -> None:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/rows.csv", "/etc/hostname", "data:text/csv,a%0A1"])
 @pytest.mark.parametrize("render", [png, svg])
 def test_nothing_is_fetched_while_drawing(render: Callable[[dict[str, Any]], object], url: str) -> None:
-    with pytest.raises(ToolError) as raised:
-        render({"data": {"url": url}, "mark": "bar", "encoding": {"x": {"field": "a"}}})
-    assert "not allowed" in str(raised.value.__context__)
+    spec = {"data": {"url": url}, "mark": "bar", "encoding": {"x": {"field": "a"}}}
+    with pytest.raises(ToolError, match=r"cannot be drawn as a picture$"):
+        render(spec)
+    with pytest.raises(ValueError, match="not allowed"):
+        picture_aside.drawn(spec, render.__name__, 2)
 
 
 def test_a_file_of_the_machine_is_not_read_while_drawing(tmp_path: Path) -> None:

@@ -22,8 +22,25 @@ REASONS: Mapping[str, str] = {
     "reading/file": "Файл так не сохранить: назовите папку в --output.",
     "reading/rank-size": "Столько мест показать нельзя: от 1 до 10000.",
     "reading/two-times": "Две оси времени в одном вопросе показать нельзя.",
+    "reading/unreadable-table": "Таблицу «{}» не удалось прочитать. Исправьте её или спросите о другой таблице.",
+    "reading/change": "«{}» просит изменить данные, а здесь они только читаются. Спросите, что в них есть.",
+    "reading/periods": "Несколько отдельных периодов вместе показать нельзя. Спросите о каждом по очереди.",
+    "reading/rank-nth": "Одно место в рейтинге («{}») показать пока нельзя. Спросите, например, о топ-5.",
+    "reading/rank-within": "Рейтинг внутри групп («{}») пока недоступен. Спросите об одной группе.",
+    "reading/width": "Группы заданной ширины («{}») пока недоступны. Спросите о распределении.",
+    "reading/date-part": "Часть даты («{}») пока недоступна. Спросите по целым периодам.",
+    "reading/ratio": "Делить один столбец на другой («{}») пока нельзя. Спросите о каждом из них.",
+    "reading/average-of-totals": "Среднее от сумм по нескольким строкам («{}») пока недоступно. "
+    "Спросите о сумме и о количестве.",
+    "reading/condition-on-total": "Условие на сумму пока недоступно: отбираются только строки. "
+    "Спросите о суммах по группам и сравните их.",
+    "reading/negation": "Непонятно, что исключает «{}». Назовите значение из данных или спросите без исключения.",
+    "reading/yes-or-no": "Отобрать строки с «да» или «нет» по этим словам пока нельзя. Спросите об обоих случаях.",
+    "reading/period": "Связи в базе знаний не имеют дат, поэтому «{}» учесть нельзя. Спросите без периода.",
+    "reading/in-common": "Найти общее у нескольких («{}») нельзя. Спросите о каждом отдельно.",
 }
 """What a refusal says, by the code of its issue; `{}` is the word that the issue quotes."""
+KNOWN_WORD = "Слово «{}» есть в данных, но здесь оно непонятно."  # of `reading/unread-word`, which has two problems
 OTHERWISE = "На этот вопрос ответить не удалось."
 
 
@@ -35,11 +52,13 @@ def in_russian(refusal: Refusal) -> Refusal:
 def _told(refusal: Refusal) -> list[str]:
     issue = refusal.issues[0] if refusal.issues else None
     reason = REASONS.get(issue.code) if issue else None
+    if issue and issue.problem.startswith("I do not understand"):
+        reason = KNOWN_WORD
     if issue is None or reason is None:
         return [OTHERWISE, refusal.text]
     word = QUOTED.search(issue.problem)
     if "{}" in reason and word is None:
         return [OTHERWISE, refusal.text]
-    table = TABLE.fullmatch(issue.hint or "")
-    known = [f"В таблице {table[1]} есть: {table[2]}."] if table else []
+    tables = [TABLE.fullmatch(part) for part in (issue.hint or "").split("; ")]
+    known = [f"В таблице {table[1]} есть: {table[2]}." for table in tables if table]
     return [reason.format(word[1] if word else ""), *known]

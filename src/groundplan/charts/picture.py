@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
+from groundplan.charts.picture_aside import MOST_MEMORY
 from groundplan.charts.text import drawn_value
+from groundplan.child_process import REFUSED, run_module
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.errors import ToolError
+
+Format = Literal["png", "svg"]
+MOST_ROWS = 100_000  # as many as a plan may ask for
+MOST_LABEL = 1_000
+MOST_SECONDS = 60.0
+EXPRESSIONS = ("filter", "calculate", "expr", "labelExpr", "test", "as")
+UNDRAWABLE = "the chart cannot be drawn as a picture"
 
 
 def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
@@ -18,25 +29,50 @@ def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Se
 
 
 def png(spec: Mapping[str, Any], scale: float = 2) -> bytes:
-    import vl_convert
-
-    with _drawing():
-        return bytes(vl_convert.vegalite_to_png(_plain(spec), scale=scale, allowed_base_urls=[]))
+    return pictures(spec, ["png"], scale)["png"]
 
 
 def svg(spec: Mapping[str, Any]) -> str:
-    import vl_convert
-
-    with _drawing():
-        return str(vl_convert.vegalite_to_svg(_plain(spec), allowed_base_urls=[]))
+    return pictures(spec, ["svg"])["svg"].decode()
 
 
-@contextmanager
-def _drawing() -> Iterator[None]:
+def pictures(spec: Mapping[str, Any], formats: Sequence[Format], scale: float = 2) -> dict[Format, bytes]:
+    """The chart in each format, drawn in a child process with limits of memory and time."""
+    plain = _plain(spec)
+    _check_size(plain)
+    given = json.dumps({"spec": plain, "formats": formats, "scale": scale}).encode()
     try:
-        yield
-    except ValueError:
-        raise ToolError("the chart cannot be drawn as a picture") from None  # the original error quotes data
+        done = run_module("groundplan.charts.picture_aside", [], MOST_SECONDS, given)
+    except subprocess.TimeoutExpired:
+        raise ToolError(f"{UNDRAWABLE}: it takes more than {MOST_SECONDS:g} s") from None
+    if done.returncode == REFUSED:
+        raise ToolError(UNDRAWABLE)  # the original error quotes data
+    if done.returncode != 0:
+        raise ToolError(f"{UNDRAWABLE}: it needs more than {MOST_MEMORY:,} bytes of memory")
+    return {name: b64decode(picture) for name, picture in json.loads(done.stdout).items()}
+
+
+def _check_size(spec: Mapping[str, Any]) -> None:
+    """The time to lay out a label grows with the square of its length."""
+    rows = len(spec.get("data", {}).get("values", ()))
+    if rows > MOST_ROWS:
+        raise ToolError(f"{UNDRAWABLE}: it has {rows:,} rows, and at most {MOST_ROWS:,} can be drawn")
+    longest = max(map(len, _labels(spec)), default=0)
+    if longest > MOST_LABEL:
+        raise ToolError(f"{UNDRAWABLE}: a label has {longest:,} characters, and at most {MOST_LABEL:,} can be drawn")
+
+
+def _labels(part: object, key: str = "") -> Iterator[str]:
+    """Every text of the spec and its rows, except expressions: they list values of the rows."""
+    if isinstance(part, Mapping):
+        for name, value in part.items():
+            yield name
+            yield from _labels(value, name)
+    elif isinstance(part, list | tuple):
+        for value in part:
+            yield from _labels(value, key)
+    elif isinstance(part, str) and key not in EXPRESSIONS:
+        yield part
 
 
 def terminal(spec: Mapping[str, Any], width: int, height: int, *, colour: bool = True, ascii_only: bool = False) -> str:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from groundplan.checking.join import joined
 from groundplan.checking.lineage import Shape
 from groundplan.checking.params import FilterUse, kept_by
+from groundplan.checking.queried import queried
 from groundplan.checking.relation import Relation, Unknown
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import Grain
@@ -73,11 +74,13 @@ def _of_step(
         left, right = (_input(origin, found) for origin in inputs.values())
         return joined(left, right, step, links) if left and right else None
     follow = FOLLOW.get(tool.name)
-    if follow is None or len(inputs) != 1:
+    if len(inputs) != 1:
         return None
     ((port, origin),) = inputs.items()
     given = _input(origin, found)
-    return follow(given, step, shapes.get(port)) if given else None
+    if given and tool.output.columns == "query":
+        return queried(given, step)
+    return follow(given, step, shapes.get(port)) if given and follow else None
 
 
 def _kept(use: FilterUse) -> Condition:

@@ -47,6 +47,7 @@ class Table(Contract):
     main_date: Name | None = None  # when the events of the rows happened, where no other date is named
     description: Text = ""
     synonyms: tuple[Text, ...] = ()  # of its name, from a model file
+    unreadable: Text = ""  # why it has no columns here: it could not be read
 
     def find(self, column: str) -> Column | None:
         return next((item for item in self.columns if item.name == column), None)

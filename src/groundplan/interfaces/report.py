@@ -6,12 +6,11 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from groundplan.charts.picture import png, svg
+from groundplan.charts.picture import pictures
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
-from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.contract import Scalar
 from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
 from groundplan.text.printable import markdown, markdown_code, spreadsheet
@@ -26,9 +25,10 @@ def write(outcome: Outcome, folder: Path, question: str = "") -> None:
     _json(folder / "trace.json", [entry.model_dump(mode="json") for entry in outcome.trace])
     if isinstance(outcome, Answer):
         _plan(outcome, folder)
-        _charts(outcome, folder)
         _tables(outcome, folder)
     (folder / "report.md").write_text("\n".join(_report(outcome, question)) + "\n", encoding="utf-8")
+    if isinstance(outcome, Answer):
+        _charts(outcome, folder)  # last: a chart may be too large to be drawn
 
 
 def _plan(answer: Answer, folder: Path) -> None:
@@ -39,9 +39,8 @@ def _plan(answer: Answer, folder: Path) -> None:
 
 def _charts(answer: Answer, folder: Path) -> None:
     for step, spec in zip(answer.facts.charts, answer.charts, strict=True):
-        plain: Any = thaw(spec)
-        (folder / f"{step}.png").write_bytes(png(plain))
-        (folder / f"{step}.svg").write_text(svg(plain), encoding="utf-8")
+        for name, picture in pictures(spec, ["png", "svg"]).items():
+            (folder / f"{step}.{name}").write_bytes(picture)
 
 
 def _tables(answer: Answer, folder: Path) -> None:

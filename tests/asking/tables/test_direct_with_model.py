@@ -98,8 +98,8 @@ def test_the_second_attempt_is_told_what_was_wrong_and_what_it_said(monthly: Ses
     assert prompts_of(asked)[0].endswith("Attempt 1. The check says: nothing yet")
     second, asked = monthly.build(answers(MONTHLY), attempt=2, last=first, refused=refused)
     told = prompts_of(asked)[0].split("Attempt 2. The check says: ")[1]
-    assert "no step that cites it groups by 'channel'" in told
-    assert "computes the mean of revenue" in told
+    assert "it groups by month (date), and channel, month (date) was asked" in told
+    assert "it does not show average revenue" in told
     assert 'Your last query: TRUNC_MONTH of "date", SUM of "revenue"' in told
     assert isinstance(second, Plan)
     assert isinstance(monthly.check(second), Passed)

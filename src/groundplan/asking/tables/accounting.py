@@ -222,7 +222,8 @@ def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -
     quoted = ", ".join(repr(word) for word in said[:6])
     known = f"; near are {', '.join(dict.fromkeys(near))}" if near else ""
     listed = "; ".join(
-        f"{table.name} has {', '.join(c.name for c in table.columns[:20])}" for table in schema.tables[:3]
+        f"{table.name} has {', '.join(c.name for c in table.columns[:20])}"
+        for table in [table for table in schema.tables if table.columns][:3]
     )
     stems = {stem(part) for table in schema.tables for name in (table.name, *names) for part in split_name(name)}
     is_there = any(stem(word.lower()) in stems for text in said for word in text.split())

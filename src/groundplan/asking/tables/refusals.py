@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.schema import SourceSchema
 from groundplan.text.lexicon import Phrases, load_lexicon
+from groundplan.text.names import split_name
 from groundplan.text.stems import stem
-from groundplan.text.words import Word
+from groundplan.text.words import Word, normalise, words_of
 
 ORDINALS = frozenset(
     map(
@@ -33,6 +35,22 @@ def too_long(text: str) -> Refusal | None:
     if len(text) <= LONGEST:
         return None
     return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
+
+
+def unreadable_table(text: str, schema: SourceSchema) -> Refusal | None:
+    """The question names a table that could not be read, or none could be: its words must not be tried on another."""
+    said = {word.stem for word in words_of(normalise(text))}
+    columns = {_stems(column.name) for table in schema.tables for column in table.columns}
+    for table in schema.tables:
+        names = {_stems(name) for name in (table.name, *table.synonyms)} - columns
+        if table.unreadable and (not columns or any(name and name <= said for name in names)):
+            problem = f"the table {table.name!r} cannot be read: {table.unreadable}"
+            return refused("reading/unreadable-table", problem, "repair it, or ask about another table")
+    return None
+
+
+def _stems(name: str) -> frozenset[str]:
+    return frozenset(map(stem, split_name(name)))
 
 
 def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:

@@ -11,7 +11,7 @@ from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable
+from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable, unreadable_table
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
@@ -42,7 +42,7 @@ class Tables:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         """A follow-up edits the question before; a model is asked about words that nothing explains."""
-        refusal = too_long(question.text)
+        refusal = too_long(question.text) or unreadable_table(question.text, context.tables)
         if refusal:
             return refusal
         before = context.turns[-1].reading if context.turns else None

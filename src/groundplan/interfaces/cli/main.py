@@ -106,6 +106,8 @@ def main() -> None:
         sys.exit(141)
     except OSError as error:
         _end(WorldError(f"{error.filename or 'the system'}: {error.strerror or type(error).__name__}"))
+    except MemoryError:
+        _end(WorldError("there is not enough memory; close other programs, or ask about less data"))
     except Exception as error:  # noqa: BLE001 - the door: a crash is one line, too, and no traceback quotes data
         _end(Crashed(error))
 

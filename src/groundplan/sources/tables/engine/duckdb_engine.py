@@ -90,7 +90,8 @@ class DuckDB:
             with self._lent(scope) as lent:
                 schema = lent.table(name).schema()
         except (ToolError, TransientError, TableNotFound) as error:
-            raise SourceError(f"the table {name!r} cannot be read: {error}") from error
+            why = str(error.__context__ or error).partition("\n")[0]  # ibis only repeats the name
+            raise SourceError(f"the table {name!r} cannot be read: {why}") from error
         return ops.DatabaseTable(name, schema=schema, source=self.backend).to_expr()
 
     def schema(self, sql: str, scope: CancelScope) -> sch.Schema:

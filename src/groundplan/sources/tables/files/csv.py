@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +24,11 @@ EXACT = 2**53  # from here on, DOUBLE does not hold every whole number
 SNIFFED = 20_480  # rows from which DuckDB guesses types
 
 
-def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> Notes:
-    """Creates the table; a file that DuckDB cannot read strictly is first rewritten as rectangular UTF-8."""
+def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str, until: float = math.inf) -> Notes:
+    """Creates the table; a file that DuckDB cannot read strictly is first rewritten as rectangular UTF-8.
+
+    Raises TimeoutError if that is not done `until` a time of `time.monotonic`.
+    """
     dialect = find_dialect(path)
     types = [type_ for type_ in TYPES if type_ != "DOUBLE" or not dialect.has_comma_decimals]
     try:
@@ -31,7 +36,7 @@ def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> No
     except duckdb.InvalidInputException:
         with TemporaryDirectory(prefix="groundplan-") as folder:
             tidy = Path(folder) / "rows.csv"
-            _tidy(path, tidy)
+            _tidy(path, tidy, until)
             notes = _create_tidy(connection, tidy, name, types)
     return joined(notes, convert_text(connection, name, dialect.has_comma_decimals))
 
@@ -130,17 +135,17 @@ def count_columns(path: Path) -> int:
     return 1 + max(map(plain.count, SEPARATORS))
 
 
-def _tidy(path: Path, target: Path) -> None:
+def _tidy(path: Path, target: Path, until: float) -> None:
     """The same cells with one kind of line end: DuckDB reads no file that has two."""
-    width = max((len(row) for row in _rows(path)), default=0)
+    width = max((len(row) for row in _rows(path, until)), default=0)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        for row in _rows(path):
+        for row in _rows(path, until):
             cells = ["\n".join(cell.splitlines()) if "\r" in cell else cell for cell in row]
             writer.writerow([*cells, *[""] * (width - len(row))])
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def _rows(path: Path, until: float) -> Iterator[list[str]]:
     with path.open("rb") as raw:
         telling = next((line for line in raw if encoding_of(line) != UTF8), b"")
     separator = find_dialect(path).separator or ","
@@ -148,6 +153,8 @@ def _rows(path: Path) -> Iterator[list[str]]:
     with path.open(encoding=encoding_of(telling), newline="") as file:
         reader = csv.reader(_remembered(file, seen), delimiter=separator)
         for row in reader:
+            if time.monotonic() > until:
+                raise TimeoutError
             started, ended = ended + 1, reader.line_num
             if row:
                 yield row

@@ -6,21 +6,19 @@ is not this process.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from groundplan.child_process import REFUSED, limit_this_process, run_module
 from groundplan.errors import SourceError
 
 MOST_BYTES = 200_000_000  # of the file
 MOST_MEMORY = 4_000_000_000
 MOST_SECONDS = 120
-REFUSED = 3  # the exit code with which the child says in one line why it cannot read the file
 
 
 def read_excel(path: Path) -> dict[str, pa.Table]:
@@ -28,17 +26,8 @@ def read_excel(path: Path) -> dict[str, pa.Table]:
     if path.stat().st_size > MOST_BYTES:
         raise SourceError(f"{path}: is larger than {MOST_BYTES:,} bytes; save it as CSV or Parquet")
     with TemporaryDirectory(prefix="groundplan-") as folder:
-        # -P: a Python file in the current folder must not replace a library
-        command = [sys.executable, "-P", "-m", __name__, str(path.resolve()), folder]
         try:
-            done = subprocess.run(  # noqa: S603 - our own module, without a shell
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=MOST_SECONDS,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(_import_path())},
-                check=False,
-            )
+            done = run_module(__name__, [str(path.resolve()), folder], MOST_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise SourceError(f"{path}: could not be read in {MOST_SECONDS} s") from error
         if done.returncode == REFUSED:
@@ -46,12 +35,6 @@ def read_excel(path: Path) -> dict[str, pa.Table]:
         if done.returncode != 0:
             raise SourceError(f"{path}: is damaged, or needs more than {MOST_MEMORY:,} bytes of memory to read")
         return _loaded(Path(folder))
-
-
-def _import_path() -> list[str]:
-    """This package and what the user added, so that the child runs the same code; relative folders are left out."""
-    added = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [str(Path(__file__).parents[4]), *(folder for folder in added if Path(folder).is_absolute())]
 
 
 def _loaded(folder: Path) -> dict[str, pa.Table]:
@@ -66,7 +49,7 @@ def _loaded(folder: Path) -> dict[str, pa.Table]:
 
 def main(path: str, folder: str) -> int:
     """In the child: read the workbook and store each sheet."""
-    _limit()
+    limit_this_process(MOST_MEMORY, MOST_SECONDS)
     from groundplan.sources.tables.files.excel import Unreadable, sheets_of
 
     try:
@@ -79,15 +62,6 @@ def main(path: str, folder: str) -> int:
         with pa.ipc.new_file(str(Path(folder) / f"{number:05}.arrow"), named.schema) as writer:
             writer.write_table(named)
     return 0
-
-
-def _limit() -> None:
-    with suppress(ImportError, ValueError, OSError):  # not on Windows; elsewhere a lower limit may already hold
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 if __name__ == "__main__":

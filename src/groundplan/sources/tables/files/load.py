@@ -140,7 +140,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
                     name = safe_name(wanted, taken)
                     write_notes(connection, name, fill(name))
                     taken.add(name)
-        except duckdb.InterruptException as error:
+        except (duckdb.InterruptException, TimeoutError) as error:
             raise SourceError(f"{path}: could not be read in {MOST_SECONDS:g} s; save it as Parquet") from error
         except duckdb.OutOfMemoryException as error:
             raise SourceError(
@@ -180,8 +180,10 @@ Table = tuple[str, Callable[[str], Notes]]
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     if count_columns(path) > MOST_COLUMNS:
         raise ValueError(TOO_WIDE)
-    if path.stat().st_size > 0:
-        yield path.stem, lambda name: read_csv(connection, path, name)
+    if path.stat().st_size == 0:
+        raise SourceError(f"{path}: is empty and has no table; move it away, or fill it")
+    until = time.monotonic() + MOST_SECONDS
+    yield path.stem, lambda name: read_csv(connection, path, name, until)
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:

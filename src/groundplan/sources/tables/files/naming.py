@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from groundplan.errors import SourceError
-
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 LONGEST_NAME = 128  # characters, the limit in the contract
 
@@ -21,7 +19,7 @@ def column_names(titles: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     ['a', 'column1', 'a_1']
     """
     if any("\0" in title for title in titles):
-        raise SourceError("a column's name contains a NUL character; rename it")
+        raise ValueError("a column's name contains a NUL character")
     plain = [" ".join(CONTROL.sub(" ", title).split()) for title in titles]
     names: list[str] = []
     notes: dict[str, str] = {}

@@ -103,7 +103,8 @@ def _table_or_why_not(
         raise
     except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
         why = str(error) if isinstance(error, WorldError | IbisError) else crash_place(error)
-        return Table(name=name, columns=(), description=f"cannot be read: {why}"[:2_000])
+        why = why.removeprefix(f"the table {name!r} cannot be read: ")[:1_900]
+        return Table(name=name, columns=(), description=f"cannot be read: {why}", unreadable=why)
 
 
 def _table(name: str, handle: Handle, mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]) -> Table:
