@@ -61,6 +61,7 @@ def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
         for node in query.walk():
             _approve_node(node)
         own = {_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables}
+        _refuse_hidden(query, own, dialect)
         for table in query.find_all(exp.Table):
             _approve_table(table, own, dialect)
     except RecursionError as error:
@@ -92,6 +93,17 @@ def _approve_node(node: exp.Expr) -> None:
     if not known:
         what = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
         raise QueryRefused(f"the compiled query uses {what!r}, which is not allowed")
+
+
+def _refuse_hidden(query: exp.Expression, own: Collection[str], dialect: str) -> None:
+    """Ibis calls parts of a query t0, t1, …: such a part hides the source's table of that name."""
+    for cte in query.find_all(exp.CTE):
+        name = _folded(cte.args["alias"].this, dialect)
+        if name in own:
+            raise QueryRefused(
+                f"the compiled query has a part called {name!r}, and so is a table of this source: "
+                "the two cannot be told apart; rename the table or make a view of it"
+            )
 
 
 def _approve_table(table: exp.Table, own: Collection[str], dialect: str) -> None:
