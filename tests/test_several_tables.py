@@ -149,6 +149,33 @@ def test_a_folder_of_files_shows_what_it_proposes(tmp_path: Path) -> None:
         assert (link.text, link.known) == ("orders → buyers by buyer_id", "proposed")
 
 
+def test_rows_between_two_tables_are_not_counted_as_either(tmp_path: Path) -> None:
+    """The rows of `poem_author` are no poems: a poem with two authors counts once."""
+    (tmp_path / "poem.csv").write_text("poem_id,house_id,pages\n1,7,90\n2,7,120\n3,8,80\n")
+    (tmp_path / "author.csv").write_text("author_id,full_name\n1,Ana\n2,Bo\n")
+    (tmp_path / "poem_author.csv").write_text("poem_id,author_id\n1,1\n1,2\n2,1\n3,2\n")
+    (tmp_path / "house.csv").write_text("house_id,house_name\n7,Alba\n8,Brio\n")
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("number of poems by house name").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("Alba", 2), ("Brio", 1)}
+
+
+def test_columns_of_many_tables_with_the_same_names_are_told_apart(tmp_path: Path) -> None:
+    sides = [f"side{letter}" for letter in "abcdefghijkl"]
+    for side in sides:
+        (tmp_path / f"{side}.csv").write_text(f"{side}_id,opened,shade\n1,2024-01-01,x\n2,2024-02-01,y\n")
+    pointers = ",".join(f"{side}_id" for side in sides)
+    (tmp_path / "facts.csv").write_text(
+        f"fact_no,weight,{pointers}\n"
+        + "".join(f"{n},{n}.5,{','.join(['1', '2'][n % 2] for _ in sides)}\n" for n in range(5))
+    )
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("total weight by sidec shade").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("x", 7.5), ("y", 5.0)}
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()[:10]

@@ -21,10 +21,12 @@ from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
+from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.similar import Nearness
+from groundplan.text.stems import stem
 from groundplan.text.words import normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
@@ -55,9 +57,11 @@ def derive(
     pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
+    elsewhere: frozenset[str] = frozenset(),
 ) -> Derived:
-    """By one table. `nearness` is asked about words that nothing else explains."""
+    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables."""
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
+    known["elsewhere"] = elsewhere
     senses, builders = senses_of(question, table, values, **known)
     best = _derived(senses, builders, nearness, wide)
     if best.reading is None:
@@ -100,13 +104,14 @@ def senses_of(
     pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
+    elsewhere: frozenset[str] = frozenset(),
     changes: Mapping[str, Any] | None = None,
 ) -> tuple[Senses, Builders]:
     """What the words may mean in the table, and what composes them. `changes`: to how the table is understood."""
     text = normalise(question)
     words = words_of(text)
     known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
-    meanings = replace(known, **(changes or {}))
+    meanings = replace(known, elsewhere=elsewhere, **(changes or {}))
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     senses = Senses(text, words, meanings, Names(meanings), periods)
     senses.find()
@@ -182,6 +187,7 @@ def derive_best(
             nearness=nearness,
             pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
+            elsewhere=_nouns_elsewhere(table, schema),
         )
         for table in schema.tables
         if table.columns
@@ -200,6 +206,7 @@ def derive_best(
                 timezone=timezone,
                 wide=one,
                 metrics=[metric for metric in schema.metrics if metric.table == one.table.name],
+                elsewhere=_nouns_elsewhere(one.table, schema),
             )
             for one in wide
         ]
@@ -207,6 +214,12 @@ def derive_best(
         if found:
             return max(found, key=_joined_score)
     return best
+
+
+def _nouns_elsewhere(table: Table, schema: SourceSchema) -> frozenset[str]:
+    """The rows of `order_items` are not called orders where `orders` is a table."""
+    names = {split_name(other.name) for other in schema.tables if other.name != table.name}
+    return frozenset(stem(name[0]) for name in names if len(name) == 1)
 
 
 def _joined_score(derived: Derived) -> float:

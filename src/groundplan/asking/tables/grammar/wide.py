@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from groundplan.asking.tables.grammar.assemble import Unfit
@@ -47,6 +48,7 @@ from groundplan.text.names import singular, split_name
 from groundplan.text.stems import stem
 
 Values = Mapping[str, tuple[str, ...]]
+LONGEST_NAME = 100
 MOST_TABLES = 12  # that one table is widened by, the nearest first
 
 
@@ -131,10 +133,8 @@ def _called(column: Described, table: Table, path: Path, taken: set[str]) -> str
     telling = [word for word in words if word not in NAMING and stem(word) not in GENERIC]
     if not path and telling and column.name not in taken:
         return column.name
-    name = " ".join((*_noun(table, path), *words))
-    while name in taken:
-        name += " again"
-    return name
+    name = " ".join((*_noun(table, path), *words))[:LONGEST_NAME]
+    return name if name not in taken else next(n for n in (f"{name} {i}" for i in count(2)) if n not in taken)
 
 
 def _joined(column: Described, table: Table, path: Path) -> Joined:

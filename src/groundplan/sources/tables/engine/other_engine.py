@@ -52,6 +52,9 @@ class Other:
     def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
         return []
 
+    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
+        return []
+
     def constraints(self, scope: CancelScope) -> Constraints:
         return Constraints()
 

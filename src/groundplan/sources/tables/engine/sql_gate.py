@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -60,7 +61,7 @@ def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
         query = _parse(sql, dialect)
         for node in query.walk():
             _approve_node(node)
-        own = {_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables}
+        own = _all_folded(frozenset(tables), dialect)
         _refuse_hidden(query, own, dialect)
         for table in query.find_all(exp.Table):
             _approve_table(table, own, dialect)
@@ -133,6 +134,11 @@ def _visible(table: exp.Table) -> Iterator[exp.Identifier]:
         if given is not None:
             yield from (cte.args["alias"].this for cte in given.expressions)
         child, node = node, node.parent
+
+
+@lru_cache(maxsize=16)
+def _all_folded(tables: frozenset[str], dialect: str) -> frozenset[str]:
+    return frozenset(_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables)
 
 
 def _folded(identifier: exp.Identifier, dialect: str) -> str:
