@@ -17,8 +17,27 @@ import duckdb
 from groundplan.contracts.answer import Answer
 from groundplan.project import Project
 
-NOUNS = "amber birch cedar delta ember fjord grove heath islet jetty knoll ledge marsh north ocean pearl quartz ridge".split()
-SIDES = "depot vendor crew region".split()
+NOUNS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "heath",
+    "islet",
+    "jetty",
+    "knoll",
+    "ledge",
+    "marsh",
+    "north",
+    "ocean",
+    "pearl",
+    "quartz",
+    "ridge",
+]
+SIDES = ["depot", "vendor", "crew", "region"]
 
 
 def main(sizes: list[int]) -> None:
@@ -53,7 +72,8 @@ def _fill(path: Path, groups: int) -> int:
             for side in SIDES:
                 connection.execute(
                     f"CREATE TABLE {name}_{side} ({side}_id INT PRIMARY KEY, {side}_label TEXT, opened DATE);"
-                    f"INSERT INTO {name}_{side} SELECT i, '{side} ' || i, DATE '2024-01-01' + i::INT FROM range(20) s(i)"
+                    f"INSERT INTO {name}_{side} "
+                    f"SELECT i, '{side} ' || i, DATE '2024-01-01' + i::INT FROM range(20) s(i)"
                 )
             pointers = ", ".join(f"{side}_id INT REFERENCES {name}_{side} ({side}_id)" for side in SIDES)
             values = ", ".join(f"(i * {number + 3}) % 20" for number in range(len(SIDES)))

@@ -2,8 +2,8 @@
 
     python benchmarks/schema_search.py FOLDER
 
-The folder has `tables.json` and `dev.json` in the format of Spider (github.com/taoyds/spider, CC BY-SA 4.0): 876 tables of
-166 databases, with names, keys and foreign keys but without rows. A table counts as needed if the known SQL reads it.
+The folder has `tables.json` and `dev.json` in the format of Spider (github.com/taoyds/spider, CC BY-SA 4.0): 876 tables
+of 166 databases, with names, keys and foreign keys but without rows. A table is needed if the known SQL reads it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def main(folder: Path) -> None:
     print(f"{len(questions)} questions: all tables among the first {FIRST}: {whole / len(questions):.3f}")
     print(f"a question takes {1000 * median(seconds):.1f} ms (median), {1000 * max(seconds):.1f} ms (most)")
     if "--misses" in sys.argv:
-        for question, needed, given in misses:
-            print(question, needed, given, sep="\n    ")
+        for question, lacked, given in misses:
+            print(question, lacked, given, sep="\n    ")
 
 
 def _named(name: str, place: int) -> str:

@@ -118,6 +118,34 @@ def test_a_question_over_several_tables_gives_what_sql_gives(
     assert "oined with" in answer.text
 
 
+SIDES = {
+    "orders.csv": "order_no,buyer_id,paid\n1,7,2.5\n2,8,3\n3,8,4\n4,7,1\n5,9,6\n",
+    "refunds.csv": "refund_no,buyer_id,given\n1,8,1\n2,8,1.5\n",
+    "buyers.csv": "buyer_id,land\n7,Peru\n8,Chad\n9,Peru\n10,Mali\n",
+}
+
+
+def test_measures_of_two_tables_stand_side_by_side_each_of_its_own_rows(tmp_path: Path) -> None:
+    """A buyer with two orders and two refunds has two of each, not four."""
+    for name, text in SIDES.items():
+        (tmp_path / name).write_text(text)
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("total paid and number of refunds by land").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:3] for row in answer.tables[0].rows} == {("Peru", 9.5, 0), ("Chad", 7.0, 2), ("Mali", None, 0)}
+        answer = project.ask("number of orders and number of refunds by land").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:3] for row in answer.tables[0].rows} == {("Peru", 3, 0), ("Chad", 2, 2), ("Mali", 0, 0)}
+
+
+def test_rows_that_point_at_nothing_are_not_lost_side_by_side(tmp_path: Path) -> None:
+    for name, text in SIDES.items():
+        (tmp_path / name).write_text(text.replace("1,8,1\n", "1,,1\n"))
+    with Project(str(tmp_path)) as project:
+        outcome = project.ask("total paid and number of refunds by land").outcome
+        assert isinstance(outcome, Refusal), outcome
+
+
 def test_of_two_paths_the_question_has_to_say_one(project: Project) -> None:
     asked = project.ask("total fare by region").outcome
     assert isinstance(asked, Clarification), asked
@@ -150,10 +178,10 @@ def test_a_folder_of_files_shows_what_it_proposes(tmp_path: Path) -> None:
 
 
 def test_rows_between_two_tables_are_not_counted_as_either(tmp_path: Path) -> None:
-    """The rows of `poem_author` are no poems: a poem with two authors counts once."""
+    """The rows of `author_poem` are no poems: a poem with two authors counts once."""
     (tmp_path / "poem.csv").write_text("poem_id,house_id,pages\n1,7,90\n2,7,120\n3,8,80\n")
     (tmp_path / "author.csv").write_text("author_id,full_name\n1,Ana\n2,Bo\n")
-    (tmp_path / "poem_author.csv").write_text("poem_id,author_id\n1,1\n1,2\n2,1\n3,2\n")
+    (tmp_path / "author_poem.csv").write_text("poem_id,author_id\n1,1\n1,2\n2,1\n3,2\n")
     (tmp_path / "house.csv").write_text("house_id,house_name\n7,Alba\n8,Brio\n")
     with Project(str(tmp_path)) as project:
         answer = project.ask("number of poems by house name").outcome

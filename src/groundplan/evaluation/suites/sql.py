@@ -1,8 +1,8 @@
 """The suite `sql`: questions over databases of several tables, without a model, with the tables that answer them.
 
 The folder has `questions.jsonl` and `db/NAME/*.csv`. An answer is right if a table of it has exactly the rows of one of
-the wanted tables, in any order; it may have more columns, unless it is counted as `exact`. Right and exact are shares of
-the questions that have an answer; wrong, refused and asked are shares of all.
+the wanted tables, in any order; it may have more columns, unless it is counted as `exact`. Right and exact are shares
+of the questions that have an answer; wrong, refused and asked are shares of all.
 """
 
 from __future__ import annotations

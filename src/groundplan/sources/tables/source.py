@@ -62,7 +62,7 @@ class Tables:
 
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
-        """Open a file, a folder of files, a DuckDB file, a PostgreSQL URL, an Ibis backend, a frame, or frames by name."""
+        """Open a file, a folder of files, a DuckDB file, a Postgres URL, an Ibis backend, a frame, or frames."""
         engine = open_engine(where)
         try:
             source = cls(engine, name)

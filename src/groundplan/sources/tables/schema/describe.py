@@ -19,8 +19,9 @@ from groundplan.sources.tables.files.naming import CONTROL
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.schema.repeats import find_repeats
 from groundplan.sources.tables.tools.dates import ISO_DAY
-from groundplan.text.names import split_name
+from groundplan.text.names import singular, split_name
 
+SHORTEST = 3  # letters: names of tables with more may begin the name of a column
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 COLUMNS_AT_ONCE = 40  # whose statistics one query takes
 SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
@@ -51,7 +52,7 @@ def describe(
     return SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
-        tables=tuple(_with_pointers(known, links) for known in tables),
+        tables=tuple(_spelt_out(_with_pointers(known, links), names) for known in tables),
         relationships=links,
     )
 
@@ -65,6 +66,21 @@ def _with_pointers(table: Table, links: Sequence[Relationship]) -> Table:
         for column in table.columns
     )
     return table.model_copy(update={"columns": columns})
+
+
+def _spelt_out(table: Table, names: Sequence[str]) -> Table:
+    """`authorname` is also called author name, where `author` is a table."""
+    nouns = {singular(name.lower()) for name in names if len(name) > SHORTEST}
+
+    def spelt(column: Column) -> Column:
+        name = column.name.lower()
+        starts = [noun for noun in nouns if name.startswith(noun) and len(name) > len(noun) + 1 and name.isalpha()]
+        noun = max(starts, key=len, default="")
+        if not noun or len(split_name(column.name)) > 1 or column.role == "id":
+            return column
+        return column.model_copy(update={"synonyms": (*column.synonyms, f"{noun} {name.removeprefix(noun)}")})
+
+    return table.model_copy(update={"columns": tuple(map(spelt, table.columns))})
 
 
 def outline(source: str, names: Sequence[str], executor: Executor, scope: CancelScope) -> SourceSchema | None:

@@ -83,7 +83,8 @@ class TableIndex:
 
     def _path(self, start: str, end: str) -> tuple[str, ...]:
         """The tables between two, by the fewest relationships in either direction."""
-        paths, seen = [(start,)], {start}
+        paths: list[tuple[str, ...]] = [(start,)]
+        seen = {start}
         for _ in range(FARTHEST):
             longer = [(*path, name) for path in paths for name in self._near[path[-1]] if name not in seen]
             found = next((path for path in longer if path[-1] == end), None)
