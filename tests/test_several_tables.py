@@ -189,6 +189,16 @@ def test_rows_between_two_tables_are_not_counted_as_either(tmp_path: Path) -> No
         assert {row[:2] for row in answer.tables[0].rows} == {("Alba", 2), ("Brio", 1)}
 
 
+def test_rows_that_nothing_points_at_are_not_lost(tmp_path: Path) -> None:
+    """Each crew points at a voyage of its own; the third voyage has none, and is a voyage all the same."""
+    (tmp_path / "crews.csv").write_text("crew_id,voyage_id\n1,11\n2,12\n")
+    (tmp_path / "voyages.csv").write_text("voyage_id,harbour,late\n11,Nord,yes\n12,Syd,no\n13,Syd,yes\n")
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("number of voyages by harbour").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("Nord", 1), ("Syd", 2)}
+
+
 def test_columns_of_many_tables_with_the_same_names_are_told_apart(tmp_path: Path) -> None:
     sides = [f"side{letter}" for letter in "abcdefghijkl"]
     for side in sides:

@@ -279,6 +279,8 @@ class Meanings:
         return (own, *found)
 
     def is_key(self, column: Column) -> bool:
+        if column.name in self.joined:  # of another table, whose rows it identifies
+            return False
         rows = self.table.row_count or 0
         return (column.name,) in self.table.keys or (bool(rows) and (column.cardinality or 0) >= 0.98 * rows)
 
