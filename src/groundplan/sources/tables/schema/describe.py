@@ -69,7 +69,7 @@ def _with_pointers(table: Table, links: Sequence[Relationship]) -> Table:
 
 
 def _spelt_out(table: Table, names: Sequence[str]) -> Table:
-    """`authorname` is also called author name, where `author` is a table."""
+    """`paintername` is also called painter name, where `painter` is a table."""
     nouns = {singular(name.lower()) for name in names if len(name) > SHORTEST}
 
     def spelt(column: Column) -> Column:
