@@ -82,7 +82,8 @@ def _adds_up(measure: Expression) -> bool:
 
 def _is_whole(path: Path, schema: SourceSchema) -> bool:
     """Whether every row has its row at the end of the path: without it, it would be in no group."""
-    return all(link.orphans == 0 and not any(_nulls(link.table, link.columns, schema)) for link in path)
+    sure = all(link.known == "proven" or link.orphans == 0 for link in path)
+    return sure and not any(null for link in path for null in _nulls(link.table, link.columns, schema))
 
 
 def _nulls(name: str, columns: tuple[str, ...], schema: SourceSchema) -> Iterator[bool]:
