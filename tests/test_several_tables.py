@@ -118,6 +118,34 @@ def test_a_question_over_several_tables_gives_what_sql_gives(
     assert "oined with" in answer.text
 
 
+SIDES = {
+    "orders.csv": "order_no,buyer_id,paid\n1,7,2.5\n2,8,3\n3,8,4\n4,7,1\n5,9,6\n",
+    "refunds.csv": "refund_no,buyer_id,given\n1,8,1\n2,8,1.5\n",
+    "buyers.csv": "buyer_id,land\n7,Peru\n8,Chad\n9,Peru\n10,Mali\n",
+}
+
+
+def test_measures_of_two_tables_stand_side_by_side_each_of_its_own_rows(tmp_path: Path) -> None:
+    """A buyer with two orders and two refunds has two of each, not four."""
+    for name, text in SIDES.items():
+        (tmp_path / name).write_text(text)
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("total paid and number of refunds by land").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:3] for row in answer.tables[0].rows} == {("Peru", 9.5, 0), ("Chad", 7.0, 2), ("Mali", None, 0)}
+        answer = project.ask("number of orders and number of refunds by land").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:3] for row in answer.tables[0].rows} == {("Peru", 3, 0), ("Chad", 2, 2), ("Mali", 0, 0)}
+
+
+def test_rows_that_point_at_nothing_are_not_lost_side_by_side(tmp_path: Path) -> None:
+    for name, text in SIDES.items():
+        (tmp_path / name).write_text(text.replace("1,8,1\n", "1,,1\n"))
+    with Project(str(tmp_path)) as project:
+        outcome = project.ask("total paid and number of refunds by land").outcome
+        assert isinstance(outcome, Refusal), outcome
+
+
 def test_of_two_paths_the_question_has_to_say_one(project: Project) -> None:
     asked = project.ask("total fare by region").outcome
     assert isinstance(asked, Clarification), asked
@@ -147,6 +175,43 @@ def test_a_folder_of_files_shows_what_it_proposes(tmp_path: Path) -> None:
     with Project(str(tmp_path)) as project:
         (link,) = next(iter(project.schemas.values())).relationships
         assert (link.text, link.known) == ("orders → buyers by buyer_id", "proposed")
+
+
+def test_rows_between_two_tables_are_not_counted_as_either(tmp_path: Path) -> None:
+    """The rows of `author_poem` are no poems: a poem with two authors counts once."""
+    (tmp_path / "poem.csv").write_text("poem_id,house_id,pages\n1,7,90\n2,7,120\n3,8,80\n")
+    (tmp_path / "author.csv").write_text("author_id,full_name\n1,Ana\n2,Bo\n")
+    (tmp_path / "author_poem.csv").write_text("poem_id,author_id\n1,1\n1,2\n2,1\n3,2\n")
+    (tmp_path / "house.csv").write_text("house_id,house_name\n7,Alba\n8,Brio\n")
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("number of poems by house name").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("Alba", 2), ("Brio", 1)}
+
+
+def test_rows_that_nothing_points_at_are_not_lost(tmp_path: Path) -> None:
+    """Each crew points at a voyage of its own; the third voyage has none, and is a voyage all the same."""
+    (tmp_path / "crews.csv").write_text("crew_id,voyage_id\n1,11\n2,12\n")
+    (tmp_path / "voyages.csv").write_text("voyage_id,harbour,late\n11,Nord,yes\n12,Syd,no\n13,Syd,yes\n")
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("number of voyages by harbour").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("Nord", 1), ("Syd", 2)}
+
+
+def test_columns_of_many_tables_with_the_same_names_are_told_apart(tmp_path: Path) -> None:
+    sides = [f"side{letter}" for letter in "abcdefghijkl"]
+    for side in sides:
+        (tmp_path / f"{side}.csv").write_text(f"{side}_id,opened,shade\n1,2024-01-01,x\n2,2024-02-01,y\n")
+    pointers = ",".join(f"{side}_id" for side in sides)
+    (tmp_path / "facts.csv").write_text(
+        f"fact_no,weight,{pointers}\n"
+        + "".join(f"{n},{n}.5,{','.join(['1', '2'][n % 2] for _ in sides)}\n" for n in range(5))
+    )
+    with Project(str(tmp_path)) as project:
+        answer = project.ask("total weight by sidec shade").outcome
+        assert isinstance(answer, Answer), answer
+        assert {row[:2] for row in answer.tables[0].rows} == {("x", 7.5), ("y", 5.0)}
 
 
 def _plain(value: Any) -> Any:

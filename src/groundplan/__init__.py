@@ -20,7 +20,7 @@ def open(
     models: Sequence[Endpoint] = (),
     columns: Mapping[str, ColumnSettings] | None = None,
 ) -> Project:
-    """Open data read-only: a file, a folder, a DuckDB file, an Ibis URL or backend, or frames.
+    """Open data read-only: a file, a folder, a DuckDB file, a PostgreSQL URL, an Ibis backend, or frames.
 
     >>> project = groundplan.open("sales.csv")  # doctest: +SKIP
     >>> project.run(Path("plan.json").read_text())  # doctest: +SKIP

@@ -174,7 +174,7 @@ class AsyncProject:
         models: Sequence[Endpoint] = (),
         columns: Mapping[str, ColumnSettings] | None = None,
     ) -> Self:
-        """Open a file, a folder, a DuckDB file, an Ibis URL or backend, Python data frames, or a knowledge base.
+        """Open a file, a folder, a DuckDB file, a Postgres URL, an Ibis backend, data frames, or a knowledge base.
 
         Servers such as GitLab are given by name: {"gitlab": {"url": …, "projects": […], "token_env": …}}.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import duckdb
+import ibis
 import pytest
 
 from groundplan.errors import QueryRefused
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.sql_gate import approve
+from groundplan.sources.tables.source import Tables
 from tests.sources.tables.corpus import DUCKDB, EVERYWHERE, NESTED, POSTGRES, SPARK
 
 pytestmark = pytest.mark.requirement("R45", part="read-only")
@@ -56,3 +60,18 @@ def test_the_message_names_what_was_found() -> None:
         approve("SELECT pg_sleep(5)", "postgres", TABLES)
     with pytest.raises(QueryRefused, match="not exactly one SELECT"):
         approve("SELECT 1; SELECT 2", "duckdb", TABLES)
+
+
+def test_a_part_of_a_query_never_hides_a_table_of_the_same_name() -> None:
+    """Ibis calls the part that it reads twice t3, as one of the tables is called: its rows would be taken for the
+    table's."""
+    with duckdb.connect() as connection:
+        for name in ("t2", "t3"):
+            connection.execute(f"CREATE TABLE {name} AS SELECT i AS k, i % 3 AS p FROM range(5) s(i)")
+        source = Tables.open(ibis.duckdb.from_connection(connection))
+        kept = source.table("t2").table.filter(lambda table: table.k > 0).mutate(y=1)
+        twice = kept.join(kept.group_by("p").aggregate(s=kept.y.sum()), "p")
+        joined = twice.join(source.table("t3").table, "k", rname="other_{name}")
+        with pytest.raises(QueryRefused, match=r"a part called 't3', and so is a table of this source"):
+            source._executor.run(joined, 10, CancelScope())
+        assert source._executor.run(twice, 10, CancelScope()).table.num_rows == 4

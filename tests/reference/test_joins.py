@@ -117,7 +117,9 @@ def test_plans_over_several_tables_give_what_subqueries_give(stores: Stores) -> 
 @pytest.mark.slow
 @pytest.mark.requirement("R72")
 def test_ten_thousand_plans_over_several_tables_give_what_subqueries_give(stores: Stores) -> None:
-    reasons = compared(stores, range(1_000, 3_000) if stores.backend.name == "duckdb" else range(1_000, 1_200))
+    """10,000 on DuckDB, 2,000 on Postgres."""
+    reasons = compared(stores, range(1_000, 3_000) if stores.backend.name == "duckdb" else range(1_000, 1_400))
+    print(dict(reasons))
     assert {*reasons} <= REASONS, reasons
 
 

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from groundplan.contracts import expression as e
-from groundplan.contracts.join_paths import name_of, paths_between
+from groundplan.contracts.join_paths import Path, name_of, paths_between
 from groundplan.contracts.reading import (
     ColumnsAsked,
     EachMeasure,
@@ -132,6 +132,9 @@ class Asking:
             groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
             found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]
             measures = dict.fromkeys(self.measure(table, 2) for _ in range(self.random.randint(1, 2)))
+            pointing = self.pointing(table)
+            if len(pointing) > 1 and self.random.random() < 0.3:  # measures of two tables side by side
+                measures = {self.side(*pair): None for pair in self.random.sample(pointing, 2)}
             found += [(f"metric:{n}", Metric(name=f"measure {n}", expression=m)) for n, m in enumerate(measures)]
         found += [(f"filter:{n}", Filter(condition=self.condition(table, 2))) for n in range(self.random.randint(0, 2))]
         found.append(("output:table", OutputAsked(label="table")))
@@ -156,16 +159,28 @@ class Asking:
         return self.number(table) if self.random.random() < 0.5 else self.column(table, self.random.choice("gd"))
 
     def number(self, table: str, deep: int = 1) -> e.Expression:
-        pointing = [
-            (other.name, paths)
-            for other in self.schema.tables
-            if (paths := paths_between(self.schema.relationships, other.name, table))
-        ]
+        pointing = self.pointing(table)
         if not pointing or not deep or self.random.random() < 0.6:
             return self.column(table, "x")
         other, paths = self.random.choice(pointing)
         via = None if len(paths) == 1 else name_of(self.random.choice(paths))
         return e.Related(table=other, via=via, of=self.measure(other, deep - 1))
+
+    def pointing(self, table: str) -> list[tuple[str, tuple[Path, ...]]]:
+        """The tables whose rows point at rows of this one, with the paths."""
+        return [
+            (other.name, paths)
+            for other in self.schema.tables
+            if (paths := paths_between(self.schema.relationships, other.name, table))
+        ]
+
+    def side(self, other: str, paths: tuple[Path, ...]) -> e.Expression:
+        """The rows of a table, or the sum of their own numbers, over those that point at a row."""
+        measure: e.Expression = e.Rows()
+        if self.random.random() < 0.5:
+            measure = e.Aggregate(function="sum", of=e.Column(name="x"))
+        via = None if len(paths) == 1 else name_of(self.random.choice(paths))
+        return e.Aggregate(function="sum", of=e.Related(table=other, via=via, of=measure))
 
     def group(self, table: str) -> e.Expression:
         if self.random.random() < 0.3:

@@ -43,10 +43,18 @@ def _paths(links: Sequence[Relationship], table: str, to_table: str, before: Pat
     for link in links if len(before) < LONGEST else ():
         if link.table != table or (link.to_table in entered and link.to_table != to_table):
             continue
+        if before and _is_back(before[-1], link):
+            continue
         if link.to_table == to_table:
             yield (*before, link)
         else:
             yield from _paths(links, link.to_table, to_table, (*before, link))
+
+
+def _is_back(link: Relationship, other: Relationship) -> bool:
+    """Whether the other goes back to the same row, where two tables have one row each for the other's."""
+    ends = (link.to_table, link.to_columns, link.table, link.columns)
+    return (other.table, other.columns, other.to_table, other.to_columns) == ends
 
 
 def find_path(links: Sequence[Relationship], table: str, to_table: str, via: str | None) -> Path:

@@ -48,6 +48,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(lower(word) for word in _LETTERS.findall(spaced(name)))
 
 
+@lru_cache(maxsize=50_000)
 def is_short_for(short: str, word: str) -> bool:
     """The beginning of the word, its consonants in order, or its first letter and its end."""
     if not 3 <= len(short) < len(word):

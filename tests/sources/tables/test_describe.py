@@ -122,6 +122,29 @@ def test_a_column_points_at_the_table_that_is_called_like_it() -> None:
     ]
 
 
+def test_names_in_one_word_and_initials_are_understood() -> None:
+    frames = {
+        "painter": pa.table({"painterid": [1, 2], "birth": [1901, 1907]}),
+        "gallery": pa.table({"gid": [7, 8]}),
+        "gallery_visit": pa.table({"gid": [7, 8], "paid": [2, 1]}),
+        "picture": pa.table({"pictureid": [1, 2, 3], "painterid": [1, 2, 2], "formerpainterid": [1, 1, 2]}),
+        "hanging": pa.table({"pictureid": [1, 2, 3, 1], "gid": [7, 7, 8, 8]}),
+    }
+    found = schema(Tables.open(frames))
+    assert {link.text for link in found.relationships} >= {
+        "gallery_visit → gallery by gid",
+        "picture → painter by painterid",
+        "picture → painter by formerpainterid",
+        "hanging → picture by pictureid",
+        "hanging → gallery by gid",
+    }
+    assert not [
+        link.text for link in found.relationships if link.to_table == "gallery_visit" and link.table == "hanging"
+    ]
+    roles = {column.name: column.role for table in found.tables for column in table.columns}
+    assert (roles["painterid"], roles["paid"], roles["birth"]) == ("id", "measure", "measure")
+
+
 FOREIGN_KEYS = """
     CREATE TABLE shops (country TEXT, code TEXT, PRIMARY KEY (country, code));
     CREATE TABLE people (id INT PRIMARY KEY, boss INT REFERENCES people (id));

@@ -56,6 +56,23 @@ def test_a_question_over_two_of_many_tables_is_answered(file: Path) -> None:
         assert {*answer.tables[0].rows} == {("Alm", 5.5), ("Birk", 4.0)}
 
 
+def test_a_table_is_found_by_a_value_in_it(file: Path) -> None:
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("INSERT INTO noise_7 VALUES (1, 'Saffron')")
+    found = asyncio.run(Tables.open(file).about("how many are saffron"))
+    assert "noise_7" in {table.name for table in found.tables}
+    assert "noise_8" not in {table.name for table in found.tables}
+
+
+def test_tables_that_explain_more_together_come_first() -> None:
+    """Of two tables with the same columns, the one that is related to what else is asked about."""
+    named = Column(name="weight", type="DOUBLE", kind="number", role="measure")
+    tables = [Table(name=name, columns=(named,)) for name in ("parcels", "coaches", "senders", *"abcdefgh")]
+    link = Relationship(table="parcels", columns=("sender_id",), to_table="senders", to_columns=("sender_id",))
+    called = [one.model_copy(update={"synonyms": ("shipper",)}) if one.name == "senders" else one for one in tables]
+    assert TableIndex(called, [link]).ranked("weight by shipper")[:2] == ["senders", "parcels"]
+
+
 def test_postgres_is_outlined_too(superuser: str) -> None:
     psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     name = f"many_{os.getpid()}"

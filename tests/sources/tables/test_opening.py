@@ -212,6 +212,10 @@ def test_a_header_longer_than_a_name_may_be_is_cut(tmp_path: Path) -> None:
             "postgres://127.0.0.1:1/none: cannot",
             marks=pytest.mark.needs("postgres"),
         ),
+        *(
+            (lambda folder, url=url: url, UsageError, f"^{url.partition(':')[0]}://h/db: .* are not supported; name")
+            for url in ("mysql://me:word@h/db?a=word", "snowflake://me:word@h/db", "sqlite://h/db", "nonsense://h/db")
+        ),
         (lambda folder: object(), UsageError, "is not an SQL backend"),
         (lambda folder: {"a": 5}, UsageError, "give at least one frame by name"),
     ],

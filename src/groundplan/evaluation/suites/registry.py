@@ -11,7 +11,7 @@ from groundplan.errors import UsageError
 from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
 
-Suite = Literal["nlv", "questions", "tools", "metaqa", "ruqa", "webtables", "workflow"]
+Suite = Literal["nlv", "questions", "tools", "metaqa", "ruqa", "sql", "webtables", "workflow"]
 SUITES: tuple[Suite, ...] = get_args(Suite)
 OnProgress = Callable[[int, int], None]
 
@@ -64,6 +64,10 @@ def _evaluate(
             from groundplan.evaluation.suites import ruqa
 
             return ruqa.evaluate(folder, sample, on_progress)
+        case "sql":
+            from groundplan.evaluation.suites import sql
+
+            return sql.evaluate(folder, sample, on_progress)
         case "webtables":
             from groundplan.evaluation.suites import webtables
 

@@ -322,7 +322,7 @@ def trust(
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa, webtables or workflow.")],
+    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa, sql, webtables or workflow.")],
     folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
     json: JsonOption = False,
     sample: Annotated[

@@ -28,7 +28,7 @@ from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine
 from groundplan.sources.tables.schema.describe import describe, outline, with_notes
-from groundplan.sources.tables.schema.distinct import find_values
+from groundplan.sources.tables.schema.distinct import find_values, first_values
 from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
@@ -62,7 +62,7 @@ class Tables:
 
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
-        """Open a file, a folder of files, a DuckDB file, an Ibis URL or backend, a frame, or frames by name."""
+        """Open a file, a folder of files, a DuckDB file, a Postgres URL, an Ibis backend, a frame, or frames."""
         engine = open_engine(where)
         try:
             source = cls(engine, name)
@@ -123,7 +123,8 @@ class Tables:
                 if self._schema is not None and self._model is not None:
                     self._schema = self._model.applied(self._schema)
                 if self._schema is not None:
-                    self._index = TableIndex(self._schema.tables, self._schema.relationships)
+                    values = first_values(self._schema, self._executor, scope)
+                    self._index = TableIndex(self._schema.tables, self._schema.relationships, values)
             if self._schema is None:
                 self._schema = self._full(self.names, scope)
             return self._schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -73,6 +73,7 @@ class Lexicon:
         return found
 
 
+@lru_cache(maxsize=20_000)
 def stems_of(phrase: str) -> Key:
     return tuple(word.stem for word in words_of(phrase))
 

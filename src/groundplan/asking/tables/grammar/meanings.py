@@ -72,6 +72,7 @@ class Meanings:
     metrics: Mapping[Key, NamedMetric] = field(default_factory=dict)  # by what they are called
     dated_by: str | None = None  # the main date, where several could be
     once: bool = True  # whether what all rows of a thing repeat counts once
+    elsewhere: frozenset[str] = frozenset()  # nouns for the rows of other tables
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:
@@ -282,10 +283,12 @@ class Meanings:
             events = [event for event, column in self.events.items() if column == main]
             row_nouns |= telling | {noun for event in events for noun in map(stem, EVENT_NOUNS.get(event, ()))}
         of_ids = frozenset[str]().union(*(entity.nouns for entity in found))
-        own = Entity(self._alike(row_nouns) - of_ids, None, self.table.name)
+        own = Entity(self._alike(row_nouns - self.elsewhere) - of_ids - self.elsewhere, None, self.table.name)
         return (own, *found)
 
     def is_key(self, column: Column) -> bool:
+        if column.name in self.joined:  # of another table, whose rows it identifies
+            return False
         rows = self.table.row_count or 0
         return (column.name,) in self.table.keys or (bool(rows) and (column.cardinality or 0) >= 0.98 * rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from groundplan.asking.tables.grammar.lexicon import Key, stems_of
@@ -199,6 +200,7 @@ def kin(one: str, other: str) -> bool:
     return len(roots) == 1 and len(roots.pop()) >= 4
 
 
+@lru_cache(maxsize=20_000)
 def _root(word: str) -> str:
     plain = re.sub("miss(?:ion)?$", "mit", stem(word))
     for ending in ENDINGS:

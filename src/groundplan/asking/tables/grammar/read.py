@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -10,21 +11,26 @@ from typing import Any
 from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
+from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
+from groundplan.contracts.expression import Related
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import meaning_of
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import GroupBy, Reading
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
+from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.similar import Nearness
+from groundplan.text.stems import stem
 from groundplan.text.words import normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
@@ -56,9 +62,11 @@ def derive(
     pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
+    elsewhere: frozenset[str] = frozenset(),
 ) -> Derived:
-    """By one table. `nearness` is asked about words that nothing else explains."""
+    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables."""
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
+    known["elsewhere"] = elsewhere
     senses, builders = senses_of(question, table, values, **known)
     best = _derived(senses, builders, nearness, wide)
     if best.reading is None:
@@ -102,13 +110,14 @@ def senses_of(
     pointers: frozenset[str] = frozenset(),
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
+    elsewhere: frozenset[str] = frozenset(),
     changes: Mapping[str, Any] | None = None,
 ) -> tuple[Senses, Builders]:
     """What the words may mean in the table, and what composes them. `changes`: to how the table is understood."""
     text = normalise(question)
     words = words_of(text)
     known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
-    meanings = replace(known, **(changes or {}))
+    meanings = replace(known, elsewhere=elsewhere, **(changes or {}))
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     senses = Senses(text, words, meanings, Names(meanings), periods)
     senses.find()
@@ -173,6 +182,49 @@ def derive_best(
     timezone: str = "UTC",
     nearness: Nearness | None = None,
 ) -> Derived:
+    """By one table, with what its rows point at; or by two, whose measures are put side by side."""
+
+    def one(text: str) -> Derived:
+        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness)
+
+    def plain(text: str) -> Reading | None:
+        found = one(text)
+        return None if found.others else found.reading
+
+    question, shown = said_last(question)
+    best = one(question)
+    if shown and (best.reading is None or not names_only(shown, question, best.reading)):
+        return replace(best, reading=None, others=(), unread=best.unread or (shown,))
+    if best.reading is None or _by_pointers(best.reading):
+        beside = side_by_side(normalise(question), schema, plain)
+        return Derived(reading=beside) if beside is not None else best
+    return best
+
+
+def said_last(question: str) -> tuple[str, str]:
+    """The question, and a last sentence that only says what to return."""
+    found = re.search(r"[.?!;]\s+return\s+(?P<shown>[^.?!;]+)[.?!;]*\s*$", question, re.I)
+    return (question[: found.start()], found["shown"]) if found else (question, "")
+
+
+def names_only(shown: str, question: str, reading: Reading) -> bool:
+    """Whether it names nothing but what the question does, or what the result is grouped by."""
+    groups = [r.value.column for r in reading.requirements if isinstance(r.value, GroupBy)]
+    known = {word.stem for word in words_of(normalise(question))}
+    known |= {stem(word) for name in groups for word in split_name(name)}
+    structure = load().structure
+    return all(word.stem in known or word.lower in structure for word in words_of(normalise(shown)))
+
+
+def _by_one_table(
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Mapping[str, tuple[str, ...]]],
+    *,
+    today: date,
+    timezone: str,
+    nearness: Nearness | None,
+) -> Derived:
     """By the table whose derivation explains the question best; with what its rows point at where none does alone."""
     found = [
         derive(
@@ -184,6 +236,7 @@ def derive_best(
             nearness=nearness,
             pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
+            elsewhere=_nouns_elsewhere(table, schema),
         )
         for table in schema.tables
         if table.columns
@@ -202,6 +255,7 @@ def derive_best(
                 timezone=timezone,
                 wide=one,
                 metrics=[metric for metric in schema.metrics if metric.table == one.table.name],
+                elsewhere=_nouns_elsewhere(one.table, schema),
             )
             for one in wide
         ]
@@ -209,6 +263,17 @@ def derive_best(
         if found:
             return max(found, key=_joined_score)
     return best
+
+
+def _by_pointers(reading: Reading) -> bool:
+    """Whether it chooses rows by what points at them, as `customers who ordered`."""
+    return any(isinstance(node, Related) for r in reading.requirements for node in foreign(r.value, ""))
+
+
+def _nouns_elsewhere(table: Table, schema: SourceSchema) -> frozenset[str]:
+    """The rows of `order_items` are not called orders where `orders` is a table."""
+    names = {split_name(other.name) for other in schema.tables if other.name != table.name}
+    return frozenset(stem(name[0]) for name in names if len(name) == 1)
 
 
 def _joined_score(derived: Derived) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from groundplan.asking.tables.grammar.assemble import Unfit
@@ -30,12 +31,14 @@ from groundplan.contracts.join_paths import Path, foreign, name_of, paths_betwee
 from groundplan.contracts.meaning import measure_of
 from groundplan.contracts.normal_form import mapped, of_filter
 from groundplan.contracts.reading import (
+    AnalysisAsked,
     ColumnsAsked,
     Each,
     EachMeasure,
     Filter,
     GroupBy,
     Metric,
+    OutputAsked,
     Rank,
     Reading,
     Requirement,
@@ -47,6 +50,7 @@ from groundplan.text.names import singular, split_name
 from groundplan.text.stems import stem
 
 Values = Mapping[str, tuple[str, ...]]
+LONGEST_NAME = 100
 MOST_TABLES = 12  # that one table is widened by, the nearest first
 
 
@@ -131,10 +135,8 @@ def _called(column: Described, table: Table, path: Path, taken: set[str]) -> str
     telling = [word for word in words if word not in NAMING and stem(word) not in GENERIC]
     if not path and telling and column.name not in taken:
         return column.name
-    name = " ".join((*_noun(table, path), *words))
-    while name in taken:
-        name += " again"
-    return name
+    name = " ".join((*_noun(table, path), *words))[:LONGEST_NAME]
+    return name if name not in taken else next(n for n in (f"{name} {i}" for i in count(2)) if n not in taken)
 
 
 def _joined(column: Described, table: Table, path: Path) -> Joined:
@@ -161,10 +163,35 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
         requirements.append(made)
     if any(_repeats(r.value) for r in requirements):
         raise Unfit("several rows share what is measured")
+    if not any(_is_own(r.value, wide) for r in requirements):
+        raise Unfit("nothing is said of its own rows")
     if _by_pointers(requirements) and _has_period(reading, wide):
         raise Unfit("when was it done?")
     tables = (wide.table.name, *sorted(used))
     return reading.model_copy(update={"tables": tables, "requirements": tuple(requirements)})
+
+
+def _is_own(value: Contract, wide: Wide) -> bool:
+    """Whether it is about the rows of the table itself, and not only about what they point at."""
+    match value:
+        case Metric(column=None, expression=None):
+            return True
+        case Rank() | OutputAsked() | AnalysisAsked():
+            return False
+    names = {getattr(value, "column", None), *getattr(value, "columns", ()), *getattr(value, "keys", ())}
+    return bool(names - wide.of.keys() - {None}) or any(_has_own(node) for node in _parts(value))
+
+
+def _has_own(node: Contract) -> bool:
+    if isinstance(node, Column):
+        return node.table is None
+    return isinstance(node, Rows | Related) or any(map(_has_own, _parts(node)))
+
+
+def _parts(node: Contract) -> Iterator[Contract]:
+    for name in type(node).model_fields:
+        value = getattr(node, name)
+        yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Contract))
 
 
 def _by_pointers(requirements: Sequence[Requirement]) -> bool:

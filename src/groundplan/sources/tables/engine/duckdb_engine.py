@@ -103,6 +103,11 @@ class DuckDB:
             found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
             return found
 
+    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
+        with self._lent(scope) as lent:
+            rows: list[tuple[object, ...]] = lent.con.execute(sql).fetchall()
+            return rows
+
     def constraints(self, scope: CancelScope) -> Constraints:
         with self._lent(scope) as lent:
             return constraints_from(lent.con.execute(CONSTRAINTS).fetchall())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ibis
 from ibis.backends.sql import SQLBackend
 
 from groundplan.errors import UsageError
-from groundplan.sources.tables.engine.credentials import cannot_open
+from groundplan.sources.tables.engine.credentials import without_password
 from groundplan.sources.tables.engine.duckdb_engine import DuckDB, Scratch, open_duckdb, open_scratch
 from groundplan.sources.tables.engine.interface import Engine
 from groundplan.sources.tables.engine.other_engine import Other
@@ -16,22 +15,23 @@ __all__ = ["Engine", "Scratch", "open_backend", "open_duckdb", "open_scratch", "
 
 
 def open_url(url: str) -> Engine:
-    if url.partition("://")[0] in ("postgres", "postgresql"):
+    scheme = url.partition("://")[0]
+    if scheme in ("postgres", "postgresql"):
         return open_postgres(url)
-    try:
-        return open_backend(ibis.connect(url), private=True)
-    except Exception as error:  # noqa: BLE001 - each of Ibis's backends raises errors of its own driver
-        raise cannot_open(url, error) from None  # the original error may quote the password
+    raise UsageError(
+        f"{without_password(url)}: addresses that start with {scheme}:// are not supported; name files, a DuckDB file "
+        "or a postgresql:// address, or pass an Ibis connection from Python"
+    )
 
 
-def open_backend(backend: object, private: bool = False) -> Engine:
-    """An engine on the caller's connection; unless it is `private`, the caller closes it."""
+def open_backend(backend: object) -> Engine:
+    """An engine on the caller's connection, which the caller closes."""
     if not isinstance(backend, SQLBackend):
         raise UsageError(f"{type(backend).__name__} is not an SQL backend of Ibis; pass one that is")
     match backend.name:
         case "duckdb":
-            return DuckDB(backend, private)
+            return DuckDB(backend, private=False)
         case "postgres":
-            return Postgres(backend, private)
+            return Postgres(backend, private=False)
         case _:
-            return Other(backend, private)
+            return Other(backend)

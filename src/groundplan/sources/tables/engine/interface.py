@@ -63,6 +63,10 @@ class Engine(Protocol):
         """Table, column and type of all columns, in order, by one query; empty where an engine cannot tell."""
         ...
 
+    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
+        """The rows of an approved query as they are, without Arrow; empty where an engine cannot tell."""
+        ...
+
     def close(self) -> None: ...
 
 

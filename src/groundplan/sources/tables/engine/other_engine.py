@@ -17,9 +17,8 @@ from groundplan.sources.tables.engine.interface import Constraints, Query
 class Other:
     """One connection, one query at a time. It cannot be cancelled: a query past its deadline is abandoned."""
 
-    def __init__(self, backend: SQLBackend, private: bool) -> None:
+    def __init__(self, backend: SQLBackend) -> None:
         self.backend = backend
-        self._private = private
         self._one_at_a_time = threading.Lock()
 
     def run(self, query: Query, scope: CancelScope) -> pa.Table:
@@ -53,9 +52,11 @@ class Other:
     def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
         return []
 
+    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
+        return []
+
     def constraints(self, scope: CancelScope) -> Constraints:
         return Constraints()
 
     def close(self) -> None:
-        if self._private:
-            self.backend.disconnect()
+        """The caller closes the connection."""

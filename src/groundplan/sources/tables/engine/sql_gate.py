@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -60,7 +61,8 @@ def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
         query = _parse(sql, dialect)
         for node in query.walk():
             _approve_node(node)
-        own = {_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables}
+        own = _all_folded(frozenset(tables), dialect)
+        _refuse_hidden(query, own, dialect)
         for table in query.find_all(exp.Table):
             _approve_table(table, own, dialect)
     except RecursionError as error:
@@ -94,6 +96,17 @@ def _approve_node(node: exp.Expr) -> None:
         raise QueryRefused(f"the compiled query uses {what!r}, which is not allowed")
 
 
+def _refuse_hidden(query: exp.Expression, own: Collection[str], dialect: str) -> None:
+    """Ibis calls parts of a query t0, t1, …: such a part hides the source's table of that name."""
+    for cte in query.find_all(exp.CTE):
+        name = _folded(cte.args["alias"].this, dialect)
+        if name in own:
+            raise QueryRefused(
+                f"the compiled query has a part called {name!r}, and so is a table of this source: "
+                "the two cannot be told apart; rename the table or make a view of it"
+            )
+
+
 def _approve_table(table: exp.Table, own: Collection[str], dialect: str) -> None:
     if not isinstance(table.this, exp.Identifier):
         raise QueryRefused("the compiled query reads from a function instead of a table")
@@ -121,6 +134,11 @@ def _visible(table: exp.Table) -> Iterator[exp.Identifier]:
         if given is not None:
             yield from (cte.args["alias"].this for cte in given.expressions)
         child, node = node, node.parent
+
+
+@lru_cache(maxsize=16)
+def _all_folded(tables: frozenset[str], dialect: str) -> frozenset[str]:
+    return frozenset(_folded(exp.to_identifier(name, quoted=True), dialect) for name in tables)
 
 
 def _folded(identifier: exp.Identifier, dialect: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import ibis.expr.types as ir
 from ibis.common.exceptions import IbisError
 
-from groundplan.contracts.columns import Role
-from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.contracts.columns import ColumnKind, Role
+from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
 from groundplan.errors import SourceError, WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
@@ -19,8 +19,9 @@ from groundplan.sources.tables.files.naming import CONTROL
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.schema.repeats import find_repeats
 from groundplan.sources.tables.tools.dates import ISO_DAY
-from groundplan.text.names import split_name
+from groundplan.text.names import singular, split_name
 
+SHORTEST = 3  # letters: names of tables with more may begin the name of a column
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 COLUMNS_AT_ONCE = 40  # whose statistics one query takes
 SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
@@ -47,20 +48,49 @@ def describe(
     enforced = executor.engine.constraints(scope.within(SECONDS))
     tables = tuple(_table_or_why_not(name, get, mapper, ask, enforced.keys.get(name, ())) for name in names)
     handles = {known.name: get(known.name) for known in tables if known.columns}
+    links = find_relationships(tables, handles, ask, enforced.foreign)
     return SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
-        tables=tables,
-        relationships=find_relationships(tables, handles, ask, enforced.foreign),
+        tables=tuple(_spelt_out(_with_pointers(known, links), names) for known in tables),
+        relationships=links,
     )
+
+
+def _with_pointers(table: Table, links: Sequence[Relationship]) -> Table:
+    """Whole numbers that point at rows, or are pointed at, identify; they measure nothing."""
+    ends = [pair for link in links for pair in ((link.table, link.columns), (link.to_table, link.to_columns))]
+    pointers = {column for name, columns in ends if name == table.name for column in columns}
+    columns = tuple(
+        column.model_copy(update={"role": "id"}) if column.role == "measure" and column.name in pointers else column
+        for column in table.columns
+    )
+    return table.model_copy(update={"columns": columns})
+
+
+def _spelt_out(table: Table, names: Sequence[str]) -> Table:
+    """`paintername` is also called painter name, where `painter` is a table."""
+    nouns = {singular(name.lower()) for name in names if len(name) > SHORTEST}
+
+    def spelt(column: Column) -> Column:
+        name = column.name.lower()
+        starts = [noun for noun in nouns if name.startswith(noun) and len(name) > len(noun) + 1 and name.isalpha()]
+        noun = max(starts, key=len, default="")
+        if not noun or len(split_name(column.name)) > 1 or column.role == "id":
+            return column
+        return column.model_copy(update={"synonyms": (*column.synonyms, f"{noun} {name.removeprefix(noun)}")})
+
+    return table.model_copy(update={"columns": tuple(map(spelt, table.columns))})
 
 
 def outline(source: str, names: Sequence[str], executor: Executor, scope: CancelScope) -> SourceSchema | None:
     """Names, types and what the database enforces, by two queries; None where the engine cannot tell."""
     engine, mapper = executor.engine, executor.engine.backend.compiler.type_mapper
     columns: dict[str, list[Column]] = {}
-    for table, name, type_ in engine.columns(scope.within(SECONDS)):
-        columns.setdefault(table, []).append(_outlined(name, type_, mapper))
+    found = engine.columns(scope.within(SECONDS))
+    kinds = {type_: _kind(type_, mapper) for type_ in {type_ for _, _, type_ in found}}
+    for table, name, type_ in found:
+        columns.setdefault(table, []).append(_outlined(name, type_, kinds[type_]))
     if not columns.keys() >= {*names}:
         return None
     enforced = engine.constraints(scope.within(SECONDS))
@@ -69,11 +99,14 @@ def outline(source: str, names: Sequence[str], executor: Executor, scope: Cancel
     return SourceSchema(source=source, engine=engine.backend.name, tables=tables, relationships=known)
 
 
-def _outlined(name: str, type_: str, mapper: Any) -> Column:
+def _kind(type_: str, mapper: Any) -> ColumnKind:
     try:
-        kind = kind_of(mapper.from_string(type_))
+        return kind_of(mapper.from_string(type_))
     except Exception:  # noqa: BLE001 - a type that a library lacks concerns one column
-        kind = "other"
+        return "other"
+
+
+def _outlined(name: str, type_: str, kind: ColumnKind) -> Column:
     last = (split_name(name) or ("",))[-1]
     numbers: Role = "id" if last in IDENTIFYING else "measure"
     role: Role = "temporal" if kind == "time" else numbers if kind == "number" else "dimension"

@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable
 
 import ibis.expr.types as ir
+from sqlglot import exp
 
 from groundplan.contracts.schema import Column, SourceSchema
+from groundplan.errors import WorldError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle
@@ -19,6 +21,9 @@ from groundplan.sources.tables.engine.handle import Handle
 FEW = 300  # columns with at most this many distinct values are read whole
 LONGEST = 6  # the most words in a value that is searched for
 SECONDS = 10.0
+FIRST_ROWS = 200  # of each table, whose values are searched for tables
+FIRST_SECONDS = 2.0  # for the first rows of all tables together; the tables that are left have no values there
+LONGEST_VALUE = 40  # characters; longer texts are no names
 FRESH = 60.0  # seconds for which questions share the values
 
 
@@ -46,6 +51,28 @@ def find_values(
         }
         for known in schema.tables
     }
+
+
+def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -> dict[str, set[str]]:
+    """The short texts in the first rows of each table."""
+    found: dict[str, set[str]] = {}
+    within = scope.within(FIRST_SECONDS)
+    for table in schema.tables:
+        texts = [column.name for column in table.columns if column.kind == "text"]
+        if within.seconds_left <= 0:
+            break
+        if texts:
+            query = exp.select(*(exp.column(name, quoted=True) for name in texts))
+            query = query.from_(exp.to_identifier(table.name, quoted=True)).limit(FIRST_ROWS)
+            sql = query.sql(executor.engine.backend.name)
+            try:
+                executor.approve(sql)
+                rows = executor.engine.first_rows(sql, within)
+            except WorldError:
+                scope.check()
+                continue
+            found[table.name] = {str(cell) for row in rows for cell in row if cell and len(str(cell)) <= LONGEST_VALUE}
+    return found
 
 
 def _distinct(rows: ir.Table, column: Column, phrases: list[str]) -> ir.Table:

@@ -11,6 +11,7 @@ from groundplan.text.names import singular, split_name
 
 MOST_ROWS_FOR_PAIRS = 1_000_000
 MOST_PAIRS_TRIED = 6
+LONG = 4  # letters: a key with more may end a word, as in billingcustomerid
 MOST_ORPHANS = 0.02  # of the values of a proposed relationship
 
 
@@ -29,12 +30,14 @@ def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) ->
 def find_relationships(
     tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask, proven: Sequence[Relationship] = ()
 ) -> tuple[Relationship, ...]:
-    """The foreign keys of the database; for other columns, candidates by name that the values confirm."""
+    """The foreign keys of the database; for other columns, candidates by name that the values confirm. In a database
+    with foreign keys, the key of a table points nowhere else."""
     places = {(table.name, c.name): place for table in tables for place, c in enumerate(table.columns)}
     known = {table.name for table in tables if table.columns}
     given = [link for link in proven if {link.table, link.to_table} <= known]
     given.sort(key=lambda link: (link.table, places.get((link.table, link.columns[0]), 0)))
     taken = {(link.table, link.columns) for link in given}
+    taken |= {(table.name, key) for table in tables for key in table.keys if given}
     found = (_confirmed(link, handles, ask) for link in _likely(tables) if (link.table, link.columns) not in taken)
     return (*given, *(link for link in found if link is not None))
 
@@ -49,8 +52,7 @@ def _likely(tables: Sequence[Table]) -> Iterator[Relationship]:
                     link = Relationship(table=table.name, columns=columns, to_table=other.name, to_columns=key)
                     pointers.setdefault(columns, []).append(link)
         for links in pointers.values():
-            namesakes = [link for link in links if _is_namesake(link)]
-            yield from namesakes or links
+            yield from _namesakes(links) or links
 
 
 def _pointers(table: Table, other: str, key: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -61,11 +63,29 @@ def _pointers(table: Table, other: str, key: tuple[str, ...]) -> Iterator[tuple[
         yield key
 
 
-def _is_namesake(link: Relationship) -> bool:
-    """`customer_id` is the key of customers, also where other tables have that column as theirs."""
-    words = split_name(link.columns[-1])[:-1]
-    target = split_name(link.to_table)
-    return bool(words) and words[-len(target) :] in (target, (*target[:-1], singular(target[-1])))
+def _namesakes(links: Sequence[Relationship]) -> list[Relationship]:
+    """`customer_id` is the key of customers, also where customer_notes has that column as its key."""
+    named = [
+        link
+        for link in links
+        if any(_is_named_for(name, link.to_table) for name in (link.columns[-1], link.to_columns[-1]))
+    ]
+    names = {link.to_table: "".join(split_name(link.to_table)) for link in named}
+    return [
+        link
+        for link in named
+        if not any(names[link.to_table].startswith(name) for name in names.values() if name != names[link.to_table])
+    ]
+
+
+def _is_named_for(column: str, table: str) -> bool:
+    """`customer_id`, `customerid` and `cid` for customers."""
+    *words, last = split_name(column)
+    target = split_name(table)
+    if not words:
+        start = last.removesuffix("id")
+        return bool(start) and start != last and "".join(target).startswith(start)
+    return tuple(words[-len(target) :]) in (target, (*target[:-1], singular(target[-1])))
 
 
 def _whole(handle: Handle, column: Column) -> bool:
@@ -94,9 +114,12 @@ def _pairs(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) -> It
 
 
 def _points(column: str, table: str, key: str) -> bool:
-    """`customer_id` points to `customers.id`; `billing_customer_id` points to `customers.customer_id`."""
+    """`customer_id` points to `customers.id`; `billing_customer_id` points to `customers.customer_id`; `customerid`
+    and `cid` to a column of that name."""
     given, wanted = split_name(column), split_name(key)
     if len(wanted) == 1:
+        if _is_named_for(key, table) and (given == wanted or (len(key) > LONG and given[-1].endswith(wanted[0]))):
+            return True
         wanted = (*split_name(table), *wanted)
         alone = (*wanted[:-2], singular(wanted[-2]), wanted[-1])
         return given[-len(wanted) :] in (wanted, alone)
