@@ -92,6 +92,11 @@ def test_questions_use_the_words_of_the_model(folder: Path, question: str, rows:
         ("from_columns: [who]", "from_columns: [whom]", "semantic_model.yaml:17: relationship 'dived_by': there is no"),
         ("SUM(dives.fee)", "SUM(dives.fees)", "semantic_model.yaml:19: metric 'toll': there is no column dives.fees"),
         ("SUM(dives.fee)", "dives.fee", "semantic_model.yaml:19: metric 'toll': it is no measure"),
+        (
+            "SUM(dives.fee)",
+            "SUM(dives.fee) / SUM(crew.nr)",
+            "metric 'toll': several rows of 'dives' share a row of 'divers'",
+        ),
         ("SUM(dives.fee)", "RANDOM()", "semantic_model.yaml:19: metric 'toll': 'RAND()' is not supported"),
     ],
 )

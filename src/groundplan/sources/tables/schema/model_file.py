@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import yaml
 from rapidfuzz import process
 
+from groundplan.contracts.columns import DUPLICATE_PROOF
 from groundplan.contracts.expression import Aggregate, Column, Elapsed, Expression, Level, level, misplaced, walk
 from groundplan.contracts.join_paths import NoPath, rooted
 from groundplan.contracts.normal_form import mapped
@@ -291,6 +292,7 @@ class Fitting:
                 table = _base(expression, self._known)
                 if self.only is not None and not _tables(expression) <= self.only:
                     continue
+                _refuse_repeated(expression, table)
                 self._refuse_unfit(expression, "group", "it is no measure: use SUM, AVG, COUNT, …")
                 yield NamedMetric(name=name, table=table, expression=_own(expression, table), synonyms=_synonyms(given))
             except Unsupported as error:
@@ -382,6 +384,15 @@ def _synonyms(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _tables(node: Expression) -> frozenset[str]:
     return frozenset(part.table or "" for part in walk(node) if isinstance(part, Column))
+
+
+def _refuse_repeated(expression: Expression, table: str) -> None:
+    """A row of another table that several rows point at would count several times."""
+    for part in walk(expression):
+        if isinstance(part, Aggregate) and part.function not in DUPLICATE_PROOF:
+            others = _tables(part.of)
+            if others and table not in others:
+                raise Unsupported(f"several rows of {table!r} share a row of {min(others)!r}, which would count twice")
 
 
 def _own(node: Expression, table: str) -> Expression:
