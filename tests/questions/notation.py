@@ -4,7 +4,8 @@
     by:     {month: "cut(order_date, 'month')"}
     where:  "region == 'North' and not missing(c['Ship Date'])"
 
-Names are columns, `named('revenue')` is a metric; `c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
+`named('revenue')` is a metric of the model file. Names are columns;
+`c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
 is a measure of the rows of another table that point at a row.
  Functions: rows([condition]), sum, mean, median, min, max, std,
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),

@@ -43,10 +43,16 @@ def _paths(links: Sequence[Relationship], table: str, to_table: str, before: Pat
     for link in links if len(before) < LONGEST else ():
         if link.table != table or (link.to_table in entered and link.to_table != to_table):
             continue
+        if before and (link.columns, link.to_table, link.to_columns) == _back(before[-1]):
+            continue  # there and back again is the row itself
         if link.to_table == to_table:
             yield (*before, link)
         else:
             yield from _paths(links, link.to_table, to_table, (*before, link))
+
+
+def _back(link: Relationship) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    return link.to_columns, link.table, link.columns
 
 
 def find_path(links: Sequence[Relationship], table: str, to_table: str, via: str | None) -> Path:
