@@ -11,11 +11,11 @@ from groundplan.asking.tables.grammar.analyses import Analysis, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
-from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.join_paths import foreign
