@@ -56,7 +56,6 @@ def data(tmp_path: Path) -> Path:
     ("question", "rows"),
     [
         ("harbour tax due", {(16,)}),
-        ("harbour tax due by club dive number", {(7001, 7), (7002, 9)}),
         ("what is the harbour tax due of all dives by dive number?", {(7001, 7), (7002, 9)}),
         ("how many dives do we have?", {(2,)}),
     ],
