@@ -28,7 +28,7 @@ def write_out(plan: Plan, reading: Reading, schemas: Mapping[str, SourceSchema])
 def _in_value(node: C, known: Mapping[str, Expression]) -> C:
     if isinstance(node, Named):
         return known.get(node.name, node)  # type: ignore[return-value]
-    return mapped(node, lambda part: _in_value(part, known))  # type: ignore[type-var, arg-type, return-value]
+    return mapped(node, lambda part: _in_value(part, known))  # type: ignore[type-var]
 
 
 def _in_params(value: object, known: Mapping[str, Expression]) -> object:
