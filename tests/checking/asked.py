@@ -12,7 +12,7 @@ from groundplan.checking.draft import Draft
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
 from groundplan.contracts.reading import Entity, Evidence, Filter, GroupBy, Metric, Reading, Requirement
-from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
+from groundplan.contracts.schema import Column, NamedMetric, Relationship, SourceSchema, Table
 from groundplan.contracts.tool import Tool
 from tests.questions.notation import condition, value
 
@@ -128,6 +128,7 @@ SCHEMA = SourceSchema(
         Relationship(table="stays", columns=("origin",), to_table="cities", to_columns=("city",)),
         Relationship(table="stays", columns=("target",), to_table="cities", to_columns=("city",)),
     ),
+    metrics=(NamedMetric(name="turnover", table="sales", expression=value("sum(revenue)")),),
 )
 
 

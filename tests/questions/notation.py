@@ -4,7 +4,8 @@
     by:     {month: "cut(order_date, 'month')"}
     where:  "region == 'North' and not missing(c['Ship Date'])"
 
-Names are columns; `c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
+`named('revenue')` is a metric of the model file. Names are columns;
+`c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
 is a measure of the rows of another table that point at a row.
  Functions: rows([condition]), sum, mean, median, min, max, std,
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),
@@ -42,6 +43,7 @@ from groundplan.contracts.expression import (
     Holds,
     Missing,
     Moving,
+    Named,
     Not,
     OneOf,
     Related,
@@ -153,6 +155,8 @@ def _called(name: str, args: list[ast.expr]) -> Expression:
         return Elapsed(start=_value(args[0]), end=_value(args[1]), unit=UNITS[name])
     if name == "holds":
         return Holds(condition=_condition(args[0]))
+    if name == "named":
+        return Named(name=ast.literal_eval(args[0]))
     if name == "cases":
         conditions, values = args[: len(args) // 2 * 2 : 2], args[1::2]
         otherwise = ast.literal_eval(args[-1]) if len(args) % 2 else None

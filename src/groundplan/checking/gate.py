@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.draft import Draft
+from groundplan.checking.named_metrics import write_out
 from groundplan.checking.parsing import parse
 from groundplan.checking.repair import repair
 from groundplan.checking.rules import (
@@ -75,6 +76,7 @@ UNMET = ("coverage/", "meaning/")  # the families that say which requirement a p
 def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
     """Make safe repairs, run every rule, and pass or refuse the plan."""
     known = schemas or {}
+    plan, reading = write_out(plan, reading, known)
     repaired, repairs = repair(plan, catalog, known)
     draft = Draft(repaired, reading, catalog, known)
     issues = tuple(_first(MOST_ISSUES, (issue for rule in RULES for issue in rule(draft))))

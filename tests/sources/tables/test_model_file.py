@@ -12,7 +12,7 @@ from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Rows
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import SourceError
 from groundplan.project import Project
-from groundplan.sources.tables.schema.model_file import written_model
+from groundplan.sources.tables.schema.model_file import found_model
 from groundplan.sources.tables.schema.sql_expression import Unsupported, read_sql
 from groundplan.sources.tables.source import Tables
 
@@ -58,7 +58,7 @@ def test_a_model_file_adds_synonyms_relationships_and_metrics(folder: Path) -> N
     schema = described(folder)
     (link,) = schema.relationships
     assert (link.text, link.known, link.name) == ("dives → divers by who", "declared", "dived_by")
-    assert schema.find("divers").synonyms == ("frogman",)  # type: ignore[union-attr]
+    assert schema.find("divers").synonyms == ("frogman", "crew")  # type: ignore[union-attr]
     fee = Aggregate(function="sum", of=Column(name="fee"))
     assert schema.metrics[0].expression == fee
     assert isinstance(schema.metrics[1].expression, Arithmetic)
@@ -87,11 +87,16 @@ def test_questions_use_the_words_of_the_model(folder: Path, question: str, rows:
         (
             "expression: harbour",
             "expression: harbor",
-            "semantic_model.yaml:14: the table 'divers' has no column 'harbor'",
+            "semantic_model.yaml:14: field 'home': there is no column divers.harbor",
         ),
         ("from_columns: [who]", "from_columns: [whom]", "semantic_model.yaml:17: relationship 'dived_by': there is no"),
         ("SUM(dives.fee)", "SUM(dives.fees)", "semantic_model.yaml:19: metric 'toll': there is no column dives.fees"),
         ("SUM(dives.fee)", "dives.fee", "semantic_model.yaml:19: metric 'toll': it is no measure"),
+        (
+            "SUM(dives.fee)",
+            "SUM(dives.fee) / SUM(crew.nr)",
+            "metric 'toll': several rows of 'dives' share a row of 'divers'",
+        ),
         ("SUM(dives.fee)", "RANDOM()", "semantic_model.yaml:19: metric 'toll': 'RAND()' is not supported"),
     ],
 )
@@ -105,7 +110,7 @@ def test_a_fault_names_its_file_and_line(folder: Path, wrong: str, right: str, f
 def test_what_was_found_is_written_and_read_again(folder: Path) -> None:
     (folder / "divers.csv").write_text("who,harbour\n7,Split\n8,Zadar\n")
     found = described(folder)
-    (folder / "semantic_model.yaml").write_text(written_model(found))
+    (folder / "semantic_model.yaml").write_text(found_model(found))
     again = described(folder)
     assert [table.keys for table in again.tables] == [table.keys for table in found.tables]
     assert [link.text for link in again.relationships] == [link.text for link in found.relationships]

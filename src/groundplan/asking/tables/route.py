@@ -115,7 +115,8 @@ def _drawn(
     found = read(text, schema, values, **clock)
     if not isinstance(found, Reading):
         return None
-    if unread_words(found, schema) or unasked_analysis(found) or measures_ids(found, schema):
+    own = schema.model_copy(update={"tables": tuple(one for one in schema.tables if one.name in found.tables)})
+    if unread_words(found, own) or unasked_analysis(found) or measures_ids(found, schema):
         return None
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from rapidfuzz import process
 
 from groundplan.checking.draft import Draft
-from groundplan.checking.params import column_uses, walk
+from groundplan.checking.params import column_uses, expressions, walk
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.expression import Named
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.tool import Tool
@@ -95,6 +97,43 @@ def unknown_column(draft: Draft) -> Iterator[Issue]:
                 if known
                 else "the input's columns depend on the data; use it in an earlier step",
             )
+
+
+def unknown_metric(draft: Draft) -> Iterator[Issue]:
+    """A metric that is named is one that the semantic model defines.
+
+    The gate writes out the definition before it checks a plan, so a name that is left has none.
+
+    Fails: a requirement names the metric `turnover`; no model file defines it.
+    """
+    defined = [metric.name for schema in draft.schemas.values() for metric in schema.metrics]
+    asked = [(None, r.id, "requirements", r.value) for r in draft.reading.requirements]
+    done = [
+        (step.id, None, f"steps.{index}.{path}", node)
+        for index, step, tool in draft.tool_steps()
+        for path, node in expressions(step, tool)
+        if node is not None
+    ]
+    for step, requirement, path, given in (*asked, *done):
+        for name in named_in(given):
+            yield Issue(
+                code="names/unknown-metric",
+                step=step,
+                requirement=requirement,
+                path=path,
+                problem=f"{step or requirement!r} names the metric {name!r}, which the semantic model does not define",
+                hint=suggest(name, defined),
+            )
+
+
+def named_in(node: Contract) -> Iterator[str]:
+    if isinstance(node, Named):
+        yield node.name
+    for field in type(node).model_fields:
+        value = getattr(node, field)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Contract):
+                yield from named_in(part)
 
 
 def column_taken(draft: Draft) -> Iterator[Issue]:
@@ -220,6 +259,7 @@ RULES = (
     no_source,
     unknown_table,
     unknown_column,
+    unknown_metric,
     column_taken,
     unknown_entity,
     unknown_term,

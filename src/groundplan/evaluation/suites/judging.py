@@ -41,7 +41,7 @@ class Question(BaseModel):
     """A line of `questions.jsonl`; other keys are for people."""
 
     id: str
-    dataset: str
+    dataset: str = "data"  # the folder or the file with the tables
     question: str
     expect: Literal["answer", "ask", "refuse"]
     level: str = "?"

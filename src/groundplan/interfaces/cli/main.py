@@ -281,7 +281,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
     import json
 
     from groundplan.settings import FILE, trust_folder
-    from groundplan.sources.tables.schema.model_file import model_path, written_model
+    from groundplan.sources.tables.schema.model_file import found_model, model_path
 
     file = Path(FILE)
     if file.exists():
@@ -294,11 +294,33 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
         written = model is not None and not model.exists() and len(related) == 1
         if written:
             assert model is not None
-            model.write_text(written_model(related[0]), encoding="utf-8")
+            model.write_text(found_model(related[0]), encoding="utf-8")
             say(f"{model}: how the tables are related; correct it, and add synonyms and metrics")
     file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
     trust_folder(Path())  # its author has just named the data
     say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+
+
+@app.command("import")
+def import_(
+    source: Annotated[str, typer.Argument(help="The data: a folder of files or a DuckDB file.")],
+    models: Annotated[Path, typer.Argument(help="A file or folder with models of dbt, Cube or Lightdash.")],
+) -> None:
+    """Write the model file of the data from models of dbt, Cube or Lightdash, and list what does not fit.
+
+    What the model file says already is kept.
+    """
+    from groundplan.sources.tables.importing.read import import_models
+    from groundplan.sources.tables.schema.model_file import model_path
+
+    file = model_path(source)
+    if file is None:
+        raise UsageError(f"{source} is no folder and no file; a model file lies beside the data")
+    with _open(source) as project:
+        (schema,) = project.schemas.values()
+        content, lint = import_models(models, schema, file)
+    file.write_text(content, encoding="utf-8")
+    say("\n".join([*lint, f"{file}: written; {len(lint)} parts do not fit" if lint else f"{file}: written"]))
 
 
 @app.command()

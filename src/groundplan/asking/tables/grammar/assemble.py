@@ -1048,7 +1048,10 @@ class Assembly:
 
     def _describes(self, thing: Thing) -> bool:
         """`average score of students`: the rows of things; their scores, not the things, are averaged."""
-        return all(m.base is not None and m.base.meaning in NUMBERS for m, _ in self.measures)
+        defined = [metric.expression for metric in self.meanings.metrics.values()]
+        return all(
+            m.base.meaning in NUMBERS if m.base is not None else m.expression in defined for m, _ in self.measures
+        )
 
     # one level of nesting
 

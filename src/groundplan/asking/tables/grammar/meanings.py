@@ -13,7 +13,22 @@ from groundplan.text.names import is_short_for, split_name
 from groundplan.text.stems import lower, stem
 
 IDENTIFYING = frozenset(
-    {"id", "no", "number", "key", "code", "uuid", "sku", "ref", "reference", "ид", "код", "номер", "артикул"}
+    {
+        "id",
+        "identifier",
+        "no",
+        "number",
+        "key",
+        "code",
+        "uuid",
+        "sku",
+        "ref",
+        "reference",
+        "ид",
+        "код",
+        "номер",
+        "артикул",
+    }
 )
 NAMING = frozenset({"name", "имя", "фио", "фамилия", "название", "title"})
 YEARS = frozenset({"year", "год"})
@@ -263,7 +278,7 @@ class Meanings:
         row_nouns = {stem(word) for word in split_name(self.table.name)}
         row_nouns |= {stem(name) for name in self.table.synonyms if " " not in name}
         for column in self.table.columns:
-            if self.of[column.name] != "identifier":
+            if self.of[column.name] != "identifier" or column.cardinality == 0:  # an empty column identifies nothing
                 continue
             words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
             nouns = {stem(word) for word in words} or {self.names[column.name][0]}

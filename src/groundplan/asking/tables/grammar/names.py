@@ -177,8 +177,9 @@ class Names:
 
     def _parts(self, column: Column, name: Key) -> Iterator[Key]:
         meaning = self._meanings.of[column.name]
-        if meaning == "identifier":
-            return  # a word for the things, not for their ids
+        if meaning == "identifier":  # a word is for the things, not for their ids; account id is a bank_account_id
+            yield from (name[first:] for first in range(1, len(name) - 1))
+            return
         for first in range(len(name)):
             for last in range(first + 1, len(name) + 1):
                 part = name[first:last]

@@ -13,6 +13,7 @@ from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, U
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
@@ -225,7 +226,12 @@ def _by_one_table(
     timezone: str,
     nearness: Nearness | None,
 ) -> Derived:
-    """By the table whose derivation explains the question best; with what its rows point at where none does alone."""
+    """By the table whose derivation explains the question best; with what its rows point at where none does alone.
+
+    A question that names a metric of the model file is about the rows that the metric measures.
+    """
+    measured = measured_tables(question, schema)
+    tables = [table for table in schema.tables if not measured or table.name in measured]
     found = [
         derive(
             question,
@@ -238,14 +244,14 @@ def _by_one_table(
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
             elsewhere=_nouns_elsewhere(table, schema),
         )
-        for table in schema.tables
+        for table in tables
         if table.columns
     ]
     best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
     if best.reading is not None or not schema.relationships:
         return best
     for pointed_at in (False, True):  # whether rows are chosen by what points at them
-        wide = [made for table in schema.tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
+        wide = [made for table in tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
         joined = [
             derive(
                 question,

@@ -25,7 +25,9 @@ SHORTEST = 3  # letters: names of tables with more may begin the name of a colum
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 COLUMNS_AT_ONCE = 40  # whose statistics one query takes
 SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
-IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "ref", "uuid", "guid", "ид", "код", "номер"})
+IDENTIFYING = frozenset(
+    {"id", "identifier", "key", "code", "number", "no", "ref", "uuid", "guid", "ид", "код", "номер"}
+)
 CODE = r"^[^\s:,;%()+]*[0-9][^\s:,;%()+]*$"  # one word with digits; engines differ in what a letter is
 MANY_CODES, CODES_EACH = 100, 0.05  # different codes, at least; and of the rows
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})

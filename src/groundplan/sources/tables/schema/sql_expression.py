@@ -20,6 +20,7 @@ from groundplan.contracts.expression import (
     ComparisonOperator,
     Condition,
     Constant,
+    Elapsed,
     Expression,
     Missing,
     Not,
@@ -48,6 +49,9 @@ FUNCTIONS: Mapping[type[Any], Function] = {
 }
 
 
+DIALECT = "duckdb"  # close to the standard, and it has DATE_DIFF in the usual order
+
+
 class Unsupported(Exception):
     """The expression says something that the language has no words for."""
 
@@ -55,8 +59,8 @@ class Unsupported(Exception):
 def read_sql(text: str, known: Mapping[str, Expression]) -> Expression:
     """Columns carry their table, as written; `known` are the metrics that it may name; raises Unsupported."""
     try:
-        parsed = sqlglot.parse_one(text)
-    except sqlglot.errors.SqlglotError as error:
+        parsed = sqlglot.parse_one(text, read=DIALECT)
+    except (sqlglot.errors.SqlglotError, RecursionError) as error:
         raise Unsupported(str(error).partition("\n")[0]) from error
     return _value(parsed, known)
 
@@ -82,6 +86,8 @@ def _value(node: Any, known: Mapping[str, Expression]) -> Expression:
             return _count(node, known)
         case exp.Sum() | exp.Avg() | exp.Median() | exp.Min() | exp.Max() | exp.Stddev():
             return _aggregate(FUNCTIONS[type(node)], node.this, known)
+        case exp.DateDiff() if node.text("unit").lower() == "day":
+            return Elapsed(start=_value(node.expression, known), end=_value(node.this, known), unit="day")
         case exp.Filter():
             where = _condition(node.expression.this, known)
             return under(_value(node.this, known), where)
