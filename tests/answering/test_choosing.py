@@ -175,6 +175,7 @@ def test_words_in_the_data_steer_nothing(series: Run) -> None:
     assert obeyed.answer == series.answer()
 
 
+@pytest.mark.requirement("R71", part="answers")
 def test_a_russian_question_is_answered_in_russian(series: Run) -> None:
     asked = ask(series, chooses("4", "1"), language="ru", question="выручка по регионам и видам")
     assert asked.answer.text.startswith("Revenue в разрезе «kind»: больше всего — «Books» ")

@@ -120,6 +120,7 @@ def test_a_chart_of_averages_is_grouped(shop: Project) -> None:
     assert "xOffset" in spec["encoding"]
 
 
+@pytest.mark.requirement("R71", part="charts")
 def test_a_russian_chart_has_russian_labels(shop: Project) -> None:
     spec = shop.ask("сумма revenue по месяцам график").outcome.charts[0]  # type: ignore[union-attr]
     assert spec["title"]["text"] == ("Revenue по месяцам",)

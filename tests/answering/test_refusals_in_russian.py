@@ -22,11 +22,13 @@ def codes() -> set[str]:
     return {code for file in files for code in CODE.findall(file.read_text(encoding="utf-8"))}
 
 
+@pytest.mark.requirement("R71", part="refusals while reading")
 def test_every_reason_to_refuse_while_reading_has_its_text() -> None:
     assert len(codes()) > 20
     assert codes() == set(REASONS)
 
 
+@pytest.mark.requirement("R71", part="refusals while reading")
 @pytest.mark.parametrize(
     ("question", "code"),
     [

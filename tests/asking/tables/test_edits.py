@@ -323,6 +323,7 @@ GOING_ON = (
 )
 
 
+@pytest.mark.requirement("R65", part="follow-ups")
 @pytest.mark.requirement("R66", part="words")
 @given(said=st.sampled_from(GOING_ON), unknown=st.sampled_from(UNKNOWN), place=st.integers(0, 6))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -335,6 +336,7 @@ def test_an_unknown_word_is_not_passed_over(said: str, unknown: str, place: int,
     assert found is None or unknown in found.text  # a question of its own is refused by the words that it leaves over
 
 
+@pytest.mark.requirement("R65", part="follow-ups")
 @pytest.mark.requirement("R66", part="words")
 @given(st.lists(st.sampled_from(" ".join(GOING_ON).replace("?", "").split()), min_size=1, max_size=7))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

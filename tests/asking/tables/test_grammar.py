@@ -147,6 +147,7 @@ def test_words_near_a_column_in_meaning_are_read_as_it() -> None:
     assert derive("total glorp by branch", LOANS, VALUES, today=TODAY, nearness=nearness).reading is None
 
 
+@pytest.mark.requirement("R65", part="tables")
 @pytest.mark.parametrize("question", LEFT_OVER)
 def test_words_that_nothing_explains_are_named(question: str) -> None:
     found = derive(question, LOANS, VALUES, today=TODAY)
@@ -154,6 +155,7 @@ def test_words_that_nothing_explains_are_named(question: str) -> None:
     assert set(LEFT_OVER[question].split()) <= set(found.unread)
 
 
+@pytest.mark.requirement("R65", part="tables")
 @given(st.sampled_from(sorted(READ)), st.sampled_from(["quux", "zorblat", "фыва", "pelmets"]), st.integers(0, 12))
 def test_an_unknown_word_anywhere_ends_the_reading(question: str, unknown: str, place: int) -> None:
     words = question.split()
@@ -169,6 +171,7 @@ best first monthly средний сколько по выручка кроме
 """
 
 
+@pytest.mark.requirement("R65", part="tables")
 @given(st.lists(st.sampled_from(SPOKEN.split()), min_size=1, max_size=9))
 def test_every_word_of_a_reading_is_evidence_or_structure(words: list[str]) -> None:
     question = " ".join(words)
