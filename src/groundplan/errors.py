@@ -41,10 +41,10 @@ class Crashed(GroundplanError):
 
     exit_code = 5
 
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(
-            f"this is a fault in groundplan: {crash_place(error)}; please report this line, and the question if you may"
-        )
+    @classmethod
+    def by(cls, error: BaseException) -> Crashed:
+        place = crash_place(error)
+        return cls(f"this is a fault in groundplan: {place}; please report this line, and the question if you may")
 
 
 def crash_place(error: BaseException) -> str:

@@ -111,7 +111,7 @@ async def _typed() -> AsyncIterator[None]:
     except OSError as error:
         raise WorldError(f"{error.filename or 'the system'}: {error.strerror or type(error).__name__}") from error
     except Exception as error:
-        raise Crashed(error) from error
+        raise Crashed.by(error) from error
 
 
 def _run_id(given: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -221,6 +222,7 @@ def test_a_fault_inside_reaches_python_typed_and_with_its_cause(
             project.plan("total revenue")
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is raised
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # from a process of a pool
 
 
 @pytest.mark.parametrize("name", ["re\ngion", "re\tgion", "\x1b[2J", "re\rgion"])

@@ -99,7 +99,7 @@ class _Talk:
         except GroundplanError:
             raise
         except Exception as error:
-            raise Crashed(error) from error
+            raise Crashed.by(error) from error
 
     def command(self, said: str) -> None:
         if said == "/new":

@@ -115,7 +115,7 @@ def _tried(work: Callable[[], str]) -> tuple[bool, str]:
     try:
         return True, work()
     except Exception as error:  # noqa: BLE001  report any failure and continue
-        return False, str(error if isinstance(error, GroundplanError) else Crashed(error))
+        return False, str(error if isinstance(error, GroundplanError) else Crashed.by(error))
 
 
 def _engine() -> str:

@@ -109,7 +109,7 @@ def main() -> None:
     except MemoryError:
         _end(WorldError("there is not enough memory; close other programs, or ask about less data"))
     except Exception as error:  # noqa: BLE001 - the door: a crash is one line, too, and no traceback quotes data
-        _end(Crashed(error))
+        _end(Crashed.by(error))
 
 
 def _end(error: GroundplanError) -> NoReturn:
