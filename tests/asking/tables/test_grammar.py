@@ -66,6 +66,7 @@ READ = {
     "how does fee relate to pages": "how fee and pages go together",
     "number of loans by pages": "distribution of pages",
     "loans and total fee by branch": "number of loans and total fee by branch",
+    "total fee by genre, top 2": "total fee by genre, where genre is present, top 2",
     "branches by average fee": "average fee by branch",
     "total count for each branch": "number of rows by branch",
     "count by branch sorted high to low": "number of rows by branch, highest first",

@@ -896,8 +896,10 @@ class Assembly:
             rank: Rank = orders[0].value  # type: ignore[assignment]
             worst = rank.judged and any(m.bad for m, _ in self.measures)
             up = (rank.direction == "top") != worst
-            self.order = RankAsked(direction="top" if up else "bottom")
+            self.order = RankAsked(direction="top" if up else "bottom", limit=rank.limit)
             self.order_items = self.take(*orders)
+            for group, items in self.groups if rank.limit is not None else ():
+                self._known_only(group.name, items)
 
     # questions: which, who, list
 

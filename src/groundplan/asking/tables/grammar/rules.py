@@ -837,6 +837,11 @@ class Builders:
     def sorted_by_count(self) -> Rank:
         return Rank("top", None)
 
+    def first_few(self, mark: Mark, number: Number) -> Rank | None:
+        """Sales by region, top 3."""
+        whole = number.value == int(number.value) and not number.percent
+        return Rank(mark.value, int(number.value)) if whole and 1 <= number.value <= 1000 else None
+
     def order(self, mark: Mark) -> Rank:
         direction, _, judged = mark.value.partition(" ")
         return Rank(direction, None, judged=bool(judged))
@@ -1099,6 +1104,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("ask", "list number target", "which_few 1 2", 0.4),
     ("ask", "number target", "which_few 0 1", -0.4),
     ("order", "ordering", "order 0", 0.0),
+    ("order", "superlative number", "first_few 0 1", 0.0),
     ("rank", "which rank", "which_measure 1", 0.1),
     ("rank", "target rank", "target_rank 0 1", 0.1),
     ("ask", "target where", "which 0", -0.1),
