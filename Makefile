@@ -2,9 +2,9 @@
 BIN ?= .venv/bin/
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test slow fuzz lint docs ci bench lock audit licences sbom release
+.PHONY: help setup test slow fuzz lint docs ci bench tools lock audit licences sbom release
 
-EXTRAS = --extra postgres --extra llm --extra knowledge --extra trackers --extra tableau --extra mcp
+EXTRAS = --extra postgres --extra llm --extra knowledge --extra trackers --extra tableau --extra mcp --extra service
 # Hashes for every platform and Python; no package host is named. torch is left out: which build fits depends on the machine.
 COMPILE = echo torch | $(BIN)uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-annotate --excludes - \
 	--custom-compile-command 'make lock'
@@ -18,10 +18,11 @@ setup:  ## make .venv with everything a contributor needs
 	.venv/bin/pip install --no-deps --no-build-isolation --editable .
 
 test:  ## run the tests
-	$(BIN)python -m pytest -n 2 --dist loadfile
+	$(BIN)python -m pytest -n 2 --dist loadfile -m 'not slow and not model and not timed'
+	$(BIN)python -m pytest -n 0 -m 'timed and not slow and not model'
 
 slow:  ## run the tests that take minutes
-	$(BIN)python -m pytest -n 2 --dist loadfile -m slow
+	$(BIN)python -m pytest -n 2 --dist loadfile -m slow --hypothesis-profile=default
 
 SECONDS ?= 600
 fuzz:  ## fuzz every parser for SECONDS; prints executions, crashes and peak memory
@@ -39,9 +40,13 @@ ci:  ## run everything that CI runs, in a fresh environment
 bench:  ## run the benchmarks
 	@for file in $(filter-out benchmarks/whole_graph.py, $(wildcard benchmarks/*.py)); do echo "== $$file" && $(BIN)python "$$file" || exit 1; done
 
+tools:  ## install what make lock, audit, licences and sbom need
+	$(BIN)pip install --no-deps --require-hashes -r requirements/release.lock
+
 lock:  ## renew the locked versions and hashes in requirements/
 	$(COMPILE) $(EXTRAS) -o requirements/run.lock
-	$(COMPILE) $(EXTRAS) --group dev --group release -c requirements/run.lock -o requirements/dev.lock
+	$(COMPILE) $(EXTRAS) --group dev -c requirements/run.lock -o requirements/dev.lock
+	$(COMPILE) --group release -c requirements/dev.lock -o requirements/release.lock
 	$(COMPILE) --extra semantic --group semantic --group models -c requirements/dev.lock -o requirements/models.lock
 
 audit:  ## look for known vulnerabilities of what is shipped; needs the network

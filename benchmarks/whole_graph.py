@@ -190,7 +190,7 @@ async def step_by_step(task: str, context: Context) -> Planned:
 
 async def whole_graph(task: str, context: Context) -> Planned:
     """One call, and one more for each graph that the gate refuses or that is none."""
-    reading, calls = read_task(task), context.calls
+    reading, calls = read_task(task), context.calls.of("plan") if context.calls else None
     tools, places = offered_for(reading, context), len(reading.requirements) + 1
     planned, before = Planned(reading), {"previous": "nothing", "errors": "nothing is wrong"}
     if calls is None or not tools:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from generating import command_line, contracts, prompts, requirements, rules, schemas, tools
+from generating import command_line, contracts, openapi, prompts, requirements, rules, schemas, tools
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -41,6 +41,7 @@ def make_pages() -> Mapping[str, str]:
         "reference/command-line.md": command_line.page(),
         "reference/contracts.md": contracts.page(),
         "reference/prompts.md": prompts.page(),
+        "reference/openapi.json": openapi.document(),
         **schemas.pages(),
         **rules.pages(ROOT),
     }

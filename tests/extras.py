@@ -5,12 +5,21 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = {"knowledge": "pymorphy3", "llm": "openai", "mcp": "mcp", "postgres": "psycopg", "semantic": "faiss"}
+PACKAGES = {
+    "knowledge": "pymorphy3",
+    "llm": "openai",
+    "mcp": "mcp",
+    "postgres": "psycopg",
+    "semantic": "faiss",
+    "service": "fastapi",
+}
 NEEDED = {
     "answering/test_workflow_answers.py": "mcp",
     "mcp": "mcp",
+    "service": "service",
     "sources/mcp": "mcp",
     "test_mixed_sources.py": "mcp",
+    "web": "service",
 }
 HERE = Path(__file__).parent
 

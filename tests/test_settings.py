@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundplan.contracts.roles import Role
 from groundplan.errors import UsageError
 from groundplan.settings import FILE, Endpoint, load_models, load_settings, trust_folder
 
@@ -113,12 +114,69 @@ def test_a_name_that_is_no_model_says_what_to_write(named: str, says: list[str],
         ("models = 5", ["models: ", "[models.NAME]"]),
         ("model = 5", ["model: ", 'model = "qwen"', '["qwen", "large"]']),
         ("[model]\nurl = 'http://h/v1'", ["model: ", 'model = "qwen"']),
-        ("modle = 'q'", ["modle: ", "the settings are source, timezone, embeddings, model, sources, columns, models"]),
+        (
+            "modle = 'q'",
+            [
+                "modle: ",
+                "the settings are source, timezone, embeddings, model, roles, trace_questions, sources",
+            ],
+        ),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file_and_what_to_write(
     written: str, says: list[str], tmp_path: Path
 ) -> None:
+    (tmp_path / FILE).write_text(written)
+    with pytest.raises(UsageError) as raised:
+        load_settings(tmp_path)
+    assert [word for word in [str(tmp_path / FILE), *says] if word not in str(raised.value)] == []
+
+
+ROLES = """
+model = ["small", "large"]
+[roles]
+reader = "model"
+[roles.read]
+model = "large"
+temperature = 0.2
+[roles.write]
+model = ["large", "small"]
+"""
+
+
+def test_each_role_has_its_models_and_limits_and_the_rest_are_defaults(folder: Path) -> None:
+    (folder / FILE).write_text(ROLES + TWO.replace('model = "small"', "", 1))
+    trust_folder(folder)
+    settings = load_settings(folder)
+    roles = settings.roles_of([SMALL, LARGE])
+    assert (roles.reader, roles.read.model, roles.read.temperature, roles.read.attempts) == (
+        "model",
+        ("large",),
+        0.2,
+        2,
+    )
+    assert (roles.write.model, roles.write.seconds) == (("large", "small"), 30.0)
+    assert (roles.plan, roles.build) == (Role(), Role())
+
+
+def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> None:
+    (folder / FILE).write_text(ROLES + TWO.replace('model = "small"', "", 1))
+    trust_folder(folder)
+    roles = load_settings(folder).roles_of([SMALL])
+    assert (roles.read.model, roles.write.model) == ((), ("small",))
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
+        ("[roles.raed]\nmodel = 'huge'", ["roles.raed", "reader, seconds, read, plan, build, write"]),
+        ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
+        ("[roles.plan]\nattempts = 0", ["roles.plan.attempts", "greater than or equal to 1"]),
+        ("reader = 'model'", ["reader: ", "roles"]),
+    ],
+)
+def test_a_wrong_role_is_named(written: str, says: list[str], tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(written)
     with pytest.raises(UsageError) as raised:
         load_settings(tmp_path)

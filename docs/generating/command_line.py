@@ -8,6 +8,8 @@ from typing import Any
 
 from typer.main import get_command
 
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.roles import ROLES, Role, Roles
 from groundplan.interfaces.cli.main import app
 from groundplan.settings import Settings
 
@@ -89,5 +91,33 @@ def _closing() -> Iterator[str]:
     yield ""
     yield "`groundplan init FILE` writes one. In its folder, `ask`, `plan` and `explain` need no source."
     yield ""
-    rows = ((code(field.name), code(field.default), field.comment) for field in fields_of(Settings))
+    yield from _keys(Settings)
+    yield ""
+    yield "### The table [roles]"
+    yield ""
+    yield "What models are used for, and how much of them. Each role has a table of its own, such as `[roles.read]`."
+    yield ""
+    yield from _keys(Roles)
+    yield ""
+    yield "The keys of `[roles.read]`, `[roles.plan]`, `[roles.build]` and `[roles.write]`:"
+    yield ""
+    yield from _role_keys()
+
+
+def _keys(settings: type[Contract]) -> Iterator[str]:
+    rows = ((code(field.name), _setting(field.default), field.comment) for field in fields_of(settings))
     yield from table(("key", "default", "meaning"), rows)
+
+
+def _setting(default: str) -> str:
+    return "" if default.endswith(("Role()", "Roles()")) else code(default)
+
+
+def _role_keys() -> Iterator[str]:
+    """One row for each key, with the default of each role."""
+    roles = [getattr(Roles(), name) for name in ROLES]
+    rows = (
+        (code(field.name), *(code(repr(getattr(role, field.name))) for role in roles), field.comment)
+        for field in fields_of(Role)
+    )
+    yield from table(("key", *ROLES, "meaning"), rows)

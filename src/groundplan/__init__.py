@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groundplan.column_settings import ColumnSettings
+    from groundplan.contracts.roles import Roles
     from groundplan.project import Project
     from groundplan.settings import Endpoint
 
@@ -19,6 +20,7 @@ def open(
     embeddings: str | None = None,
     models: Sequence[Endpoint] = (),
     columns: Mapping[str, ColumnSettings] | None = None,
+    roles: Roles | None = None,
 ) -> Project:
     """Open data read-only: a file, a folder, a DuckDB file, a PostgreSQL URL, an Ibis backend, or frames.
 
@@ -27,4 +29,4 @@ def open(
     """
     from groundplan.project import Project
 
-    return Project(where, embeddings, models, columns)
+    return Project(where, embeddings, models, columns, roles)

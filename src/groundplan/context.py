@@ -19,7 +19,7 @@ from groundplan.text.similar import Nearness
 
 if TYPE_CHECKING:
     from groundplan.catalog.search.shortlist import Retriever
-    from groundplan.llm.calls import Calls  # imported only where a model is used
+    from groundplan.llm.calls import CallsByRole  # imported only where a model is used
 
 Values = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Values that a question may name, by table and column."""
@@ -39,7 +39,7 @@ class Context:
     registry: Registry | None = None  # entity names in a knowledge base
     plans: PlanStore | None = None  # checked plans that a model made earlier
     turns: tuple[Turn, ...] = ()  # earlier turns of the conversation, oldest first
-    calls: Calls | None = None  # model calls for this question
+    calls: CallsByRole | None = None  # model calls for this question
     notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
 

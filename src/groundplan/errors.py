@@ -16,6 +16,7 @@ Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are
         │   ├── ToolFailed     a server's tool reports that it failed: sources/mcp
         │   └── QueryRefused   the compiled query did not pass the second gate
         ├── TransientError     a retry may help: a dropped connection, a busy server
+        │   └── StoreUnavailable  the service's own database cannot be reached
         ├── DeadlineExceeded   a step or a run exceeded its time limit
         ├── Cancelled          the caller stopped waiting: sources/tables/engine/cancel_scope.py
         └── StateInvalid       stored state is unreadable or does not match
@@ -84,6 +85,10 @@ class TransientError(WorldError):
     """The same call may succeed a moment later."""
 
     retry_after: float | None = None
+
+
+class StoreUnavailable(TransientError):
+    """The database that holds runs, plans and effects cannot be reached."""
 
 
 class DeadlineExceeded(WorldError):

@@ -12,11 +12,11 @@ holds contracts as JSON and never rows. A plan loaded from the state passes the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -27,7 +27,7 @@ from langgraph.types import Command, interrupt
 from groundplan.answering.answer import answer, refuse
 from groundplan.answering.refusals import in_russian
 from groundplan.asking.replies import complete
-from groundplan.asking.route import Declined, Planner, PlanRequest, Route, load_routes, planners_for
+from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attempts_of, load_routes, planners_for
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import Answer, Attempt, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
@@ -44,6 +44,7 @@ from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
+from groundplan.telemetry.observing import observed
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
 
@@ -52,6 +53,7 @@ RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
 MODEL = "model"
+TABLES = "tables"
 NOTHING_HERE = Issue(
     code="reading/no-data",
     problem="there is no data to ask about and no tool to call",
@@ -87,12 +89,12 @@ class State(TypedDict, total=False):
 def begin(
     run: str, question: Question | None = None, reading: Reading | None = None, plan: Plan | None = None
 ) -> State:
-    """The initial state for a new question, or for a supplied plan to check and run."""
+    """The initial state for a new question, for a reading about tables to plan, or for a plan to check and run."""
     return {
         "question": _json(question) if question else {},
         "run": run,
         "routes": [],
-        "route": None,
+        "route": TABLES if reading and not plan else None,
         "clarification": None,
         "reading": _json(reading) if reading else None,
         "plan": _json(plan) if plan else None,
@@ -132,7 +134,7 @@ class Stage:
     def traced(self, state: State, stage: str, thought: str, action: str, agents: Iterable[Execution] = ()) -> State:
         """A state update that adds one trace entry for the stage and one for each agent."""
         now, spent = time.perf_counter(), self.usage(state)
-        tokens = spent.prompt_tokens + spent.completion_tokens
+        tokens = spent.tokens
         entry = TraceEntry(
             stage=stage,
             at=datetime.now(UTC),
@@ -234,7 +236,7 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
     declined: list[Declined] = []
     while place < len(planners):
         planner = planners[place]
-        if attempt > 1 and planner.needs_model and not _may_go_on(stage.context):
+        if attempt > 1 and planner.needs_model and not _may_go_on(planner, stage.context):
             place, attempt = place + 1, 1
             continue
         proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
@@ -246,14 +248,17 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
         declined.append(proposed)
         if planner.needs_model and proposed.again:
             state = {**state, **stage.traced(state, "plan", f"{planner.name}, attempt {attempt}", proposed.problem)}
-        place, attempt = (place, attempt + 1) if proposed.again and attempt < planner.attempts else (place + 1, 1)
+        again = proposed.again and attempt < attempts_of(planner.role, stage.context)
+        place, attempt = (place, attempt + 1) if again else (place + 1, 1)
     return _stopped(stage, state, _unplanned(state, declined))
 
 
-def _may_go_on(context: Context) -> bool:
+def _may_go_on(planner: Planner, context: Context) -> bool:
     """Switch to the next model of the cascade. After the last one, retry only if that model still responds."""
-    assert context.calls is not None
-    return context.calls.escalate() or not context.calls.failures
+    if context.calls is None or planner.role is None:
+        return False
+    calls = context.calls.of(planner.role)
+    return calls.escalate() or not calls.failures
 
 
 def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarification:
@@ -296,7 +301,7 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
         return _stopped(stage, {**state, **update}, refusal)
     if not planner.needs_model or not state.get("failure"):
         update["failure"] = _json(refusal)
-    again = state["attempt"] < planner.attempts
+    again = state["attempt"] < attempts_of(planner.role, stage.context)
     update["place"], update["attempt"] = (state["place"], state["attempt"] + 1) if again else (state["place"] + 1, 1)
     return Command(update=update, goto="plan")
 
@@ -372,7 +377,8 @@ async def _written(
         return answer(plan, facts, shown, (), language=reading.language)
     from groundplan.answering.choosing.choose import answer_with
 
-    return await answer_with(plan, facts, shown, (), reading.question, context.calls, language=reading.language)
+    calls = context.calls.of("write")
+    return await answer_with(plan, facts, shown, (), reading.question, calls, language=reading.language)
 
 
 def _unapproved(plan: CheckedPlan, reading: Reading) -> Refusal:
@@ -441,19 +447,43 @@ def tools_of(plan: Plan) -> str:
     return ", ".join(step.tool or step.kind for step in plan.steps)
 
 
+def _first(state: State) -> str:
+    """Where a question begins; a reading or a plan that is supplied skips the stages before it."""
+    return "check" if state.get("plan") else "plan" if state.get("reading") else "route"
+
+
+Node = TypeVar("Node", bound=Callable[..., Awaitable[Command[str]]])
+
+
+def _observed(node: Node) -> Node:
+    """The node with a span around it. A node that waits for a reply runs again when the reply comes."""
+    name = node.__name__.removeprefix("_")
+
+    async def within(state: State, runtime: Runtime[Stage]) -> Command[str]:
+        with observed("stage", name=name) as told:
+            command = await node(state, runtime)
+            if name == "check":
+                told["verdict"] = "passed" if isinstance(runtime.context.verdict, Passed) else "refused"
+            if name == "check" and isinstance(runtime.context.verdict, Refused):
+                told["codes"] = " ".join(sorted({issue.code for issue in runtime.context.verdict.issues}))
+            return command
+
+    return cast(Node, within)
+
+
 @cache
 def stages() -> StateGraph[State, Stage]:
     """The graph of stages, uncompiled: each question compiles it with its own checkpointer, if any."""
     graph = StateGraph(State, context_schema=Stage)
-    graph.add_node("route", _route, destinations=("read", END))
-    graph.add_node("read", _read, destinations=("plan", "clarify", END))
-    graph.add_node("clarify", _clarify, destinations=("route",))
-    graph.add_node("plan", _plan, destinations=("check", "clarify", END))
-    graph.add_node("check", _check, destinations=("plan", "approve", END))
-    graph.add_node("approve", _approve, destinations=("run", END))
-    graph.add_node("run", _run, destinations=("answer",))
-    graph.add_node("answer", _answer, destinations=("plan", END))
-    graph.add_conditional_edges(START, lambda state: "check" if state.get("plan") else "route", ["check", "route"])
+    graph.add_node("route", _observed(_route), destinations=("read", END))
+    graph.add_node("read", _observed(_read), destinations=("plan", "clarify", END))
+    graph.add_node("clarify", _observed(_clarify), destinations=("route",))
+    graph.add_node("plan", _observed(_plan), destinations=("check", "clarify", END))
+    graph.add_node("check", _observed(_check), destinations=("plan", "approve", END))
+    graph.add_node("approve", _observed(_approve), destinations=("run", END))
+    graph.add_node("run", _observed(_run), destinations=("answer",))
+    graph.add_node("answer", _observed(_answer), destinations=("plan", END))
+    graph.add_conditional_edges(START, _first, ["check", "plan", "route"])
     return graph
 
 
@@ -524,8 +554,10 @@ async def drive(
         if mode == "values":
             state = cast(State, event)
         else:
-            for name in (name for name in event if not name.startswith("__")):
+            updates = cast(Mapping[str, Json | None], event)
+            for name in (name for name in updates if not name.startswith("__")):
                 stage.options.on_stage(name)
+                stage.options.on_update(name, updates[name] or {})
     return state
 
 

@@ -19,6 +19,8 @@ from pydantic import ValidationError
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.route import known_strategy
+from groundplan.asking.tables.by_hand.change import changed
+from groundplan.asking.tables.by_hand.suggest import suggest
 from groundplan.asking.tables.grammar.meanings import with_meanings
 from groundplan.blocking import Portal
 from groundplan.catalog.catalog import Catalog
@@ -29,9 +31,12 @@ from groundplan.column_settings import ColumnSettings, corrected, described
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
+from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Plan, Proposal
 from groundplan.contracts.question import Question
+from groundplan.contracts.reading import Kind, Reading
+from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
@@ -41,18 +46,19 @@ from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import EntitySource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
+from groundplan.state.database import Database, SQLite
 from groundplan.state.effects import Effects
 from groundplan.state.plans import PlanStore
 from groundplan.text.entities import Registry, build_registry
 
 if TYPE_CHECKING:
-    from groundplan.llm.calls import Calls
+    from groundplan.llm.calls import CallsByRole
     from groundplan.llm.cascade import Cascade
     from groundplan.running.checkpoints import Checkpoints
+    from groundplan.running.postgres_checkpoints import PostgresCheckpoints
 
 __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
-MODEL_SECONDS = 120.0  # for all model calls of one question
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 THREAD_CHARACTERS = 200
 YES, NO = frozenset({"yes", "y", "approve", "да"}), frozenset({"no", "n", "нет"})
@@ -154,15 +160,18 @@ class AsyncProject:
         embeddings: str | None = None,
         models: Sequence[Endpoint] = (),
         columns: Mapping[str, ColumnSettings] | None = None,
+        database: Database | None = None,
+        roles: Roles | None = None,
     ) -> None:
-        self.columns = columns or {}
+        self.columns, self.roles = columns or {}, roles or Roles()
+        self._database = database
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self.models = tuple(models)
         self.notes: list[str] = []  # remarks for the user about this project
         self._opened = AsyncExitStack()
         self._opening = asyncio.Lock()
         self._cascade: Cascade | None = None
-        self._checkpoints: Checkpoints | None = None
+        self._checkpoints: Checkpoints | PostgresCheckpoints | None = None
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
@@ -173,6 +182,9 @@ class AsyncProject:
         embeddings: str | None = None,
         models: Sequence[Endpoint] = (),
         columns: Mapping[str, ColumnSettings] | None = None,
+        database: Database | None = None,
+        roles: Roles | None = None,
+        files: Sequence[Any] = (),
     ) -> Self:
         """Open a file, a folder, a DuckDB file, a Postgres URL, an Ibis backend, data frames, or a knowledge base.
 
@@ -181,16 +193,20 @@ class AsyncProject:
         `embeddings` names a sentence-transformers model that helps find tools and columns when words do not match.
         `models` are language models, smallest first. They are called only when rules cannot settle a question.
         `columns` says what columns mean and what else they are called, by `column` or `table.column`.
+        `database` holds plans, effects and checkpoints; by default a SQLite file in the state folder.
+        `roles` says what the models are used for and how much of them, as the table [roles] of groundplan.toml does.
+        `files` are database files whose tables are added (`AttachedFile`).
         """
         sources: dict[str, Source] = {}
         try:
-            for opener in openers(where):
+            for opener in openers(where, files):
                 source = await asyncio.to_thread(opener)
                 sources[source.name] = source
             schemas = {name: await source.describe() for name, source in sources.items()}
             _refuse_shared_names(schemas)
             schemas = described(schemas, columns or {})
-            return cls(sources, schemas, _catalog_of(sources, bool(models)), embeddings, models, columns)
+            catalog = _catalog_of(sources, bool(models))
+            return cls(sources, schemas, catalog, embeddings, models, columns, database, roles)
         except BaseException:
             for source in sources.values():
                 await source.close()
@@ -226,15 +242,22 @@ class AsyncProject:
             stage.context = replace(stage.context, schemas=await self._schemas_about(question))
             return await self._ask_once(asked, stage, run_id)
         async with self._threads.setdefault(thread, asyncio.Lock()):
-            saver = await self._open_checkpoints()
-            waiting = await look(thread, saver)
+            saver, place = await self._open_checkpoints(), self._place(thread)
+            waiting = await look(place, saver)
             said = [turn.reading.question for turn in waiting.turns]
             schemas = await self._schemas_about(question, *said, str(waiting.state.get("question", "")))
             stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
-            await drive(_next(waiting, asked), stage, thread, saver)
-            with suppress(StateInvalid):  # only tidies up: the outcome is there
-                await saver.keep_latest(thread)
+            given = _next(waiting, asked) if run_id is None else begin(run_id, asked)
+            await self._drive_thread(given, stage, place)
         return _ended(stage)
+
+    async def _drive_thread(
+        self, given: State | Reply | None, stage: Stage, place: str, checkpoint: str | None = None
+    ) -> None:
+        saver = await self._open_checkpoints()
+        await drive(given, stage, place, saver, checkpoint)
+        with suppress(StateInvalid):  # only tidies up: the outcome is there
+            await saver.keep_latest(place)
 
     async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
         """Ask outside a conversation. If the run may have effects, checkpoint it so that it can be resumed."""
@@ -249,12 +272,21 @@ class AsyncProject:
         self, given: State | Reply | None, stage: Stage, run: str, checkpoint: str | None = None
     ) -> None:
         """Run with checkpoints, and delete them when the run has ended. A run that waits keeps them."""
-        saver = await self._open_checkpoints()
+        saver, place = await self._open_checkpoints(), self._place(run)
         stage.options.on_run(run)
-        state = await drive(given, stage, run, saver, checkpoint)
+        state = await drive(given, stage, place, saver, checkpoint)
         if not waits(state):
             with suppress(StateInvalid):  # only tidies up: the outcome is there
-                await saver.adelete_thread(run)
+                await saver.adelete_thread(place)
+
+    def _place(self, name: str) -> str:
+        """The name of a run or a conversation among the checkpoints of all tenants."""
+        tenant = self.database.tenant
+        return f"{tenant}/{name}" if tenant else name
+
+    async def forget(self, run_id: str) -> None:
+        """Delete the checkpoints of a run that will not be resumed."""
+        await (await self._open_checkpoints()).adelete_thread(self._place(_run_id(run_id)))
 
     @_typed()
     async def resume(
@@ -262,31 +294,43 @@ class AsyncProject:
         run_id: str,
         *,
         reply: str | None = None,
+        reply_to: str | None = None,
+        thread: str | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
         """Continue a run that was interrupted, or that waits for approval or for a `reply` to its clarification.
 
         Without the reply that it waits for, it asks its question again. The plan passes the gate again. Finished steps
-        do not run again, and no effect happens twice.
+        do not run again, and no effect happens twice. `reply_to` is the text of the clarification that was replied to:
+        the reply is not used for another one. `thread` is the conversation in which the run was started.
         """
-        saver = await self._open_checkpoints()
-        waiting = await look(_run_id(run_id), saver)
-        if not waiting.exists:
+        saver, place = (
+            await self._open_checkpoints(),
+            self._place(_run_id(run_id) if thread is None else _thread(thread)),
+        )
+        waiting = await look(place, saver)
+        if not waiting.exists or (thread is not None and waiting.state.get("run") != run_id):
             raise StateInvalid(f"there is no run {run_id!r} to resume")
-        if waiting.stage == "clarify" and reply is None:
-            return Clarification.model_validate(waiting.state["clarification"])
+        if waiting.stage == "clarify":
+            asked = Clarification.model_validate(waiting.state["clarification"])
+            if reply is None or reply_to not in (None, asked.text):
+                return asked
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
         words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
-        stage.context = replace(stage.context, schemas=await self._schemas_about(*words))
+        turns = waiting.turns if thread else ()
+        stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*words))
         replied = Reply(reply) if waiting.stage == "clarify" and reply else None
-        repeated = await last_stage(run_id, saver) if waiting.ended else None
-        await self._drive_lasting(replied, stage, run_id, repeated)
+        repeated = await last_stage(place, saver) if waiting.ended else None
+        if thread is None:
+            await self._drive_lasting(replied, stage, run_id, repeated)
+        else:
+            await self._drive_thread(replied, stage, place, repeated)
         return _ended(stage)
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
         """The last turns of a conversation, oldest first."""
-        return (await look(_thread(thread), await self._open_checkpoints())).turns
+        return (await look(self._place(_thread(thread)), await self._open_checkpoints())).turns
 
     @_typed()
     async def plan(
@@ -301,6 +345,33 @@ class AsyncProject:
         asked = _question(question, today, timezone, strategy)
         context = (await self._stage(strategy, RunOptions())).context
         return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
+
+    @_typed()
+    async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
+        """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
+        edited = changed(reading, changes) if changes else reading
+        asked = _question(reading.question, today, "UTC", "rules")
+        context = (await self._stage("rules", RunOptions())).context
+        schemas = await self._schemas_about(reading.question, *edited.tables)
+        return await plan_for(asked, replace(context, schemas=schemas), edited)
+
+    @_typed()
+    async def suggest(
+        self,
+        reading: Reading,
+        requirement: str | None = None,
+        *,
+        kind: Kind | None = None,
+        search: str = "",
+        today: date | None = None,
+    ) -> tuple[Suggestion, ...]:
+        """What a part of a reading could be instead; without a requirement, what of this kind could be added."""
+        context = (await self._stage("rules", RunOptions())).context
+        schemas = await self._schemas_about(reading.question, search, *reading.tables)
+        tables = replace(context, schemas=schemas).schema_of(reading)
+        values = await context.find_values(search)
+        day = today or _today("UTC")
+        return suggest(reading, tables, values, today=day, requirement=requirement, kind=kind, search=search)
 
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
@@ -356,7 +427,7 @@ class AsyncProject:
             raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
         calls, sources = await self._calls(strategy), self.sources
         if calls:
-            model = load_type(MODEL).open((self._cascade, self.catalog.tools, self.sources), MODEL)
+            model = load_type(MODEL).open((calls.of("write"), self.catalog.tools, self.sources), MODEL)
             sources = {**sources, model.name: model}
         context = Context(
             catalog=self.catalog,
@@ -365,11 +436,11 @@ class AsyncProject:
             retriever=self._search,
             nearness=self._search.nearness if self._search.has_embeddings else None,
             registry=self._registry,
-            plans=PlanStore(state_folder()) if calls else None,
+            plans=PlanStore(self.database) if calls else None,
             calls=calls,
             notes=[*self.notes],
         )
-        return Stage(context, sources, options, Effects(state_folder()))
+        return Stage(context, sources, options, Effects(self.database))
 
     async def _schemas_about(self, *texts: str) -> dict[str, SourceSchema]:
         """The schemas, with only the tables that a question may be about where a source has many."""
@@ -381,10 +452,10 @@ class AsyncProject:
             found[name] = schema
         return found
 
-    async def _calls(self, strategy: str | None) -> Calls | None:
+    async def _calls(self, strategy: str | None) -> CallsByRole | None:
         if strategy == "rules" or not self.models:
             return None
-        from groundplan.llm.calls import Calls
+        from groundplan.llm.calls import CallsByRole
 
         async with self._opening:
             if self._cascade is None:
@@ -393,15 +464,23 @@ class AsyncProject:
 
                 opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
                 self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
-        return Calls(self._cascade, MODEL_SECONDS)
+        return CallsByRole(self._cascade, self.roles)
 
-    async def _open_checkpoints(self) -> Checkpoints:
+    @property
+    def database(self) -> Database:
+        return self._database or SQLite(state_folder())
+
+    async def _open_checkpoints(self) -> Checkpoints | PostgresCheckpoints:
         async with self._opening:
             if self._checkpoints is None:
                 from groundplan.running.checkpoints import open_checkpoints
 
-                self._checkpoints = await open_checkpoints(state_folder())
-                self._opened.push_async_callback(self._checkpoints.close)
+                opening = asyncio.ensure_future(open_checkpoints(self.database))
+                try:
+                    await asyncio.shield(opening)
+                finally:  # also for a caller that is cancelled: nobody else would close it
+                    self._checkpoints = await opening
+                    self._opened.push_async_callback(self._checkpoints.close)
         return self._checkpoints
 
     def _values_finder(self) -> Callable[[str], Any]:
@@ -441,12 +520,17 @@ class AsyncProject:
 
 def _next(waiting: Waiting, asked: Question) -> State | Reply:
     """The input for a thread: a reply if it waits for one, else a new question."""
-    said = asked.text.strip().lower().rstrip(".!")
     if waiting.stage == "clarify":
         return Reply(asked.text)
-    if waiting.stage == "approve" and said in YES | NO:
-        return Reply(said in YES)
+    if waiting.stage == "approve" and (approved := approval_in(asked.text)) is not None:
+        return Reply(approved)
     return begin(uuid.uuid4().hex[:12], asked)
+
+
+def approval_in(text: str) -> bool | None:
+    """Whether this text approves the plan that waits in a conversation; None if it is not about that."""
+    said = text.strip().lower().rstrip(".!")
+    return said in YES if said in YES | NO else None
 
 
 def _ended(stage: Stage) -> Outcome:
@@ -463,10 +547,11 @@ class Project:
         embeddings: str | None = None,
         models: Sequence[Endpoint] = (),
         columns: Mapping[str, ColumnSettings] | None = None,
+        roles: Roles | None = None,
     ) -> None:
         self._portal = Portal("groundplan")
         try:
-            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models, columns))
+            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models, columns, roles=roles))
         except BaseException:
             self._portal.stop()
             raise

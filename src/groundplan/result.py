@@ -209,7 +209,7 @@ class Planned:
         return self.ended.text if self.ended else ""
 
 
-async def plan_for(question: Question, context: Context) -> Planned:
-    """Plan a question and check the plan, without running it."""
+async def plan_for(question: Question, context: Context, reading: Reading | None = None) -> Planned:
+    """Plan a question, or its reading where that is known, and check the plan, without running it."""
     stage = Stage(context, {}, plan_only=True)
-    return Planned.of(await drive(begin("plan", question), stage), stage)
+    return Planned.of(await drive(begin("plan", question, reading), stage), stage)

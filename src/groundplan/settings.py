@@ -7,15 +7,16 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_state_path
-from pydantic import BeforeValidator, JsonValue, ValidationError, field_validator
+from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from groundplan import trust
 from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.contract import Contract
+from groundplan.contracts.roles import ROLES, Names, Roles
 from groundplan.errors import UsageError
 
 FILE = "groundplan.toml"
@@ -23,6 +24,7 @@ MOST_BYTES = 1_000_000  # of the file
 NO_MODEL = "none"
 ELSEWHERE = "set GROUNDPLAN_CACHE and GROUNDPLAN_STATE to folders of your own"
 ADDRESS = "http://127.0.0.1:8080/v1"  # the example in messages
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Server(Contract):
@@ -50,8 +52,33 @@ class Endpoint(Server):
     name: str  # the user's name for it, such as `qwen`
 
 
-def _split(names: object) -> object:
-    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+class OidcSettings(Contract):
+    """The table [service.oidc]: whose bearer tokens are accepted beside keys."""
+
+    issuer: str  # as the tokens' claim `iss` has it
+    audience: Annotated[str, Field(min_length=1)]  # which the tokens' claim `aud` must contain
+    tenant_claim: Annotated[str, Field(min_length=1)] = "tenant"
+    role_claim: Annotated[str, Field(min_length=1)] = "role"  # `ask` or `admin`, or a list that has one of them
+    default_role: Literal["ask", "none"] = "ask"  # if the claim names no role; with `none` such a token is refused
+
+    @field_validator("issuer")
+    @classmethod
+    def _is_safe(cls, issuer: str) -> str:
+        if not is_safe_address(issuer) or "?" in issuer or "#" in issuer:
+            raise ValueError("use an https URL without a query, such as https://login.example.org/")
+        return issuer
+
+
+class ServiceSettings(Contract):
+    """The table [service] of groundplan.toml. Runs are limited in a service with a database; uploads always."""
+
+    open_runs: Annotated[int, Field(ge=1)] = 100  # of a tenant: queued, running or waiting; more are refused
+    active_runs: Annotated[int, Field(ge=1)] = 8  # of a tenant, at once, on all workers; more are queued
+    keep_days: Annotated[float, Field(gt=0)] | None = None  # ended runs are deleted after so many days
+    upload_bytes: Annotated[int, Field(ge=1)] = 100_000_000  # of one uploaded file
+    upload_files: Annotated[int, Field(ge=0)] = 50  # uploaded files of a tenant; 0 allows none
+    upload_total_bytes: Annotated[int, Field(ge=1)] = 1_000_000_000  # of all uploaded files of a tenant
+    oidc: OidcSettings | None = None
 
 
 class Settings(Contract):
@@ -60,10 +87,20 @@ class Settings(Contract):
     source: str | None = None  # a file, a folder, a DuckDB file or a URL; a path is relative to the toml
     timezone: str = "UTC"
     embeddings: str | None = None  # a sentence-transformers model; needs the extra `semantic`
-    model: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()  # names of [models.NAME] tables, smallest first
+    model: Names = ()  # names of [models.NAME] tables, smallest first
+    roles: Roles = Roles()  # the table [roles]: what models are used for, and how much of them
+    trace_questions: bool = False  # whether traces of a service hold the text of questions
     sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source validates its own
     columns: dict[str, ColumnSettings] = {}  # tables [columns."COLUMN"] or [columns."TABLE.COLUMN"]
+    service: ServiceSettings = ServiceSettings()
     models: dict[str, Server] = {}  # tables [models.NAME] with url, model and api_key_env or api_key_file
+
+    def data(self, named: str | None, how: str) -> Any:
+        """The data that a command names, or the settings' own; `how` it can be named is said if there is none."""
+        data = named or self.source or self.sources
+        if not data:
+            raise UsageError(f"name the data: {how}")
+        return data
 
     def columns_of(self, source: Any) -> Mapping[str, ColumnSettings]:
         """What is said about the columns of this source; other data than the settings' own has nothing said of it."""
@@ -74,6 +111,10 @@ class Settings(Contract):
         )
         return self.columns if is_own else {}
 
+    def roles_of(self, models: Sequence[Endpoint]) -> Roles:
+        """The roles for these models; a command may name others than the settings do."""
+        return self.roles.among(tuple(model.name for model in models))
+
 
 def load_settings(folder: Path) -> Settings:
     """The folder's groundplan.toml, or the defaults. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL override it.
@@ -83,7 +124,7 @@ def load_settings(folder: Path) -> Settings:
     content = _content(folder)
     written = _written(folder, content)
     set_outside = {key: os.environ.get(f"GROUNDPLAN_{key.upper()}") for key in ("embeddings", "model")}
-    _validated(folder, written)  # wrong settings are named before trust is asked for
+    _refuse_unknown_models(folder, _validated(folder, written))  # named before trust is asked for
     if (wanted := trust.wants(written)) and not trust.is_trusted(folder / FILE, content, state_folder()):
         raise UsageError(_untrusted(folder, wanted))
     found = _validated(folder, written | {key: value for key, value in set_outside.items() if value})
@@ -135,6 +176,15 @@ def _validated(folder: Path, written: dict[str, Any]) -> Settings:
         raise UsageError(_wrong(folder / FILE, error)) from None
 
 
+def _refuse_unknown_models(folder: Path, settings: Settings) -> None:
+    for role in ROLES:
+        for name in settings.roles.of(role).model:
+            if name not in settings.model:
+                listed = ", ".join(settings.model) or "none"
+                fault = f"{name!r} is not among the models of `model` ({listed}); add it there"
+                raise UsageError(f"{folder / FILE}: roles.{role}.model: {fault}")
+
+
 def _untrusted(folder: Path, wanted: Sequence[str]) -> str:
     lines = "".join(f"\n  {line}" for line in wanted)
     return (
@@ -184,6 +234,17 @@ def _is_address(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
+def is_safe_address(url: str) -> bool:
+    """Whether what this URL says can be believed: it is https or on this machine, without credentials."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if not parts.hostname or "@" in parts.netloc:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+
+
 def _unknown(name: str, settings: Settings, folder: Path) -> str:
     near = get_close_matches(name, settings.models, n=1)
     hint = f"did you mean {near[0]!r}? Or" if near else "either"
@@ -203,6 +264,9 @@ def _wrong(file: Path, error: ValidationError) -> str:
         )
     if place[0] == "model":
         return f'{fault}; write model = "qwen", or several, smallest first: model = ["qwen", "large"]'
+    if place[0] == "roles":
+        table = Roles.model_fields[place[1]].annotation if len(place) > 2 and place[1] in ROLES else Roles
+        return f"{fault}; the settings here are {', '.join(getattr(table, 'model_fields', ()))}"
     return f"{fault}; the settings are {', '.join(Settings.model_fields)}"
 
 

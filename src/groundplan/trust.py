@@ -29,6 +29,10 @@ def _wants(written: Mapping[str, Any]) -> Iterator[str]:
             yield f"model: sends questions to {str(model).strip()}"
     if written.get("embeddings"):
         yield f"embeddings: loads the model {written['embeddings']}"
+    if written.get("trace_questions"):
+        yield "trace_questions: puts the text of questions into traces"
+    if oidc := (written.get("service") or {}).get("oidc"):
+        yield f"[service.oidc] lets in whoever {_without_credentials(str(oidc.get('issuer')))} vouches for"
     for kind in ("sources", "models"):
         for name, table in (written.get(kind) or {}).items():
             for key, value in table.items():

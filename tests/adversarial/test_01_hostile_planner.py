@@ -62,6 +62,7 @@ def damage(plan: dict[str, Any], chance: random.Random) -> None:
             plan["plan"]["steps"] = chance.choice([[step] * 200, {}, "steps", [None], [*steps, 7]])
 
 
+@pytest.mark.timed
 @pytest.mark.requirement("R31", "R35")
 def test_five_hundred_broken_plans_are_refused_before_a_source_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import groundplan
+from groundplan.state.database import SQLite
 from groundplan.state.plans import PlanStore, key_of, signature
 from tests.asking.tables.described import SALES
 from tests.checking.asked import SCHEMA
@@ -44,8 +45,8 @@ def test_the_same_words_on_another_day_are_another_question() -> None:
 
 
 def test_a_plan_of_another_tenant_is_not_found(tmp_path: Path) -> None:
-    Blocking(PlanStore(tmp_path, tenant="one")).keep(key(), "total revenue", READING, TOTALS)
-    assert Blocking(PlanStore(tmp_path, tenant="one")).find(key()) == TOTALS
-    other = Blocking(PlanStore(tmp_path, tenant="two"))
+    Blocking(PlanStore(SQLite(tmp_path, "one"))).keep(key(), "total revenue", READING, TOTALS)
+    assert Blocking(PlanStore(SQLite(tmp_path, "one"))).find(key()) == TOTALS
+    other = Blocking(PlanStore(SQLite(tmp_path, "two")))
     assert other.find(key()) is None
     assert other.entries() == ()

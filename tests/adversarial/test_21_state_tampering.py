@@ -15,7 +15,7 @@ import pytest
 import groundplan
 from groundplan.errors import QueryRefused, StateInvalid
 from groundplan.sources.tables.source import Tables
-from groundplan.state.database import FILE
+from groundplan.state.database import FILE, SQLite
 from groundplan.state.plans import PlanStore
 from tests.sources.tables.test_sinks import BY_REGION
 from tests.sources.tables.tooling import call
@@ -40,7 +40,7 @@ def test_a_tampered_reference_is_refused(source: Tables) -> None:
     "text", ["", "{", "[]", '{"strategy": "adapt"}', '{"steps": []}', "\x00", '"' + "x" * 9999, b"\xff"]
 )
 def test_what_is_no_plan_in_the_file_is_a_miss(text: str | bytes, column: str, tmp_path: Path) -> None:
-    store = Blocking(PlanStore(tmp_path))
+    store = Blocking(PlanStore(SQLite(tmp_path)))
     store.keep(key(), "total revenue", READING, TOTALS)
     store.mark(store.entries()[0].id)
     with sqlite3.connect(tmp_path / FILE) as plans:

@@ -18,6 +18,7 @@ from groundplan.sources.tables.engine.handle import Handle
 from groundplan.sources.tables.source import Tables
 from tests.asking.tables.described import SALES
 from tests.reference.comparing import ANY_SPEED, assert_same, engine  # noqa: F401
+from tests.reference.executing import COLUMNS as STORED
 from tests.reference.executing import Store
 from tests.reference.generating import TABLES, readings
 from tests.sources.tables.tooling import made, rows
@@ -120,6 +121,21 @@ def test_order_and_limit_choose_rows_and_change_none(source: Tables, order: list
 @given(reading=readings(), rows=TABLES)
 def test_a_plan_gives_what_the_definition_gives(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> None:
     assert_same(engine, reading, rows)
+
+
+@pytest.mark.requirement("R69", part="interpreter")
+def test_a_percentile_of_a_product_with_a_fraction_keeps_its_places(engine: Store) -> None:
+    """DuckDB reads 0.5 as a decimal of one place and rounds to it."""
+    of = {"kind": "arithmetic", "operator": "*", "left": {"kind": "column", "name": "n"}}
+    half = {**of, "right": {"kind": "constant", "value": 0.5}}
+    measure = {"kind": "aggregate", "function": "percentile", "percent": 50, "of": half}
+    values = {
+        "metric:0": {"kind": "metric", "expression": measure, "name": "m"},
+        "output:table": {"kind": "output", "label": "table"},
+    }
+    asked = [{"id": id_, "value": value, "evidence": {"text": "asked"}} for id_, value in values.items()]
+    reading = Reading.model_validate({"question": "asked", "language": "en", "tables": ["data"], "requirements": asked})
+    assert_same(engine, reading, [{**dict.fromkeys(STORED), "id": place, "n": n} for place, n in enumerate((0, 1))])
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ def routed(when: str, facts: StepFacts) -> StepOutcome:
     return route(step, {"x": StepOutcome(status="finished", facts=facts)})
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("when", HOSTILE)
 def test_a_loop_is_refused_before_it_starts_by_the_gate_and_by_the_runner(when: str) -> None:
     begin = time.monotonic()
@@ -72,6 +73,7 @@ print([issue.code for issue in verdict.issues])
     assert "types/unfit-condition" in done.stdout
 
 
+@pytest.mark.timed
 def test_large_facts_are_not_multiplied() -> None:
     when = " + ".join(["x.first.text"] * 30) + " == 'a'"
     begin = time.monotonic()

@@ -238,6 +238,7 @@ def test_a_control_character_in_a_column_of_a_database_is_named(name: str, tmp_p
     assert told["sales"] == ""
 
 
+@pytest.mark.timed
 def test_a_question_that_is_far_too_long_is_refused_at_once(sales: Path) -> None:
     with groundplan.open(sales) as project:
         begun = time.process_time()

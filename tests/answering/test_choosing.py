@@ -13,12 +13,12 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.answering.choosing import choose as choosing
 from groundplan.answering.choosing.choose import answer_with
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts, Failure
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.roles import WriteRole
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
@@ -65,11 +65,13 @@ class Asked:
         return [request["messages"][0]["content"] for request in self.requests]
 
 
-def ask(run: Run, *script: Behaviour, language: Language = "en", question: str = QUESTION) -> Asked:
+def ask(
+    run: Run, *script: Behaviour, language: Language = "en", question: str = QUESTION, seconds: float = 20
+) -> Asked:
     async def asked() -> Asked:
         async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
             assert await model.enforces_schema()
-            calls = Calls(Cascade((model,)), seconds=20)
+            calls = Calls(Cascade((model,)), 20, "write", WriteRole(seconds=seconds))
             found = await answer_with(run.plan, run.facts, run.shown, (), question, calls, language)
             assert isinstance(found, Answer)
             return Asked(found, server.requests[1:], calls)
@@ -158,9 +160,8 @@ def test_a_server_that_is_gone_leaves_the_usual_text(series: Run, behaviour: Beh
     assert [failure.model for failure in asked.calls.failures] == ["scripted"]
 
 
-def test_nobody_waits_long_for_another_order(series: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "SECONDS", 0.2)
-    asked = ask(series, hangs)
+def test_nobody_waits_long_for_another_order(series: Run) -> None:
+    asked = ask(series, hangs, seconds=0.2)
     assert asked.answer == series.answer()
     assert "within 0.2 s" in asked.calls.failures[0].problem
 

@@ -108,6 +108,7 @@ CASES: list[tuple[str, Question, str, Lie, str | None]] = [
     ("keyed", SHARES, "shares", put(dimensions="label sum_revenue"), None),
     ("within", SHARES, "shares", put(within="label region"), None),
     ("ranked", TOP, "top", put(), "bottom"),
+    ("tied", TOP, "top", only("measure", count="rows", value="cell 0 sum_revenue"), "top_tied"),
     (
         "most_frequent",
         SPREAD,

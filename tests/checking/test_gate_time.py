@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from groundplan.checking.gate import check
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.verdict import Passed
@@ -40,6 +42,7 @@ STEPS: list[tuple[str, str, str | None, dict[str, Any]]] = [
 AT_MOST = 0.03  # seconds of CPU: three times the target of 10 ms, for slower and busier machines
 
 
+@pytest.mark.timed
 def test_twelve_steps_are_checked_in_a_moment() -> None:
     reading, tools = asked(*ASKS), catalog()
     cited = [requirement.id for requirement in reading.requirements]

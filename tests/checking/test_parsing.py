@@ -74,6 +74,7 @@ def test_a_refusal_names_the_path() -> None:
     assert verdict.issues[0].path == "plan.steps.0.params"
 
 
+@pytest.mark.timed
 @pytest.mark.requirement("R35")
 @pytest.mark.parametrize(
     ("text", "code"),

@@ -260,6 +260,7 @@ def test_rates_are_counted_as_one_would_by_hand(answer: Answer) -> None:
     assert change.right == Estimate(value=0, low=0, high=0, n=4)
 
 
+@pytest.mark.timed
 @pytest.mark.requirement("R61")
 def test_a_slower_variant_is_slower_by_as_much(answer: Answer) -> None:
     def taking(seconds: float) -> Variant:

@@ -84,6 +84,7 @@ def test_a_wrong_folder_or_line_is_named(folder: Path, tmp_path: Path) -> None:
         evaluate(folder, None, semantic=False, on_progress=silent)
 
 
+@pytest.mark.timed
 @needs_the_benchmark
 def test_words_alone_find_most_tools_among_fourteen_thousand_in_milliseconds() -> None:
     report = evaluate(BENCHMARK, 300, semantic=False, on_progress=silent)

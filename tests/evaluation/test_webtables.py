@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.errors import UsageError
+from groundplan.evaluation.suites import registry
 from groundplan.evaluation.suites.webtables import evaluate
 
 
@@ -45,3 +46,9 @@ def test_each_end_is_counted(folder: Path) -> None:
 def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"name a folder with questions.jsonl and tables"):
         evaluate(tmp_path, None, silent)
+
+
+def test_no_model_may_be_said(folder: Path) -> None:
+    assert registry.evaluate("webtables", folder, 1, silent, "none", "rules").n == 1
+    with pytest.raises(UsageError, match="uses no model"):
+        registry.evaluate("webtables", folder, 1, silent, "http://127.0.0.1:1/v1")

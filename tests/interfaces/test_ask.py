@@ -43,7 +43,7 @@ def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -
     assert "67,970,983.42" in document["text"]
     stages = [entry["stage"] for entry in document["trace"]]
     assert stages == ["route", "read", "plan", "check", "run", "answer"]
-    assert document["usage"] == {"models": [], "calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+    assert not any(document["usage"].values()), "no model was asked"
 
 
 @pytest.mark.requirement("R10")

@@ -83,7 +83,7 @@ def test_run_as_json_prints_one_document_and_nothing_else() -> None:
         (["catalog", "show", "agregate"], 2, "did you mean 'aggregate'?"),
         (["eval", "nothing", "."], 2, "there are nlv, questions, tools, metaqa, ruqa"),
         (["eval", "metaqa", "."], 2, "name a folder with questions.jsonl and kb.tsv.gz"),
-        (["eval", "ruqa", ".", "--strategy", "rules"], 2, "omit --model and --strategy"),
+        (["eval", "ruqa", ".", "--strategy", "adapt"], 2, "omit --model and --strategy"),
     ],
 )
 def test_a_wrong_call_says_what_to_do(arguments: list[object], code: int, says: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.contracts.plan import Proposal
+from groundplan.state.database import SQLite
 from groundplan.state.plans import PlanStore
 from tests.interfaces.test_cli import PLAN
 from tests.interfaces.test_cli import groundplan as command
@@ -17,7 +18,7 @@ from tests.state.blocking import Blocking
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Blocking:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
-    return Blocking(PlanStore(tmp_path))
+    return Blocking(PlanStore(SQLite(tmp_path)))
 
 
 @pytest.fixture

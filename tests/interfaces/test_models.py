@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -48,8 +49,8 @@ def test_doctor_tries_the_model_that_is_set() -> None:
     done, asked = served("doctor", script=(says(PROBED),))
     assert done.returncode == 0, done.stdout
     assert "✓ model: qwen at http://127.0.0.1" in done.stdout
-    assert "enforces a JSON schema" in done.stdout
-    assert asked == 1
+    assert "✓ qwen: enforces a JSON schema" in done.stdout
+    assert asked == 2
 
 
 def test_doctor_says_that_a_server_does_not_hold_its_model_to_a_schema() -> None:
@@ -90,7 +91,7 @@ def test_doctor_says_that_nobody_is_there_and_that_nobody_is_needed() -> None:
         (["explain", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["eval", "nlv", ".", "--model", "qwne"], "[models.qwne]"),
         (["eval", "tools", ".", "--model", "qwne"], "omit --model"),
-        (["eval", "tools", ".", "--strategy", "rules"], "omit --model and --strategy"),
+        (["eval", "tools", ".", "--strategy", "adapt"], "omit --model and --strategy"),
         (["eval", "nlv", ".", "--sample", "0"], "--sample"),
     ],
 )
@@ -131,8 +132,13 @@ def test_json_has_the_usage_and_the_tokens_of_each_stage() -> None:
     done, asked = served("ask", SALES, KNOWN, "--strategy", "adapt", "--json", script=(says(PROBED), NONSENSE))
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    usage = document["usage"]
-    assert usage == {"models": ["qwen"], "calls": asked, "prompt_tokens": 7 * asked, "completion_tokens": 3 * asked}
+    usage, counted = document["usage"], ("calls", "prompt_tokens", "completion_tokens")
+    assert (usage["models"], [usage[name] for name in counted]) == (["qwen"], [asked, 7 * asked, 3 * asked])
+    assert {*usage["roles"]} == {"plan"}
+    for name in counted:
+        assert sum(spent[name] for spent in usage["roles"].values()) == usage[name]
+    assert usage["seconds"] == pytest.approx(sum(spent["seconds"] for spent in usage["roles"].values()))
+    assert usage["seconds"] > 0
     assert sum(stage["tokens"] for stage in document["trace"]) == 10 * asked > 0
     assert "qwen:" not in done.stderr
 
@@ -145,6 +151,8 @@ def test_a_report_shows_what_each_stage_took(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "saved/report.md").read_text()
     assert f"qwen: {asked} calls, {7 * asked} + {3 * asked} tokens" in report
+    assert "| role | model | calls | tokens in | tokens out | seconds |" in report
+    assert re.search(r"\| plan \| qwen \| \d+ \| \d+ \| \d+ \| \d+\.\d \|", report)
     stages = json.loads((tmp_path / "saved/trace.json").read_text())
     spent = [stage for stage in stages if stage["tokens"]]
     assert spent

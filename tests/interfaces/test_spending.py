@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundplan.contracts.answer import TraceEntry, Usage
 from groundplan.interfaces.cli.spending import line, printable
 
-ASKED = Usage(models=("qwen",), calls=2, prompt_tokens=1611, completion_tokens=84)
+ASKED = Usage(models=("qwen",), calls=2, prompt_tokens=1611, completion_tokens=84, seconds=9.8).by("read")
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 STAGES = (
     TraceEntry(stage="read", at=NOW, ms=9_000, tokens=1600),
@@ -25,9 +25,9 @@ KEPT = TraceEntry(stage="plan", thought="remember, attempt 1", at=NOW, ms=1)
 @pytest.mark.parametrize(
     ("usage", "trace", "planned", "failed", "says"),
     [
-        (ASKED, (*STAGES, RUN), True, False, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s"),
-        (ASKED, STAGES, False, True, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s"),
-        (Usage(models=("qwen",), calls=1), (), True, False, "qwen: 1 call, 0 + 0 tokens, 0.0 s"),
+        (ASKED, (*STAGES, RUN), True, False, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s (read)"),
+        (ASKED, STAGES, False, True, "qwen: 2 calls, 1,611 + 84 tokens, 9.8 s (read)"),
+        (Usage(models=("qwen",), calls=1).by("plan"), (), True, False, "qwen: 1 call, 0 + 0 tokens, 0.0 s (plan)"),
         (Usage(), (RUN,), True, False, "qwen, large: not called, the rules were enough"),
         (Usage(), (KEPT, RUN), True, False, "qwen, large: not called, a stored plan was reused"),
         (Usage(), (), False, False, "qwen, large: not called"),

@@ -34,6 +34,7 @@ class Scripted:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
     script: list[Behaviour] = field(default_factory=list)  # what is still to come
+    replies: dict[str, Behaviour] = field(default_factory=dict)  # by the contract that is asked for: before the script
 
     def endpoint(self, **settings: Any) -> Endpoint:
         return Endpoint(name="scripted", url=self.url, model="m", **settings)
@@ -45,13 +46,18 @@ async def scripted(*script: Behaviour) -> AsyncIterator[Scripted]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        if head.startswith("GET"):  # of what else it can be asked, it knows nothing
+            await sends(404, "{}")(writer)
+            writer.close()
+            return
         length = next(
             int(line.split(":")[1]) for line in head.lower().split("\r\n") if line.startswith("content-length")
         )
         known.requests.append(json.loads(await reader.readexactly(length)))
         known.headers.append(head)
+        wanted = known.requests[-1].get("response_format", {}).get("json_schema", {}).get("name")
         try:
-            await (left.pop(0) if len(left) > 1 else left[0])(writer)
+            await (known.replies.get(wanted) or (left.pop(0) if len(left) > 1 else left[0]))(writer)
         finally:
             writer.close()
 

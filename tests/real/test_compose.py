@@ -10,6 +10,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 pytest.importorskip("mcp", reason="needs the extra `mcp`")
 
 from groundplan.contracts.answer import Answer
+from groundplan.contracts.roles import Roles, WriteRole
 from groundplan.project import Project
 from groundplan.settings import Endpoint
 from tests.mcp.tasks import MAILS
@@ -28,7 +29,8 @@ def test_a_personal_mail_is_written_from_the_facts_and_sent_to_premium_users_onl
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))
     shop = tmp_path / "shop.sqlite"
     model = Endpoint(name="qwen", url=qwen_url, model="qwen")
-    with Project({"shop": {"mcp": shop_command(shop)}}, models=[model]) as project:
+    patient = Roles(seconds=600, write=WriteRole(seconds=300))
+    with Project({"shop": {"mcp": shop_command(shop)}}, models=[model], roles=patient) as project:
         for email in ("ada@example.org", "boris@example.org"):
             outcome = project.ask(TASK.format(email), approve=True).outcome
             assert isinstance(outcome, Answer), outcome.text

@@ -1,9 +1,12 @@
-"""Twenty questions on a real model of 1.5 billion parameters: each answer equals independent SQL, or is a miss."""
+"""Questions with words that the data does not have, on a real model of 1.5 billion parameters.
+
+Its answers equal independent SQL. What it does not say twice alike is asked back, and a word for something that the
+data does not hold is never answered.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ import yaml
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.contracts.answer import Answer, Outcome, ShownTable
+from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
 from groundplan.project import AsyncProject, load_catalog
 from groundplan.settings import Endpoint
 from tests.asking.tables.described import SALES
@@ -22,17 +25,27 @@ from tests.asking.tables.described import SALES
 pytest_plugins = ["tests.models"]
 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
-RIGHT = 18  # of 20
+TODAY = date(2026, 1, 15)
+RIGHT = 12  # of 20 at once
+HELPED = 4  # more, by a question back that offers the right name
+FOREIGN = (
+    "total discount by region",
+    "average tax per channel",
+    "revenue by salesperson",
+    "total weight by region",
+    "units by gender of the buyer",
+    "сумма скидок по регионам",
+    "средний рейтинг по каналам",
+    "how many kilometres per channel",
+)
+"""Words for things that the data does not hold."""
 
 
 @pytest.fixture(scope="module")
 def outcomes(qwen_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     async def run() -> list[Outcome]:
         project = await AsyncProject.open(SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")])
-        ended = [
-            await project.ask(case["question"], strategy=case.get("strategy"), today=date(2026, 1, 15))
-            for case in CASES
-        ]
+        ended = [await project.ask(case["question"], strategy=case.get("strategy"), today=TODAY) for case in CASES]
         await project.close()
         return ended
 
@@ -43,10 +56,45 @@ def outcomes(qwen_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[Ou
 
 @pytest.mark.model
 @pytest.mark.requirement("R5", "R19", "R52")
-def test_at_least_eighteen_of_twenty_equal_independent_sql(outcomes: list[Outcome]) -> None:
-    missed = [case["question"] for case, outcome in zip(CASES, outcomes, strict=True) if not right(case, outcome)]
-    assert len(CASES) == 20
-    assert len(missed) <= len(CASES) - RIGHT, missed
+def test_what_is_answered_equals_independent_sql(outcomes: list[Outcome]) -> None:
+    pairs = [*zip(CASES, outcomes, strict=True)]
+    assert len(pairs) == 20
+    answered = {case["question"]: right(case, outcome) for case, outcome in pairs if isinstance(outcome, Answer)}
+    assert all(answered.values()), answered
+    assert len(answered) >= RIGHT, answered
+
+
+@pytest.mark.model
+@pytest.mark.requirement("R10")
+def test_what_the_model_does_not_know_is_asked_back(outcomes: list[Outcome]) -> None:
+    """One of the names that the question back offers leads to the right answer."""
+
+    async def helped(case: dict[str, Any], asked: Clarification) -> bool:
+        project = await AsyncProject.open(SALES)
+        meant = [case["question"].replace(asked.missing, name) for name in asked.candidates]
+        found = [right(case, await project.ask(question, today=TODAY)) for question in meant]
+        await project.close()
+        return any(found)
+
+    pairs = [(c, o) for c, o in zip(CASES, outcomes, strict=True) if isinstance(o, Clarification)]
+    assert sum(asyncio.run(helped(case, outcome)) for case, outcome in pairs) >= HELPED
+
+
+@pytest.mark.model
+@pytest.mark.requirement("R10", "R52")
+def test_words_for_what_the_data_does_not_hold_are_never_answered(
+    qwen_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
+
+    async def run() -> list[Outcome]:
+        project = await AsyncProject.open(SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")])
+        ended = [await project.ask(question, today=TODAY) for question in FOREIGN]
+        await project.close()
+        return ended
+
+    ended = dict(zip(FOREIGN, asyncio.run(run()), strict=True))
+    assert not [question for question, outcome in ended.items() if isinstance(outcome, Answer)]
 
 
 @pytest.mark.model
@@ -65,7 +113,7 @@ def test_no_name_is_invented_and_no_step_unjustified(outcomes: list[Outcome]) ->
 @pytest.mark.model
 @pytest.mark.requirement("R27")
 def test_every_answer_says_what_the_model_took(outcomes: list[Outcome]) -> None:
-    assert sum(outcome.usage.calls > 0 for outcome in outcomes) >= 15, "these questions need a model"
+    assert sum(outcome.usage.calls > 0 for outcome in outcomes) >= 8, "these questions need a model"
     for outcome in outcomes:
         assert (outcome.usage.models == ("qwen",)) == (outcome.usage.calls > 0)
         spent = outcome.usage.prompt_tokens + outcome.usage.completion_tokens
@@ -77,13 +125,14 @@ def right(case: dict[str, Any], outcome: Outcome) -> bool:
         return False
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE sales AS SELECT * FROM read_csv(?)", [str(SALES)])
-        wanted = Counter(cells(row) for row in connection.execute(case["sql"]).fetchall())
-    return any(Counter(table_rows(table)) == wanted for table in outcome.tables)
+        wanted = [cells(row) for row in connection.execute(case["sql"]).fetchall()]
+    return any(holds(table, wanted) for table in outcome.tables)
 
 
-def table_rows(table: ShownTable) -> list[frozenset[str]]:
-    kept = [place for place, name in enumerate(table.columns) if name != "rank"]
-    return [cells([row[place] for place in kept]) for row in table.rows]
+def holds(table: ShownTable, wanted: list[frozenset[str]]) -> bool:
+    """Whether it has these rows and no others; further columns are let pass."""
+    rows = [cells(row) for row in table.rows]
+    return len(rows) == len(wanted) and all(any(row <= shown for shown in rows) for row in wanted)
 
 
 def cells(row: Any) -> frozenset[str]:

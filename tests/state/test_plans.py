@@ -16,7 +16,7 @@ from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.errors import StateInvalid, UsageError
-from groundplan.state.database import FILE
+from groundplan.state.database import FILE, SQLite
 from groundplan.state.plans import PlanStore, key_of, signature
 from tests.checking.asked import SCHEMA, asked, catalog
 from tests.state.blocking import Blocking
@@ -38,7 +38,7 @@ READING = asked("metric:revenue:sum")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Blocking:
-    return Blocking(PlanStore(tmp_path / "of" / "its" / "own"))
+    return Blocking(PlanStore(SQLite(tmp_path / "of" / "its" / "own")))
 
 
 def key(reading: Reading = READING) -> str:
@@ -175,7 +175,7 @@ def test_an_unknown_id_is_refused_with_the_known_ones(change: str, store: Blocki
 def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("not a database at all, only text" * 99)
     with pytest.raises(StateInvalid, match=rf"{FILE} .*move the file away"):
-        Blocking(PlanStore(tmp_path)).find(key())
+        Blocking(PlanStore(SQLite(tmp_path))).find(key())
 
 
 WRITER = """
@@ -184,10 +184,11 @@ import sys
 from pathlib import Path
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
+from groundplan.state.database import SQLite
 from groundplan.state.plans import PlanStore
 
 folder, name, reading, plan = sys.argv[1:]
-store = PlanStore(Path(folder))
+store = PlanStore(SQLite(Path(folder)))
 known = Reading.model_validate_json(reading), Plan.model_validate_json(plan)
 for number in range(40):
     asyncio.run(store.keep(f"{name}-{number % 20}", name, *known))
@@ -203,6 +204,6 @@ def test_two_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         _, said = writer.communicate(timeout=120)
         assert writer.returncode == 0, said.decode()
-    entries = Blocking(PlanStore(tmp_path)).entries()
+    entries = Blocking(PlanStore(SQLite(tmp_path))).entries()
     assert sorted(entry.question for entry in entries) == ["one"] * 20 + ["other"] * 20
     assert len({entry.id for entry in entries}) == 40

@@ -100,6 +100,7 @@ def test_every_name_finds_its_own_entity_when_said_as_written(names: list[str]) 
         assert found(f"so: {name}", registry).get(name) == SPELLED
 
 
+@pytest.mark.timed
 def test_a_question_costs_a_few_milliseconds_of_a_processor_among_fifty_thousand_names() -> None:
     names = [f"The {chr(65 + n % 26)}{chr(97 + n // 26 % 26)}ron{chr(97 + n // 676 % 26)}el {n}" for n in range(50_000)]
     registry = build_registry((name, "film", name, ()) for name in names)

@@ -114,6 +114,7 @@ def test_any_text_is_read_without_a_fault(text: str) -> None:
         assert text[found.start : found.end].strip() == text[found.start : found.end] != ""
 
 
+@pytest.mark.timed
 def test_question_is_read_in_less_than_two_milliseconds() -> None:
     for text in TEXTS:
         find_periods(text, TODAY)
@@ -123,6 +124,7 @@ def test_question_is_read_in_less_than_two_milliseconds() -> None:
     assert (time.process_time() - started) / len(TEXTS) < 0.002
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "part", ["1,", "2016, ", "year ", "last ", "2016-", "2016 to 5 to ", "first week of ", "from "]
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from groundplan.answering.verifying.verify import verify
+from groundplan.answering.writing.cells import with_cells
 from groundplan.answering.writing.render import render
 from groundplan.answering.writing.steps import step_sentences
 from groundplan.answering.writing.text import text_of
@@ -32,10 +33,13 @@ def answer(
     text, citations, doubts = _verified(plan, facts, shown, "ru" if language == "ru" else "en")
     return Answer(
         text=text,
-        tables=tuple(shown[step] for step in facts.tables),
-        charts=tuple(with_data(c.spec, shown[s].columns, shown[s].rows) for s, c in facts.charts.items()),
+        tables=tuple(shown[step].model_copy(update={"step": step}) for step in facts.tables),
+        charts=tuple(
+            _of_step(step, with_data(chart.spec, shown[step].columns, shown[step].rows))
+            for step, chart in facts.charts.items()
+        ),
         files=facts.files,
-        citations=citations,
+        citations=with_cells(citations, shown),
         plan=_plain(plan),
         coverage=facts.coverage,
         repairs=facts.repairs,
@@ -43,6 +47,10 @@ def answer(
         facts=facts,
         trace=tuple(trace),
     )
+
+
+def _of_step(step: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {**spec, "usermeta": {**spec.get("usermeta", {}), "step": step}}
 
 
 def refuse(plan: Plan | None, issues: Sequence[Issue], trace: Sequence[TraceEntry]) -> Refusal:

@@ -9,7 +9,7 @@ from groundplan.contracts.plan import Plan
 class Remembered:
     """A planner that reuses stored plans. Each route registers a subclass with its name and order."""
 
-    name, attempts, needs_model = "remember", 1, True
+    name, role, needs_model = "remember", None, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         context = request.context

@@ -14,6 +14,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.roles import RoleName
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.verdict import Refused
@@ -81,10 +82,15 @@ class Planner(Protocol):
     name: str  # the strategy, as users choose it
     route: str  # the kind of question it plans for
     order: int  # planners are tried in ascending order, after the one that the user chose
-    attempts: int
+    role: RoleName | None  # whose models it calls and whose `attempts` it has; None: one attempt
     needs_model: bool
 
     async def propose(self, request: PlanRequest) -> Plan | Declined: ...
+
+
+def attempts_of(role: RoleName | None, context: Context) -> int:
+    """How many plans a planner with this role may propose for one question."""
+    return context.calls.of(role).limits.attempts if role and context.calls else 1
 
 
 @cache

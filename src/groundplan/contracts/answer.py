@@ -10,11 +10,13 @@ from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Plan
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.roles import RoleName
 
 
 class ShownTable(Contract):
     """A table with the rows that the user sees."""
 
+    step: str = ""  # the step that made it
     title: str = ""
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
@@ -32,21 +34,49 @@ class TraceEntry(Contract):
     action: str = ""  # the result
 
 
-class Usage(Contract):
-    """Model calls and tokens for one question; all zero without a model."""
+class Spent(Contract):
+    """Model calls, their tokens and their time; all zero without a model."""
 
     models: tuple[str, ...] = ()  # the models called
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    seconds: float = 0.0  # waited for replies, those that did not come included
 
-    def plus(self, other: Usage) -> Usage:
-        return Usage(
+    def added(self, other: Spent) -> Spent:
+        return Spent(
             models=tuple(dict.fromkeys((*self.models, *other.models))),
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            seconds=round(self.seconds + other.seconds, 3),
         )
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Usage(Spent):
+    """What models cost one question: the total, and by role."""
+
+    roles: dict[RoleName, Spent] = {}
+
+    def plus(self, other: Usage) -> Usage:
+        names = dict.fromkeys((*self.roles, *other.roles))
+        roles = {name: self.roles.get(name, Spent()).added(other.roles.get(name, Spent())) for name in names}
+        return Usage(**self.added(other).model_dump(), roles=roles)
+
+    def by(self, role: RoleName) -> Usage:
+        """The same usage, all of it for this role."""
+        spent = self.model_dump(exclude={"roles"})
+        return Usage(**spent, roles={role: Spent(**spent)})
+
+
+class CitedCell(Contract):
+    step: str
+    row: int
+    column: str
 
 
 class Citation(Contract):
@@ -55,6 +85,8 @@ class Citation(Contract):
     text: str
     fact: str
     value: Scalar
+    start: int | None = None  # where it stands in the text
+    cells: tuple[CitedCell, ...] = ()  # of the shown tables: the first of those that it is read or computed from
 
 
 class Answer(Contract):

@@ -334,8 +334,8 @@ def _kind_of_constant(value: str | int | float | bool) -> ColumnKind:
     return "text" if isinstance(value, str) else "boolean" if isinstance(value, bool) else "number"
 
 
-def parts(node: Node) -> Iterator[Node]:
-    """The expressions and conditions that it is directly made of."""
+def parts(node: Contract) -> Iterator[Node]:
+    """The expressions and conditions that it is directly made of; it may be a requirement."""
     for name in type(node).model_fields:
         value = getattr(node, name)
         for item in value if isinstance(value, tuple) else (value,):
@@ -343,8 +343,8 @@ def parts(node: Node) -> Iterator[Node]:
                 yield item  # type: ignore[misc]
 
 
-def walk(node: Node) -> Iterator[Node]:
-    yield node
+def walk(node: Contract) -> Iterator[Node]:
+    yield node  # type: ignore[misc]
     for part in parts(node):
         yield from walk(part)
 

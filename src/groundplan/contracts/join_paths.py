@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Related
+from groundplan.contracts.expression import Column, Related, parts
 from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import Relationship
@@ -112,8 +112,5 @@ def foreign(node: Contract, table: str) -> Iterator[Column | Related]:
         case Related():
             yield node
         case _:
-            for name in type(node).model_fields:
-                value = getattr(node, name)
-                for item in value if isinstance(value, tuple) else (value,):
-                    if isinstance(item, Contract):
-                        yield from foreign(item, table)
+            for part in parts(node):
+                yield from foreign(part, table)

@@ -47,6 +47,13 @@ class Evidence(Contract):
 
     text: Annotated[str, Field(min_length=1, max_length=500)]
     start: Annotated[int, Field(ge=0)] | None = None
+    chosen: bool = False  # by hand: the question does not say it
+
+    def covers(self, other: Evidence) -> bool:
+        """Whether the words of the other are among these."""
+        if self.start is None or other.start is None:
+            return False
+        return self.start <= other.start and other.start + len(other.text) <= self.start + len(self.text)
 
 
 class Metric(Contract):
@@ -262,6 +269,7 @@ class Reading(Contract):
     follow_up: bool = False
     replaced: tuple[Evidence, ...] = ()  # words of a conversation that ask for nothing any more, or took that back
     unresolved: tuple[Text, ...] = ()
+    read_by: tuple[Name, ...] = ()  # with `reader = "model"`: who read it alike, the words and a model by its name
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Reading:

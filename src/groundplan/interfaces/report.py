@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,10 +9,9 @@ from urllib.parse import quote
 
 from groundplan.charts.picture import pictures
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
-from groundplan.contracts.contract import Scalar
 from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
-from groundplan.text.printable import markdown, markdown_code, spreadsheet
+from groundplan.text.printable import csv_text, markdown, markdown_code
 
 ROWS_IN_THE_REPORT = 30
 LINK_SIGNS = ":/?#[]@!$&'()*+,;=%-._~"  # the characters of a URL; all others are encoded
@@ -44,15 +42,8 @@ def _charts(answer: Answer, folder: Path) -> None:
 
 
 def _tables(answer: Answer, folder: Path) -> None:
-    for step, table in zip(answer.facts.tables, answer.tables, strict=True):
-        with (folder / f"{step}.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(_safe(name) for name in table.columns)
-            writer.writerows([_safe(value) for value in row] for row in table.rows)
-
-
-def _safe(value: Scalar) -> Scalar:
-    return spreadsheet(value) if isinstance(value, str) else value
+    for table in answer.tables:
+        (folder / f"{table.step}.csv").write_text(csv_text(table.columns, table.rows), encoding="utf-8", newline="")
 
 
 def _report(outcome: Outcome, question: str) -> Iterator[str]:
@@ -88,7 +79,13 @@ def _stages(answer: Answer) -> Iterator[str]:
     for entry in answer.trace:
         yield f"| {entry.stage} | {entry.ms:,.1f} | {entry.tokens:,} |"
     if answer.usage.calls:
-        yield f"\n{markdown(', '.join(answer.usage.models))}: {counted(answer.usage)}"
+        yield f"\n{markdown(', '.join(answer.usage.models))}: {counted(answer.usage)}\n"
+        yield "| role | model | calls | tokens in | tokens out | seconds |"
+        yield "| --- | --- | ---: | ---: | ---: | ---: |"
+        for role, spent in answer.usage.roles.items():
+            tokens = f"{spent.prompt_tokens:,} | {spent.completion_tokens:,}"
+            models = markdown(", ".join(spent.models))
+            yield f"| {role} | {models} | {spent.calls:,} | {tokens} | {spent.seconds:,.1f} |"
 
 
 def _table(step: str, table: ShownTable, ratios: Sequence[str]) -> Iterator[str]:

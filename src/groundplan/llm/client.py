@@ -86,7 +86,8 @@ class Model:
         left = seconds - (time.monotonic() - begun)
         completion = await self._wire.complete({**body, "max_tokens": max_tokens, "temperature": temperature}, left)
         understood = understand(completion, schema, into)
-        usage, ms, attempts = spent.plus(completion.usage), (time.monotonic() - begun) * 1000, completion.attempts
+        ms, attempts = (time.monotonic() - begun) * 1000, completion.attempts
+        usage = spent.plus(completion.usage).plus(Usage(seconds=ms / 1000))
         if isinstance(understood, Understood):
             return Reply(understood.value, understood.repaired, usage, self.name, ms, attempts)
         return UnusableReply(understood.reason, understood.problem, completion.text, usage, self.name, ms, attempts)
@@ -95,6 +96,20 @@ class Model:
         """Whether the server makes the model follow a JSON schema; finds out with a trial request."""
         enforces, _ = await self._probe(seconds)
         return enforces
+
+    async def listed(self, seconds: float) -> dict[str, int | None]:
+        """The models that the server lists, each with the length of its context in tokens if the server says it."""
+        return await self._wire.listed(seconds)
+
+    async def context(self, seconds: float) -> int | None:
+        """The length of the context that llama.cpp's server was started with; None for other servers."""
+        return await self._wire.context(seconds)
+
+    async def write(self, prompt: str, seconds: float, max_tokens: int) -> Usage:
+        """The usage of one text without a schema; only `groundplan doctor` asks for one, and the text is not used."""
+        message: JsonValue = {"role": "user", "content": prompt}
+        body: dict[str, JsonValue] = {"messages": [message], "max_tokens": max_tokens, "temperature": 0.0}
+        return (await self._wire.complete(body, seconds)).usage
 
     async def _probe(self, seconds: float) -> tuple[bool, Usage]:
         async with self._probing:

@@ -54,6 +54,32 @@ class _ChatCompletion(BaseModel):
     usage: _Tokens | None = None
 
 
+class _Model(BaseModel):
+    id: str
+    max_model_len: int | None = None  # vLLM
+    context_length: int | None = None  # several hosted servers
+
+    @property
+    def context(self) -> int | None:
+        return self.max_model_len or self.context_length
+
+
+class _Listed(BaseModel):
+    data: list[_Model]
+
+
+class _Generation(BaseModel):
+    n_ctx: int
+
+
+class _Props(BaseModel):
+    default_generation_settings: _Generation
+
+
+_UNLISTED = (openai.OpenAIError, GroundplanError, TimeoutError, ValueError)
+"""What a server that cannot be asked this way leads to."""
+
+
 @dataclass(frozen=True)
 class Completion:
     """The first choice of a chat completion, with its token usage and the number of attempts."""
@@ -93,12 +119,26 @@ class Wire:
 
     async def find_model(self, seconds: float) -> None:
         """Use the model that the server lists first; if it lists none, requests name no model."""
-        with suppress(openai.OpenAIError, TimeoutError, ValueError, AttributeError):
+        if listed := await self.listed(seconds):
+            found = next(iter(listed))
+            self.endpoint = self.endpoint.model_copy(update={"model": found, "name": PurePath(found).stem})
+
+    async def listed(self, seconds: float) -> dict[str, int | None]:
+        """The models that the server lists, with the length of their context if it says so."""
+        with suppress(*_UNLISTED):
             async with asyncio.timeout(seconds):
-                listed = await self._client.models.list()
-            if listed.data:
-                found = str(listed.data[0].id)
-                self.endpoint = self.endpoint.model_copy(update={"model": found, "name": PurePath(found).stem})
+                listed = await self._client.get("/models", cast_to=httpx2.Response)
+            return {model.id: model.context for model in _Listed.model_validate_json(listed.text).data}
+        return {}
+
+    async def context(self, seconds: float) -> int | None:
+        """The context that llama.cpp's server was started with, from its own address beside /v1."""
+        with suppress(*_UNLISTED):
+            async with asyncio.timeout(seconds):
+                url = self.endpoint.url.rstrip("/").removesuffix("/v1") + "/props"
+                told = await self._client.get(url, cast_to=httpx2.Response)
+            return _Props.model_validate_json(told.text).default_generation_settings.n_ctx
+        return None
 
     async def complete(self, body: Mapping[str, JsonValue], seconds: float) -> Completion:
         """Send the request; raises DeadlineExceeded, TransientError or ModelError if no completion arrives."""

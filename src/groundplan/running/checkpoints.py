@@ -1,11 +1,10 @@
-"""Checkpoints of threads and runs, in the SQLite file that holds all persistent state."""
+"""Checkpoints of threads and runs, in the database that holds all persistent state."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -13,8 +12,11 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from groundplan.errors import StateInvalid
-from groundplan.state.database import FILE, SECONDS
+from groundplan.errors import GroundplanError, StateInvalid
+from groundplan.state.database import FILE, SECONDS, Database, SQLite
+
+if TYPE_CHECKING:
+    from groundplan.running.postgres_checkpoints import PostgresCheckpoints
 
 T = TypeVar("T")
 
@@ -31,16 +33,7 @@ class Checkpoints(AsyncSqliteSaver):
         await self._finished(super().setup())
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        try:
-            found = await self._finished(super().aget_tuple(config))
-            if found is None or isinstance(found.checkpoint["channel_values"], dict):
-                return found
-            damage = "its form is another"
-        except StateInvalid:
-            raise
-        except Exception as error:  # noqa: BLE001 - bytes that somebody changed may break the decoder in any way
-            damage = type(error).__name__
-        raise StateInvalid(f"{FILE} has a damaged checkpoint ({damage}); move it away to start with an empty one")
+        return await undamaged(self._finished(super().aget_tuple(config)), FILE)
 
     async def aput(
         self,
@@ -90,14 +83,38 @@ class Checkpoints(AsyncSqliteSaver):
             ) from error
 
 
-async def open_checkpoints(folder: Path) -> Checkpoints:
-    file = folder / FILE
+async def undamaged(found: Awaitable[CheckpointTuple | None], where: str) -> CheckpointTuple | None:
+    """Refuse a checkpoint that somebody changed so that it cannot be decoded."""
+    try:
+        checkpoint = await found
+        if checkpoint is None or isinstance(checkpoint.checkpoint["channel_values"], dict):
+            return checkpoint
+        damage = "its form is another"
+    except GroundplanError:
+        raise
+    except Exception as error:  # noqa: BLE001 - bytes that somebody changed may break the decoder in any way
+        damage = type(error).__name__
+    raise StateInvalid(f"{where} has a damaged checkpoint ({damage}); move it away to start with an empty one")
+
+
+async def open_checkpoints(database: Database) -> Checkpoints | PostgresCheckpoints:
+    if not isinstance(database, SQLite):
+        from groundplan.running.postgres_checkpoints import PostgresCheckpoints
+        from groundplan.state.postgres import Postgres
+
+        assert isinstance(database, Postgres)
+        return PostgresCheckpoints(database)
+    file = database.file
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         connection = await aiosqlite.connect(file, timeout=SECONDS)
-        await connection.execute("pragma secure_delete = on")  # overwrite deleted data
-        saver = Checkpoints(connection)
-        await saver.setup()
+        try:
+            await connection.execute("pragma secure_delete = on")  # overwrite deleted data
+            saver = Checkpoints(connection)
+            await saver.setup()
+        except BaseException:
+            await connection.close()  # its thread would keep the process from ending
+            raise
     except aiosqlite.DatabaseError as error:
         raise StateInvalid(
             f"{file} cannot be read or written ({error}); move it away to start with an empty one"

@@ -34,6 +34,7 @@ from groundplan.running.step import Handles, execute_once
 from groundplan.sources.interface import Call, Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
+from groundplan.telemetry.observing import counted, observed
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -184,9 +185,12 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
     )
 
     def on_retry(detail: str) -> None:
+        counted("step_retries", source=tool.source)
         _emit(this, step, "retrying", detail=detail)
 
-    outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
+    with observed("step", tool=tool.name, source=tool.source) as told:
+        outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
+        told["status"] = outcome.status
     this.handles.keep(step.id, handle)
     if tool.effect == "write":
         outcome = outcome.with_given(call.params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from os import PathLike
@@ -29,12 +29,24 @@ def load_type(kind: str) -> Any:
     return installed()[kind].load()
 
 
-def openers(where: Any) -> list[Opener]:
-    """The opener of the given data; for settings, one for each `[sources.NAME]` and for a scratch database."""
+def openers(where: Any, files: Sequence[Any] = ()) -> list[Opener]:
+    """The opener of the given data; for settings, one for each `[sources.NAME]` and for a scratch database.
+
+    `files` are database files whose tables are added: `AttachedFile`s of the source `tables`.
+    """
+
+    def scratch() -> Source:
+        opened: Source = load_type(TABLES).scratch(files)
+        return opened
+
     if _is_settings(where):
-        return [*(_server(name, dict(where[name])) for name in sorted(where)), lambda: load_type(TABLES).scratch()]
+        return [*(_server(name, dict(where[name])) for name in sorted(where)), scratch]
     kind = next((kind for kind in installed() if kind != MODEL and _described_by(kind, where)), TABLES)
-    return [partial(_open, kind, where, kind)]
+    if not files:
+        return [partial(_open, kind, where, kind)]
+    if kind == TABLES:
+        return [partial(_with_files, where, files)]
+    return [partial(_open, kind, where, kind), scratch]
 
 
 def tool_files(kinds: Collection[str] | None = None) -> list[Path]:
@@ -62,6 +74,11 @@ def _described_by(kind: str, where: Any) -> bool:
         return False
     path, file = Path(where).expanduser(), f"{kind}.yaml"
     return path.name == file or (path / file).is_file()
+
+
+def _with_files(where: Any, files: Sequence[Any]) -> Source:
+    opened: Source = load_type(TABLES).with_files(where, files)
+    return opened
 
 
 def _open(kind: str, where: Any, name: str) -> Source:

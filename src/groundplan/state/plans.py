@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,19 +15,14 @@ from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import UsageError
-from groundplan.state.database import Database
+from groundplan.state.database import Database, Row
 
-LAYOUT = """
-create table if not exists plans (
-    tenant text, key text, id text not null, question text not null, reading text not null, plan text not null,
-    fingerprint text not null, marked integer not null default 0, primary key (tenant, key)
-);
-"""
 # the mark stays only if the plan is unchanged
 KEEP = """
 insert into plans (tenant, key, id, question, reading, plan, fingerprint) values (?, ?, ?, ?, ?, ?, ?)
 on conflict (tenant, key) do update set question = excluded.question, reading = excluded.reading,
-    plan = excluded.plan, marked = marked and fingerprint = excluded.fingerprint, fingerprint = excluded.fingerprint
+    plan = excluded.plan, fingerprint = excluded.fingerprint,
+    marked = case when plans.fingerprint = excluded.fingerprint then plans.marked else 0 end
 """
 
 
@@ -56,8 +48,8 @@ def key_of(reading: Reading, schema: SourceSchema, catalog_version: str) -> str:
 
 
 class PlanStore:
-    def __init__(self, folder: Path, tenant: str = "") -> None:
-        self._database, self._tenant = Database(folder, LAYOUT), tenant
+    def __init__(self, database: Database) -> None:
+        self._database, self._tenant = database, database.tenant
 
     async def find(self, key: str) -> Plan | None:
         """The plan stored under this key; None if there is none or it cannot be read."""
@@ -69,11 +61,13 @@ class PlanStore:
         written = plan.model_dump_json(include={*Plan.model_fields})
         id_ = _digest(key)[:10]
         row = (self._tenant, key, id_, question, reading.model_dump_json(), written, plan.fingerprint)
-        await self._database.run(lambda plans: plans.execute(KEEP, row))
+        async with self._database.transaction() as run:
+            await run(KEEP, *row)
 
     async def entries(self) -> tuple[Entry, ...]:
         """Every stored plan, oldest first."""
-        rows = await self._select("select id, question, plan, marked from plans where tenant = ? order by rowid")
+        order = f"order by {self._database.oldest}"
+        rows = await self._select(f"select id, question, plan, marked from plans where tenant = ? {order}")  # noqa: S608 - our own name
         found = [(id_, question, _plan(text), marked) for id_, question, text, marked in rows]
         return tuple(
             Entry(
@@ -105,17 +99,22 @@ class PlanStore:
                 best, chosen = score, plan
         return chosen
 
-    async def _select(self, query: str, *values: str) -> list[tuple[Any, ...]]:
-        return await self._database.run(lambda plans: plans.execute(query, (self._tenant, *values)).fetchall())
+    async def approved(self) -> tuple[Reading, ...]:
+        """The readings behind plans that are marked as good."""
+        rows = await self._select("select reading from plans where tenant = ? and marked = 1 order by id")
+        return tuple(reading for (text,) in rows if (reading := _reading(text)))
+
+    async def _select(self, query: str, *values: str) -> list[Row]:
+        async with self._database.transaction(writes=False) as run:
+            return await run(query, self._tenant, *values)
 
     async def _change(self, statement: str, id_: str) -> None:
-        def change(plans: sqlite3.Connection) -> None:
-            if plans.execute(statement, (self._tenant, id_)).rowcount == 0:
-                kept = plans.execute("select id from plans where tenant = ? order by rowid", (self._tenant,))
-                known = ", ".join(row[0] for row in kept) or "none: no plan is stored yet"
-                raise UsageError(f"no stored plan has the id {id_!r}; the ids are {known}")
-
-        await self._database.run(change)
+        async with self._database.transaction() as run:
+            if await run(f"{statement} returning id", self._tenant, id_):
+                return
+            kept = await run("select id from plans where tenant = ?", self._tenant)
+        known = ", ".join(sorted(row[0] for row in kept)) or "none: no plan is stored yet"
+        raise UsageError(f"no stored plan has the id {id_!r}; the ids are {known}")
 
 
 def _plan(text: object) -> Plan | None:
@@ -126,11 +125,15 @@ def _plan(text: object) -> Plan | None:
 
 
 def _labels(text: object) -> set[str]:
-    try:
-        reading = Reading.model_validate_json(text) if isinstance(text, str | bytes) else None
-    except ValidationError:
-        return set()
+    reading = _reading(text)
     return {r.label for r in reading.requirements} if reading else set()
+
+
+def _reading(text: object) -> Reading | None:
+    try:
+        return Reading.model_validate_json(text) if isinstance(text, str | bytes) else None
+    except ValidationError:
+        return None
 
 
 def _digest(text: str) -> str:

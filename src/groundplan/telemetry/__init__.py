@@ -1,1 +1,1 @@
-"""The audit trail of agents."""
+"""The audit trail of agents; metrics, traces and logs of a service."""

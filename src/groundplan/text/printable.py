@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
+from collections.abc import Iterable, Sequence
+
+from groundplan.contracts.contract import Scalar
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except line breaks and tabs
@@ -33,6 +38,15 @@ def markdown(text: str) -> str:
 def markdown_code(text: str) -> str:
     """For a code span in Markdown."""
     return "`" + " ".join(printable(text).replace("`", "'").replace("|", "¦").split()) + "`"
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Scalar]]) -> str:
+    """A table as CSV that a spreadsheet can open safely."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    for row in (columns, *rows):
+        writer.writerow([spreadsheet(value) if isinstance(value, str) else value for value in row])
+    return file.getvalue()
 
 
 def spreadsheet(text: str) -> str:

@@ -23,8 +23,22 @@ from groundplan.contracts.expression import (
     columns_of,
     walk,
 )
-from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
-from groundplan.contracts.reading import AnalysisAsked, Filter, Metric, OutputAsked, Reading, Requirement
+from groundplan.contracts.meaning import Meaning, Sorting, meaning_of, measure_of
+from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    ColumnsAsked,
+    Each,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Time,
+    Value,
+)
 from groundplan.contracts.words import Wording, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
@@ -33,6 +47,7 @@ from groundplan.text.safe import ACTIVE, as_code, plain
 SAID: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "line": "Read as: {}.",
+        "alike": " {} reads it the same way.",
         "and": " and ",
         "anomaly": "unusual values of {}",
         "correlation": "how {} go together",
@@ -77,6 +92,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     },
     "ru": {
         "line": "Понято так: {}.",
+        "alike": " {} понимает так же.",
         "and": " и ",
         "anomaly": "необычные значения {}",
         "correlation": "связь {}",
@@ -140,6 +156,40 @@ CHARTS: Mapping[Language, Mapping[str, str]] = {
         "heatmap": "тепловая карта",
     },
 }
+FORMS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "total": "total",
+        "compare": "comparison",
+        "trend": "trend",
+        "distribution": "distribution",
+        "anomaly": "unusual values",
+        "correlation": "correlation",
+        "share": "share of the whole",
+        "ranking": "ranking",
+        "summary": "summary",
+        "detail": "single rows",
+        "chart": "a chart",
+        "table": "a table",
+        "text": "a text",
+        "file": "a file",
+    },
+    "ru": {
+        "total": "итог",
+        "compare": "сравнение",
+        "trend": "динамика",
+        "distribution": "распределение",
+        "anomaly": "необычные значения",
+        "correlation": "связь",
+        "share": "доля от целого",
+        "ranking": "рейтинг",
+        "summary": "сводка",
+        "detail": "отдельные строки",
+        "chart": "график",
+        "table": "таблица",
+        "text": "текст",
+        "file": "файл",
+    },
+}
 ANALYSES = ("anomaly", "correlation", "distribution", "summary")
 YES: Mapping[Language, tuple[str, str]] = {"en": ("no", "yes"), "ru": ("нет", "да")}
 BARE = re.compile(r"[^\W\d_](?:[\w .&/+#-]*[\w+#])?")  # a text that needs no quotes
@@ -152,7 +202,9 @@ def read_as(reading: Reading) -> str:
     """The line that stands before an answer; empty if the question was not about tables."""
     if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
         return ""
-    return SAID[_language(reading)]["line"].format(read_back(reading).removesuffix("."))
+    said = SAID[language_of(reading)]
+    alike = "".join(said["alike"].format(plain(name)) for name in reading.read_by[1:])
+    return said["line"].format(read_back(reading).removesuffix(".")) + alike
 
 
 def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:
@@ -162,9 +214,39 @@ def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:
     return told if len({*told}) == len(told) else tuple(read_back(reading, exact=True) for reading in given)
 
 
+def part_in_words(value: Value, language: Language) -> str:
+    """One part of a reading as a person would say it: `total revenue`, `region is North`, `top 5`."""
+    wording = _wording(language, exact=False)
+    said = SAID[language]
+    match value:
+        case Metric():
+            return in_words(measure_of(value), wording)
+        case GroupBy(column=column, expression=expression):
+            return in_words(expression, wording) if expression is not None else wording.name(column)
+        case Time(column=column, grain=grain):
+            return in_words(DateCut(of=Column(name=column), grain=grain), wording) if grain else wording.name(column)
+        case Filter():
+            return in_words(of_filter(value), wording)
+        case Rank(direction=direction, limit=limit, by=by):
+            kept = "" if (limit or 0) > 1 else " 1" if limit else " first"
+            given = [str(limit)] if (limit or 0) > 1 else []
+            given += [in_words(by, wording)] if by else []
+            return said[direction + kept + (" by" if by else "")].format(*given)
+        case ColumnsAsked(columns=columns):
+            return _list([wording.name(column) for column in columns], language)
+        case Each(keys=keys):
+            return said["for each"].strip().format(_list([wording.name(key) for key in keys], language))
+        case OutputAsked(chart=str() as chart):
+            return CHARTS[language][chart]
+        case AnalysisAsked(label=label) | OutputAsked(label=label):
+            return FORMS[language][label]
+        case _:
+            return value.kind
+
+
 def read_back(reading: Reading, *, exact: bool = False) -> str:
     """The reading as one sentence; `exact` quotes the names of columns instead of writing them as words."""
-    language = _language(reading)
+    language = language_of(reading)
     said, wording = SAID[language], _wording(language, exact)
     sides = _compared(reading)
     kept = tuple(r for r in reading.requirements if r not in sides)
@@ -180,7 +262,7 @@ def read_back(reading: Reading, *, exact: bool = False) -> str:
     return text + said["chart"].format(CHARTS[language][chart]) if chart else text
 
 
-def _language(reading: Reading) -> Language:
+def language_of(reading: Reading) -> Language:
     return "ru" if reading.language == "ru" else "en"
 
 

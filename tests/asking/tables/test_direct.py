@@ -21,7 +21,7 @@ from groundplan.checking.gate import check
 from groundplan.contracts.answer import Answer, ShownTable
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan, Proposal
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import Rank, Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed
 from groundplan.project import Project
@@ -164,7 +164,10 @@ def test_a_query_passes_the_gate_and_gives_what_the_steps_give(
     outcomes["same"] += 1
     mine, theirs = shown(opened, plan, reading), shown(opened, by_steps, reading)
     assert mine.columns == tuple(name for name in theirs.columns if name != "rank")
-    assert rows_of(mine) == rows_of(theirs)
+    if any(isinstance(r.value, Rank) and r.value.limit == 1 for r in reading.requirements):
+        assert {*rows_of(mine)} <= {*rows_of(theirs)}  # the steps show all that share the first place
+    else:
+        assert rows_of(mine) == rows_of(theirs)
 
 
 def test_enough_of_those_readings_were_queries() -> None:

@@ -28,7 +28,7 @@ TODAY = date(2026, 1, 15)
 
 
 def asked(question: str, known: Known) -> Reading:
-    found, _ = read_plain(question, *known, today=TODAY)
+    found = read_plain(question, *known, today=TODAY).answer
     assert isinstance(found, Reading), found.text
     return found
 

@@ -26,10 +26,11 @@ from groundplan.contracts.question import Question
 from groundplan.contracts.said import is_said
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed
-from groundplan.llm.calls import Calls
+from groundplan.llm.calls import Calls, CallsByRole
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.result import Planned, plan_for
+from groundplan.state.database import SQLite
 from groundplan.state.plans import PlanStore
 from tests.asking.tables.building import answers, prompts_of, schema_of
 from tests.asking.tasks.library import LIBRARY, NOTE, SEARCH, composed, params_of, plan_of, verdict_of
@@ -72,8 +73,8 @@ def planned(tasks: Sequence[str], folder: Path, *script: Behaviour) -> tuple[lis
             schemas = {"library": SourceSchema(source="library", engine="mcp", tables=())}
             found = []
             for task in tasks:
-                calls = Calls(Cascade((model,)), 120)
-                context = Context(LIBRARY, schemas, searching(LIBRARY), plans=PlanStore(folder), calls=calls)
+                calls = CallsByRole(Cascade((model,)))
+                context = Context(LIBRARY, schemas, searching(LIBRARY), plans=PlanStore(SQLite(folder)), calls=calls)
                 found.append(await plan_for(Question(text=task, today=TODAY), context))
             return found, server
 

@@ -19,10 +19,10 @@ pytest.importorskip("mcp", reason="needs the extra `mcp`")
 
 from groundplan.contracts.answer import Answer, Refusal
 from groundplan.contracts.facts import Truncated
+from groundplan.contracts.roles import Roles, WriteRole
 from groundplan.contracts.verdict import Refused
 from groundplan.errors import UsageError
 from groundplan.project import AsyncProject
-from groundplan.running.model import step_calls
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 from tests.mcp.workflows import proposal
@@ -183,9 +183,10 @@ def test_an_agent_whose_calls_are_used_up_says_what_it_found_and_that_there_may_
 
 
 @pytest.mark.requirement("R40")
-def test_a_run_whose_tokens_are_used_up_asks_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_calls, "MOST_TOKENS", 20)  # the probe and one answer
-    ended = ran(tmp_path, [agent()], calls("shop.get_orders", customer_id=1), DONE, told({"text": "Two orders."}))
+def test_a_run_whose_tokens_are_used_up_asks_no_more(tmp_path: Path) -> None:
+    script = (calls("shop.get_orders", customer_id=1), DONE, told({"text": "Two orders."}))
+    roles = Roles(write=WriteRole(tokens=20))  # the probe and one answer
+    ended = ran(tmp_path, [agent()], *script, roles=roles)
     assert "the run has used its 20 model tokens" in ended.problems
     assert len(ended.requests) == 2
 

@@ -84,10 +84,12 @@ async def at_work(
 ) -> Ended:
     """A run of these steps, with what was asked of the model and of the shop."""
     database, limits = folder / "shop.sqlite", options.pop("limits", {})
+    roles = options.pop("roles", None)
     plan = proposal([*steps])
     plan["plan"]["limits"] = limits
     async with scripted(says(PROBED), *script) as server:
-        project = await AsyncProject.open({"shop": {"mcp": shop_command(database)}}, models=[server.endpoint(), *more])
+        models = [server.endpoint(), *more]
+        project = await AsyncProject.open({"shop": {"mcp": shop_command(database)}}, models=models, roles=roles)
         watched = Watched(project.sources["shop"])
         project.sources["shop"] = watched  # type: ignore[assignment]
         try:

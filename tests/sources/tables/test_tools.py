@@ -247,6 +247,22 @@ def test_ranks_within_groups_put_missing_values_last(
     same(found, expected(plain, sql))
 
 
+@pytest.mark.parametrize("direction", ["top", "bottom"])
+def test_whatever_shares_the_first_place_is_kept(
+    source: Tables, plain: duckdb.DuckDBPyConnection, direction: str
+) -> None:
+    params = {"by": "units", "direction": direction, "limit": 1, "within": ["region"]}
+    found = rows(
+        source, made(source, "select_columns", {"columns": ["region", "id"]}, made(source, "rank_rows", params))
+    )
+    sort = "DESC" if direction == "top" else "ASC"
+    sql = f"""SELECT region, id FROM sales
+        QUALIFY rank() OVER (PARTITION BY region ORDER BY units {sort} NULLS LAST) = 1"""
+    wanted = expected(plain, sql)
+    assert len(wanted) > len({row[0] for row in wanted})
+    same(found, wanted)
+
+
 def test_ties_are_broken_the_same_way_every_time(source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     found = rows(source, made(source, "rank_rows", {"by": "units", "limit": 5}))
     sql = "SELECT id FROM sales ORDER BY units DESC, id LIMIT 5"

@@ -17,7 +17,7 @@ from groundplan.contracts.facts import Complete, StepFacts
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.running.step import execute
 
-SECONDS = 2.5
+SECONDS = 10.0  # a tenth of it is left to hand over what came, which a busy machine needs
 KINDS: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
     "gitlab_commits": (gitlab_double, gitlab, {"projects": ["shop/web"]}, 250),
     "gitlab_merge_requests": (gitlab_double, gitlab, {"projects": ["shop/web"]}, 230),
@@ -32,7 +32,7 @@ def run(
     double, opened, params, _ = KINDS[tool]
     hangs = behaviour.get("fault") == "timeout"  # only then is it about time; a busy machine is slow by itself
     with serving(double(), **behaviour) as served:
-        source: Tracking = opened(served, folder, **(settings or {"request_seconds": 0.4 if hangs else SOON}))
+        source: Tracking = opened(served, folder, **(settings or {"request_seconds": 1.0 if hangs else SOON}))
         begun = time.monotonic()
         outcome = asyncio.run(through(source, tool, params, SECONDS if hangs else SOON))
         return outcome, served, time.monotonic() - begun

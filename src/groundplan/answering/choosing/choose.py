@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from groundplan.answering.answer import answer
 from groundplan.answering.choosing.candidates import MOST_CHOSEN, CandidateSentences, Text, choose, find_candidates
+from groundplan.answering.writing.cells import with_cells
 from groundplan.contracts.answer import Answer, Refusal, ShownTable, TraceEntry
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.facts import Facts
@@ -18,7 +18,6 @@ from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.reply import UnusableReply
 
-SECONDS = 30.0  # a default text exists, so a better order is not worth a longer wait
 MAX_TOKENS = 40  # four numbers and the brackets around them
 LONGEST_QUESTION, LONGEST_CANDIDATE, LONGEST_PROBLEM = 300, 64, 120  # characters in the prompt
 
@@ -43,24 +42,19 @@ async def answer_with(
     if isinstance(usual, Refusal) or not usual.citations:
         return usual
     offered = find_candidates(plan, facts, shown, "ru" if language == "ru" else "en")
-    chosen = await _chosen_in_time(offered, question, calls) if offered else None
-    return usual.model_copy(update={"text": chosen[0], "citations": chosen[1]}) if chosen else usual
-
-
-async def _chosen_in_time(offered: CandidateSentences, question: str, calls: Calls) -> Text | None:
-    try:
-        async with asyncio.timeout(SECONDS):
-            return await _chosen(offered, question, calls)
-    except TimeoutError:
-        calls.failures.append(Failed(calls.model, f"it did not choose the answer's sentences within {SECONDS:.3g} s"))
-        return None
+    chosen = await _chosen(offered, question, calls) if offered else None
+    if not chosen:
+        return usual
+    return usual.model_copy(update={"text": chosen[0], "citations": with_cells(chosen[1], shown)})
 
 
 async def _chosen(offered: CandidateSentences, question: str, calls: Calls) -> Text | None:
-    """Ask at most twice; the second prompt says what was wrong."""
+    """Ask as often as the role allows; each further prompt says what was wrong."""
     first = _prompt(offered, question)
     told = await _ask(first, offered, calls)
-    if isinstance(told, str):
+    for _ in range(calls.limits.attempts - 1):
+        if not isinstance(told, str):
+            break
         again = load_prompt("answer_again").fill(problem=_short(told, LONGEST_PROBLEM))
         told = await _ask(f"{first}\n\n{again}", offered, calls)
     return told if isinstance(told, tuple) else None

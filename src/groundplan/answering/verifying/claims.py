@@ -229,8 +229,18 @@ def ranked_one(stated: Stated, value: str, direction: str) -> bool:
     """The only row of a ranking that keeps one."""
     params = stated.subject(value).params
     asked = (params.get("by"), params.get("direction", "top"), params.get("limit"), tuple(params.get("within", ())))
-    first = isinstance(stated.one(value), Cell) and stated.one(value).row == 0  # type: ignore[union-attr]
-    return stated.subject(value).kind == "ranking" and asked == (stated.column(value), direction, 1, ()) and first
+    only = len(stated.subject(value).rows) == 1
+    return stated.subject(value).kind == "ranking" and asked == (stated.column(value), direction, 1, ()) and only
+
+
+def tied(stated: Stated, count: str, measure: str, value: str, direction: str) -> bool:
+    """All rows of a ranking that keeps the first have its value."""
+    subject, by = stated.subject(value), stated.column(value)
+    params = subject.params
+    asked = (params.get("by"), params.get("direction", "top"), params.get("limit"), tuple(params.get("within", ())))
+    alike = len(subject.rows) > 1 and len({row[by] for row in subject.rows}) == 1
+    first = asked == (by, direction, 1, ()) and stated.column(measure) == by
+    return subject.kind == "ranking" and first and alike and stated.one(count) == Rows(subject.step)
 
 
 def ranked_each(stated: Stated, measure: str, direction: str) -> bool:
@@ -351,7 +361,7 @@ TESTS: Mapping[str, Test] = {
         *(measured, whole, valueless, named, same_row, greatest, least, only, share, share_within, total, heads),
         *(rhythm, earliest, latest, change, rises, falls, level, rises_most, falls_most, periods, periods_of),
         *(lowest, quotient, divides, moved, follows, partial, selects, counts_rows, counts_things, all_known),
-        *(ranked_one, ranked_each),
+        *(ranked_one, ranked_each, tied),
         *(ranked, within, keyed, column, param, anomalous, standing_out, rest, most_frequent, spread, method, related),
         *(rows, one_row, all_columns, no_rows, nothing_found, same_item, fact, chosen_grain),
         *(step_of, ended, decided, empty_handed, stopped),

@@ -53,6 +53,14 @@ def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:
     if one_each and not within and rows and rows[0][by] is None:
         yield Sentence("no_value", {"measure": cite.label(by)})  # an infinite number is shown as empty
         return
+    if one_each and not within and len(rows) > 1:
+        yield Sentence(
+            f"{direction}_tied", {"count": cite.rows(), "measure": cite.label(by), "value": cite.cell(0, by)}
+        )
+        for row in range(min(items, len(rows))):
+            yield Sentence("tied_entry", {"name": cite.names(row, names)})
+        yield from _more(cite, items)
+        return
     if one_each and not within:
         told = {"measure": cite.label(by), "name": cite.names(0, names), "value": cite.cell(0, by)}
         yield Sentence(f"{direction}_one", told)

@@ -9,10 +9,22 @@ from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language
 
 STEPS = frozenset({"done", "met", "unmet", "passed_by", "broken", "gave", "gave_list", "gave_text", "gave_nothing"})
-RANKS = frozenset({"place", "entry", "ranked_group", "one_of_each"})
+RANKS = frozenset({"place", "entry", "ranked_group", "one_of_each", "tied_entry"})
 LISTS = RANKS | {"share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"}
 LINES = LISTS | STEPS
-HEADS = frozenset({"top", "bottom", "top_of_each", "bottom_of_each", "shares", "anomalies", "anomalies_one"})
+HEADS = frozenset(
+    {
+        "top",
+        "bottom",
+        "top_tied",
+        "bottom_tied",
+        "top_of_each",
+        "bottom_of_each",
+        "shares",
+        "anomalies",
+        "anomalies_one",
+    }
+)
 
 
 def text_of(sentences: Sequence[Sentence], language: Language) -> tuple[str, tuple[Citation, ...]]:
@@ -24,7 +36,7 @@ def text_of(sentences: Sequence[Sentence], language: Language) -> tuple[str, tup
             text += "\n" if alone else " "
         for part in sentence.parts(language):
             if isinstance(part, Citation):
-                citations.append(part)
+                citations.append(part.model_copy(update={"start": len(text)}))
             text += part if isinstance(part, str) else part.text
         before = sentence
     return text, tuple(citations)

@@ -12,7 +12,7 @@ from groundplan.contracts.plan import Plan
 class Planner:
     """Plans one step for each list; the list's own server applies the filters."""
 
-    name, route, order, attempts, needs_model = "rules", "lists", 10, 1, False
+    name, route, order, role, needs_model = "rules", "lists", 10, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tools = {tool.output.table: tool for tool in request.context.catalog.tools.values() if tool.output.table}

@@ -11,7 +11,7 @@ from groundplan.contracts.plan import Plan
 class Planner:
     """Looks up intents and entities in the graph, with a document search as fallback."""
 
-    name, route, order, attempts, needs_model = "lookup", "lookup", 10, 1, False
+    name, route, order, role, needs_model = "lookup", "lookup", 10, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         schema = knowledge_of(request.context)

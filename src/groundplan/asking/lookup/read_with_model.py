@@ -169,9 +169,9 @@ def prompt_for(options: LookupOptions) -> str:
 
 
 async def _hear(calls: Calls, options: LookupOptions) -> Reading | Clarification | str:
-    """The decision on the model's first or second reply, or a note on why there is none."""
+    """The decision on the model's first usable reply, or a note on why there is none."""
     prompt, problem = prompt_for(options), ""
-    for _ in range(2):
+    for _ in range(calls.limits.attempts):
         asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
         answer = await calls.ask(asked, LookupHeard, options.choices, max_tokens=MAX_TOKENS)
         if isinstance(answer, Failed):

@@ -42,7 +42,7 @@ class Lookup:
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
         always = question.strategy == "adapt"
-        found, notes = await read_lookup_with(context.calls, *known, always=always, **clock)
+        found, notes = await read_lookup_with(context.calls.of("read"), *known, always=always, **clock)
         context.notes.extend(notes)
         return found
 

@@ -46,7 +46,7 @@ def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
     def fate(place: int) -> Fate:
         if place not in evident and _is_structure(words[place]):
             return "structure"
-        if place not in evident and any(_covers(evidence, words[place]) for evidence in reading.replaced):
+        if place not in evident and any(covers(evidence, words[place]) for evidence in reading.replaced):
             return "replaced"
         if reading.follow_up and words[place].stem in load_edit_words().polish:
             return "structure"
@@ -60,11 +60,11 @@ def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
 
 def _asked_by(word: Word, reading: Reading) -> Iterator[str]:
     """The requirements that the word is evidence of. What only follows from them counts if nothing else does."""
-    found = [r for r in reading.requirements if any(_covers(e, word) for e in (r.evidence, *r.also))]
+    found = [r for r in reading.requirements if any(covers(e, word) for e in (r.evidence, *r.also))]
     yield from (r.id for r in found if not r.implied or all(other.implied for other in found))
 
 
-def _covers(evidence: Evidence, word: Word) -> bool:
+def covers(evidence: Evidence, word: Word) -> bool:
     start = evidence.start
     return start is not None and start <= word.start and word.end <= start + len(evidence.text)
 
@@ -195,12 +195,23 @@ def unasked_analysis(reading: Reading) -> str | None:
     lexicon = load_lexicon()
     cues = {cue.label for cue in lexicon.analyses.find(words)} | {cue.label for cue in lexicon.charts.find(words)}
     cues |= {cue.label for cue in lexicon.functions.find(words)}
-    said = {"distribution": {"distribution", "histogram", "box", "count"}, "anomaly": {"anomaly"}}
+    said = {
+        "distribution": {"distribution", "histogram", "box"},
+        "anomaly": {"anomaly"},
+        "correlation": {"correlation", "scatter"},
+    }
     for requirement in reading.requirements:
         value = requirement.value
         if isinstance(value, AnalysisAsked) and value.label in said and not said[value.label] & cues:
             return value.label
     return None
+
+
+def is_named(phrases: Iterable[str], schema: SourceSchema) -> bool:
+    """Whether a table or a column has one of the words in its name: then it is known, but not understood."""
+    names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+    stems = {stem(part) for name in names for part in split_name(name)}
+    return any(stem(word.lower()) in stems for phrase in phrases for word in phrase.split())
 
 
 def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -> Refusal:
@@ -225,7 +236,7 @@ def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -
         f"{table.name} has {', '.join(c.name for c in table.columns[:20])}"
         for table in [table for table in schema.tables if table.columns][:3]
     )
-    stems = {stem(part) for table in schema.tables for name in (table.name, *names) for part in split_name(name)}
-    is_there = any(stem(word.lower()) in stems for text in said for word in text.split())
-    problem = f"I do not understand {quoted} here" if is_there else f"the data has nothing called {quoted}"
+    problem = (
+        f"I do not understand {quoted} here" if is_named(said, schema) else f"the data has nothing called {quoted}"
+    )
     return refused("reading/unread-word", f"{problem}{known}", listed)

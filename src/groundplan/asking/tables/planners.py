@@ -15,7 +15,6 @@ from groundplan.text.lexicon import load_lexicon
 from groundplan.text.similar import similar
 from groundplan.text.words import words_of
 
-ATTEMPTS = 3  # of a model at one plan
 INEXPRESSIBLE = Issue(
     code="direct/inexpressible",
     problem="one query cannot say this",
@@ -27,7 +26,7 @@ DECLINED = Declined(INEXPRESSIBLE.problem, INEXPRESSIBLE)
 class Reuse:
     """The plan of an earlier question in this conversation that asked for exactly the same."""
 
-    name, route, order, attempts, needs_model = "reuse", "tables", 10, 1, False
+    name, route, order, role, needs_model = "reuse", "tables", 10, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         context = request.context
@@ -40,7 +39,7 @@ class Reuse:
 class Direct:
     """One typed query, for sources that take nothing else and for what only a query can say."""
 
-    name, route, order, attempts, needs_model = "direct", "tables", 20, 1, False
+    name, route, order, role, needs_model = "direct", "tables", 20, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tool = query_tool(request)
@@ -53,7 +52,7 @@ class Direct:
 class Rules:
     """The template of the question's intent, filled from its requirements."""
 
-    name, route, order, attempts, needs_model = "rules", "tables", 30, 1, False
+    name, route, order, role, needs_model = "rules", "tables", 30, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         if _moving_average(request) or (query_tool(request) and (only_queries(request) or _running_total(request))):
@@ -64,7 +63,7 @@ class Rules:
 class DirectWithModel:
     """A typed query built by a model; what the gate or the engine says of it goes back to the model."""
 
-    name, route, order, attempts, needs_model = "direct", "tables", 15, ATTEMPTS, True
+    name, route, order, role, needs_model = "direct", "tables", 15, "build", True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
@@ -75,7 +74,7 @@ class DirectWithModel:
         assert context.calls is not None
         near = similar(request.question.text, context.turns, context.nearness)
         built = await build(
-            context.calls,
+            context.calls.of("build"),
             request.reading,
             request.schema,
             tool,
@@ -103,24 +102,28 @@ class RememberedPlan(Remembered):
 
 
 class Adapt:
-    """A model edits the refused plan: it adds, removes and changes steps within a closed schema."""
+    """A model edits a plan: it adds, removes and changes steps within a closed schema.
 
-    name, route, order, attempts, needs_model = "adapt", "tables", 50, ATTEMPTS, True
+    The plan is the one that the gate refused, or the rules' own if the strategy is named.
+    """
+
+    name, route, order, role, needs_model = "adapt", "tables", 50, "plan", True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         from groundplan.asking.tables.adapt.plan import Unadapted, propose
 
         context = request.context
-        if request.last is None:
+        last = request.last or (await Rules().propose(request) if request.question.strategy == self.name else None)
+        if not isinstance(last, Plan):
             return Declined("there is no plan to adapt")
         assert context.calls is not None
         adapted = await propose(
-            request.last,
+            last,
             request.reading,
             request.shortlist(),
             context.catalog,
             request.schema,
-            context.calls,
+            context.calls.of("plan"),
             attempt=request.attempt,
             refused=request.refused,
             example=await context.plans.example(request.reading) if context.plans else None,

@@ -13,9 +13,9 @@ from groundplan.asking.tables.values import Values
 from groundplan.contracts.answer import Refusal
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
-from groundplan.llm.calls import Calls
+from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Reply, UnusableReply
+from groundplan.llm.reply import Reply
 from groundplan.text.similar import Nearness
 
 MAX_TOKENS = 320
@@ -69,12 +69,14 @@ def prompt_for(scan: Scan) -> str:
 
 
 async def _hear(calls: Calls, scan: Scan) -> Heard | str:
-    """What the model heard. A name that is not there blocks, and it is asked again with the reason; then no more."""
-    prompt, choices = prompt_for(scan), choices_for(scan)
-    told = await calls.ask(prompt, Heard, choices, max_tokens=MAX_TOKENS)
-    if isinstance(told, UnusableReply):
-        again = f"{prompt}\nYour last answer could not be used: {told.problem[:300]}"
-        told = await calls.ask(again, Heard, choices, max_tokens=MAX_TOKENS)
-    if isinstance(told, Reply):
-        return told.value
-    return f"{calls.model} gave no reading: {told.problem[:300]}; the question was read without it"
+    """What the model heard. A name that is not there blocks, and it is asked again with the reason."""
+    prompt, choices, problem = prompt_for(scan), choices_for(scan), ""
+    for _ in range(calls.limits.attempts):
+        asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
+        told = await calls.ask(asked, Heard, choices, max_tokens=MAX_TOKENS)
+        if isinstance(told, Reply):
+            return told.value
+        problem = told.problem
+        if isinstance(told, Failed):
+            break
+    return f"{calls.model} gave no reading: {problem[:300]}; the question was read without it"

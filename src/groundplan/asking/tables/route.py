@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
+from groundplan.asking.tables.grammar.near import Told
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.read import read
 from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable, unreadable_table
+from groundplan.asking.tables.spellings import counted_apart
+from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.meaning import has_meaning
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
@@ -41,7 +46,7 @@ class Tables:
         return SOME + (1 - SOME) * (len(known) / len(said) if said else 0.0)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
-        """A follow-up edits the question before; a model is asked about words that nothing explains."""
+        """A follow-up edits the question before; a model is asked where the grammar does not decide."""
         refusal = too_long(question.text) or unreadable_table(question.text, context.tables)
         if refusal:
             return refusal
@@ -54,11 +59,40 @@ class Tables:
             edited = edit(before, question.text, *known, today=question.today, timezone=question.timezone)
             if edited:
                 return edited
-        if not _is_plain(context.tables) or context.calls is not None:
+        if not _is_plain(context.tables):
             return await self._by_cues(question, context, known, clock)
-        answer, notes = read_plain(question.text, *known, **clock)
-        context.notes.extend(notes)
+        plain = read_plain(question.text, *known, **clock)
+        context.notes.extend(plain.notes)
+        answer = plain.answer
+        if context.calls is not None and plain.is_open(context.calls.roles.reader):
+            answer = await self._with_model(question, context, plain, known)
+        if isinstance(answer, Reading):
+            context.notes.extend(counted_apart(answer, values))
+        context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
+
+    async def _with_model(
+        self, question: Question, context: Context, plain: Plain, known: tuple[Any, ...]
+    ) -> Reading | Clarification | Refusal:
+        from groundplan.asking.tables.with_model.read import Asked, ModelReader, shortlist
+
+        assert context.calls is not None
+        schema, values = known
+        text = normalise(question.text)
+        examples = await context.plans.approved() if context.plans else ()
+        asked = Asked(text, shortlist(schema, text), values, question.today, question.timezone, examples)
+
+        def derive(told: Sequence[Told]) -> Derived:
+            at: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+            return derive_best(text, schema, values, **at, nearness=context.nearness, told=told)
+
+        reader = ModelReader(context.calls.of("read"), asked, derive, whole=context.calls.roles.reader == "model")
+        if isinstance(plain.answer, Reading):
+            found = await reader.check(plain.answer)
+        else:
+            found = await reader.read(plain.derived, plain.answer)
+        context.notes.extend(reader.notes)
+        return found
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
@@ -69,12 +103,30 @@ class Tables:
         from groundplan.asking.tables.read_with_model import read_with
 
         always = question.strategy == "adapt"
-        found, notes = await read_with(context.calls, question.text, *known, always=always, **clock)
+        found, notes = await read_with(context.calls.of("read"), question.text, *known, always=always, **clock)
         context.notes.extend(notes)
         return found
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+@dataclass(frozen=True)
+class Plain:
+    """How the grammar reads a question, with remarks; `settled` where no model may change the outcome."""
+
+    answer: Reading | Clarification | Refusal
+    notes: tuple[str, ...] = ()
+    derived: Derived = field(default_factory=Derived)
+    settled: bool = False
+
+    def is_open(self, reader: str) -> bool:
+        """Whether a model is asked: where the grammar has no single reading, or always if the model reads first."""
+        if self.settled:
+            return False
+        if isinstance(self.answer, Reading):
+            return reader == "model" and has_meaning(self.answer)
+        return self.derived.unsaid is None
 
 
 def read_plain(
@@ -85,25 +137,31 @@ def read_plain(
     today: date,
     timezone: str = "UTC",
     meaning: Nearness | None = None,
-) -> tuple[Reading | Clarification | Refusal, tuple[str, ...]]:
-    """A question of its own about files or tables of a database, and remarks on how it was read."""
+) -> Plain:
+    """A question of its own about files or tables of a database."""
     text = normalise(question)
     words = words_of(text)
     refusal = unaskable(text, words)
     if refusal:
-        return refusal, ()
-    derived = derive_best(text, schema, values, today=today, timezone=timezone, nearness=meaning)
+        return Plain(refusal, settled=True)
+
+    def derive(asked: str) -> Derived:
+        return derive_best(asked, schema, values, today=today, timezone=timezone, nearness=meaning)
+
+    derived = derive(text)
     answer = decided(derived, text)
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
     if isinstance(answer, Reading):
-        return answer, notes
+        return Plain(answer, notes, derived)
     drawn = _drawn(text, derived, schema, values, today=today, timezone=timezone, meaning=meaning)
     if drawn is not None:
-        return drawn, ()
+        return Plain(drawn)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     doubt = find_refusal(text, words) or unclear_period(text, periods, schema)
-    said = doubt or answer or no_time(text, words, periods, schema)
-    return said or not_understood(derived.unread, schema, text), notes
+    timeless = no_time(text, words, periods, schema)
+    said = doubt or answer or timeless
+    said = said or ask_meaning(derived.unread, text, schema, derive) or not_understood(derived.unread, schema, text)
+    return Plain(said, notes, derived, settled=doubt is not None or timeless is not None)
 
 
 def _drawn(

@@ -27,7 +27,7 @@ from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 from groundplan.text.stems import stem
 
-ATTEMPTS = 3  # per part
+ATTEMPTS = 3  # per part, without a model
 WRITE, CHOOSE = "model.write", "model.choose"  # available if there is a model
 MOST_FACTS = 12  # for a text that a model writes
 SETTLED, GUESSED, AGAIN = 0.6, 0.15, 0.05  # how often a workflow was exactly right: see docs/decisions/0031
@@ -63,12 +63,13 @@ async def compose(
     search: Search,
     choose: Choose = by_words,
     problems: Mapping[str, str] = MappingProxyType({}),
+    most_attempts: int = ATTEMPTS,
 ) -> Workflow | NoWorkflow:
     """The workflow for a task's goals and constraints, or why there is none.
 
     `problems` has the gate's findings on the previous attempt, by requirement; those parts are chosen again.
     """
-    composer = _Composer(reading, catalog, search, choose, problems)
+    composer = _Composer(reading, catalog, search, choose, problems, most_attempts)
     for requirement in reading.requirements:
         match requirement.value:
             case Constraint():
@@ -93,6 +94,7 @@ class _Composer:
     search: Search
     choose: Choose
     problems: Mapping[str, str]
+    most_attempts: int
     made: list[Made] = field(default_factory=list)
     looked: dict[str, list[tuple[str | None, StepCondition]]] = field(default_factory=dict)  # by constraint
     served: dict[str, str] = field(default_factory=dict)  # the first requirement of each step
@@ -129,7 +131,7 @@ class _Composer:
         if requirement.id in self.problems:
             request = replace(request, attempt=2, problem=self.problems[requirement.id])
         first: NoWorkflow | None = None
-        while request.attempt <= ATTEMPTS and request.offered:
+        while request.attempt <= self.most_attempts and request.offered:
             self.attempts = max(self.attempts, request.attempt)
             chosen = await self.choose(request)
             if chosen is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from groundplan.asking.remembered import Remembered
-from groundplan.asking.route import Declined, PlanRequest
+from groundplan.asking.route import Declined, PlanRequest, attempts_of
 from groundplan.asking.tasks.choose import Choose, by_words
 from groundplan.asking.tasks.plan import ATTEMPTS, NoWorkflow, Workflow, compose, confidence_of
 from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.plan import Plan, Provenance
+from groundplan.contracts.roles import RoleName
 from groundplan.contracts.verdict import Refused
 
 
@@ -16,6 +17,7 @@ class _Composing:
     """Plans a workflow: one step for each goal, references between steps, routers for conditions."""
 
     name, route = "compose", "tasks"
+    role: RoleName | None = None
 
     def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
         raise NotImplementedError
@@ -25,7 +27,8 @@ class _Composing:
         search = search_parts(context.retriever, context.catalog)
         problems = _problems(request.refused, request.last) if request.refused and request.last else {}
         example = await context.plans.example(request.reading) if context.plans else None
-        composed = await compose(request.reading, context.catalog, search, self._choose(request, example), problems)
+        choose, most = self._choose(request, example), attempts_of(self.role, context) if self.role else ATTEMPTS
+        composed = await compose(request.reading, context.catalog, search, choose, problems, most)
         if isinstance(composed, NoWorkflow):
             asked = f"{composed.problem}; {composed.hint}."
             ended = Clarification(text=asked, missing=composed.part, put="{missing} {choice}", open=True)
@@ -36,19 +39,19 @@ class _Composing:
 class ComposeWithModel(_Composing):
     """A model chooses tools and fills params that rules leave open."""
 
-    order, attempts, needs_model = 20, ATTEMPTS, True
+    order, role, needs_model = 20, "plan", True
 
     def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
         from groundplan.asking.tasks.choose_with_model import ByModel
 
         assert request.context.calls is not None
-        return ByModel(request.context.calls, example)
+        return ByModel(request.context.calls.of("plan"), example)
 
 
 class Compose(_Composing):
     """By rules alone, without a model."""
 
-    order, attempts, needs_model = 30, 1, False
+    order, role, needs_model = 30, None, False
 
     def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
         return by_words
@@ -59,12 +62,12 @@ class RememberedWorkflow(Remembered):
 
 
 def _with_provenance(composed: Workflow, request: PlanRequest) -> Plan:
-    calls = request.context.calls
+    calls = request.context.calls.of("plan") if request.context.calls else None
     attempts = max(request.attempt, composed.attempts)
     provenance = Provenance(
         model=calls.usage.models[-1] if calls and calls.usage.models else None,
         attempts=attempts,
-        tokens=calls.usage.prompt_tokens + calls.usage.completion_tokens if calls else 0,
+        tokens=calls.usage.tokens if calls else 0,
         reasoning=composed.plan.reasons,
         log=composed.log,
     )

@@ -20,6 +20,7 @@ from groundplan.contracts.expression import (
     Node,
     level,
     misplaced,
+    parts,
     walk,
 )
 from groundplan.contracts.issue import Issue
@@ -175,9 +176,11 @@ def _other_values(asked: Meaning, done: Relation) -> Iterator[Difference]:
     for value in sorted(wanted - shown, key=in_words):
         yield f"it does not show {in_words(value)}", value
     known = {part for measure in _choosing(asked) for part in walk(measure)}
-    for value in sorted(shown - wanted, key=in_words):
-        if level(value) == "row" or not {*_measures(value)} <= known:
+    for value, times in sorted((shown - wanted).items(), key=lambda item: in_words(item[0])):
+        if level(value) == "row" or not {*_followed(value)} <= known:
             yield f"it shows {in_words(value)}, and nobody asked for that", None
+        elif times > 1:
+            yield f"it shows {in_words(value)} under two names", None
 
 
 def _choosing(asked: Meaning) -> Iterator[Expression]:
@@ -189,8 +192,14 @@ def _choosing(asked: Meaning) -> Iterator[Expression]:
         yield asked.order[0]
 
 
-def _measures(value: Expression) -> Iterator[Expression]:
-    return (part for part in walk(value) if part.kind in ("rows", "aggregate", "named"))
+def _followed(value: Expression) -> Iterator[Expression]:
+    """The measures that a share, a change or a running total looks along; of another value, the value itself."""
+    if level(value) != "series":
+        yield value
+    else:
+        for part in parts(value):
+            if level(part) != "row":
+                yield from _followed(part)  # type: ignore[arg-type]  # a condition is of a row
 
 
 def _other_columns(asked: Meaning, done: Relation) -> Iterator[Difference]:

@@ -8,8 +8,8 @@ from rapidfuzz import process
 
 from groundplan.checking.draft import Draft
 from groundplan.checking.params import column_uses, expressions, walk
-from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import Named
+from groundplan.contracts.expression import walk as nodes
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.tool import Tool
@@ -115,7 +115,7 @@ def unknown_metric(draft: Draft) -> Iterator[Issue]:
         if node is not None
     ]
     for step, requirement, path, given in (*asked, *done):
-        for name in named_in(given):
+        for name in (part.name for part in nodes(given) if isinstance(part, Named)):
             yield Issue(
                 code="names/unknown-metric",
                 step=step,
@@ -124,16 +124,6 @@ def unknown_metric(draft: Draft) -> Iterator[Issue]:
                 problem=f"{step or requirement!r} names the metric {name!r}, which the semantic model does not define",
                 hint=suggest(name, defined),
             )
-
-
-def named_in(node: Contract) -> Iterator[str]:
-    if isinstance(node, Named):
-        yield node.name
-    for field in type(node).model_fields:
-        value = getattr(node, field)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Contract):
-                yield from named_in(part)
 
 
 def column_taken(draft: Draft) -> Iterator[Issue]:

@@ -31,7 +31,8 @@ def evaluate(
         raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
     if suite == "workflow" and strategy:
         raise UsageError("the suite 'workflow' has only one strategy; omit --strategy")
-    if suite not in ("nlv", "questions", "workflow") and (model or strategy):
+    chosen = model not in (None, "none") or strategy not in (None, "rules")
+    if suite not in ("nlv", "questions", "workflow") and chosen:
         raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
 

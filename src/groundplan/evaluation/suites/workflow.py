@@ -32,6 +32,7 @@ from groundplan.catalog.search.vectors import Embedder, SentenceEmbedder
 from groundplan.context import Context
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.question import Question
+from groundplan.contracts.roles import Role, Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed
@@ -77,9 +78,9 @@ class Bench:
         context = replace(self.contexts[request.nodes[0].name], calls=None, notes=[], trail=[])
         if self.cascade is None:
             return context
-        from groundplan.llm.calls import Calls
+        from groundplan.llm.calls import CallsByRole
 
-        return replace(context, calls=Calls(self.cascade, seconds))
+        return replace(context, calls=CallsByRole(self.cascade, Roles(seconds=seconds, plan=Role(seconds=seconds))))
 
 
 @dataclass(frozen=True)

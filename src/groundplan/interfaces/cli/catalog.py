@@ -89,9 +89,10 @@ def examples_forget(example: ExampleId) -> None:
 
 def _store() -> PlanStore:
     from groundplan.settings import state_folder
+    from groundplan.state.database import SQLite
     from groundplan.state.plans import PlanStore
 
-    return PlanStore(state_folder())
+    return PlanStore(SQLite(state_folder()))
 
 
 @sources_app.command("list")

@@ -28,7 +28,8 @@ HELP = "/new starts a new conversation, /plan shows the steps of the last answer
 async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
     """Open the data, chat about it, and close it."""
     settings = load_settings(Path.cwd())
-    project = await AsyncProject.open(data, settings.embeddings, models, settings.columns_of(data))
+    columns, roles = settings.columns_of(data), settings.roles_of(models)
+    project = await AsyncProject.open(data, settings.embeddings, models, columns, roles=roles)
     try:
         await chat(project, typed_lines(), **options)
     finally:

@@ -17,28 +17,45 @@ from pydantic import JsonValue
 from rich.markup import escape
 
 from groundplan.errors import Crashed, GroundplanError
-from groundplan.interfaces.cli.terminal import out
+from groundplan.interfaces.cli.terminal import out, print_json
 from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
 
 MODEL_SECONDS = 20.0
 SOURCE_SECONDS = 20.0
 
 Check = tuple[str, bool | None, str]
-"""The name of a check, whether it passes (None: an optional extra is not installed), and a message."""
+"""The name of a check, whether it passes (None: something optional is missing), and a message."""
 
 
-def report() -> None:
+def report(model: str | None, json: bool) -> None:
     """Print every check; exit 4 if a required one fails."""
     signs = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]-[/]"}
-    bad = False
-    for name, works, word in checks():
-        out.print(f"{signs[works]} {escape(name)}: {escape(word)}")
-        bad |= works is False
-    if bad:
+    found = []
+    for name, works, word in checks(model):
+        found.append({"check": name, "works": works, "said": word})
+        if not json:
+            out.print(f"{signs[works]} {escape(name)}: {escape(word)}", soft_wrap=True)
+    if json:
+        print_json(found)
+    if any(check["works"] is False for check in found):
         raise typer.Exit(4)
 
 
-def checks() -> Iterator[Check]:
+def checks(model: str | None) -> Iterator[Check]:
+    """The checks of this folder and its models, or of the models that are named."""
+    if model is None:
+        yield from _installation()
+        try:
+            servers = load_settings(Path.cwd()).sources
+        except GroundplanError as error:
+            yield "settings", False, str(error)
+            return
+    yield from _models(model)
+    for source, settings in servers.items() if model is None else ():
+        yield source, *_tried(partial(_server, source, settings))
+
+
+def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), sys.version.split()[0]
     yield "groundplan", True, importlib.metadata.version("groundplan")
     for name, works in {"engine": _engine, "catalog": _catalog, "charts": _charts}.items():
@@ -52,14 +69,6 @@ def checks() -> Iterator[Check]:
         installed or None,
         "ready" if installed else "an extra: pip install 'groundplan[postgres]'",
     )
-    try:
-        servers = load_settings(Path.cwd()).sources
-    except GroundplanError as error:
-        yield "settings", False, str(error)
-        return
-    yield from _models()
-    for source, settings in servers.items():
-        yield source, *_tried(partial(_server, source, settings))
 
 
 def _server(name: str, settings: dict[str, JsonValue]) -> str:
@@ -84,31 +93,29 @@ def _server(name: str, settings: dict[str, JsonValue]) -> str:
     return f"{settings.get('url')} gives {', '.join(tables)} ({time.monotonic() - began:.1f} s)"
 
 
-def _models() -> Iterator[Check]:
-    """Check the models of this folder's settings."""
-    endpoints = load_models(Path.cwd())
+def _models(named: str | None) -> Iterator[Check]:
+    """What each model's server can and cannot do; the models of this folder's settings, or those that are named."""
+    endpoints = load_models(Path.cwd(), named)
     if not endpoints:
         yield "model", None, "none is set, and none is required; `groundplan ask --model URL …` uses one"
     for endpoint in endpoints:
-        yield "model", *_tried(partial(_model, endpoint))
+        yield from _model(endpoint)
 
 
-def _model(endpoint: Endpoint) -> str:
-    from groundplan.llm.client import Model
+def _model(endpoint: Endpoint) -> Iterator[Check]:
+    from groundplan.llm.abilities import find_abilities
 
-    async def enforces() -> bool:
-        async with Model.open(endpoint) as model:
-            return await model.enforces_schema(MODEL_SECONDS)
-
-    began = time.monotonic()
-    held = asyncio.run(enforces())
-    said = f"{endpoint.name} at {endpoint.url} answers in {time.monotonic() - began:.1f} s"
-    if held:
-        return f"{said} and enforces a JSON schema"
-    return (
-        f"{said}, but does not enforce a JSON schema: its text is parsed instead, and more replies are unusable; "
-        "prefer a server with json_schema (llama.cpp, vLLM, Ollama)"
-    )
+    try:
+        found = asyncio.run(find_abilities(endpoint, MODEL_SECONDS))
+    except GroundplanError as error:
+        yield "model", False, str(error)
+        return
+    if not found.reachable:
+        yield "model", False, found.problem
+        return
+    yield "model", True, f"{found.name} at {found.url} answers in {found.seconds:.1f} s"
+    for finding in found.findings:
+        yield found.name, finding.there or None, finding.said
 
 
 def _tried(work: Callable[[], str]) -> tuple[bool, str]:

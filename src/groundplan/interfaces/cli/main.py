@@ -15,6 +15,7 @@ import typer
 
 from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
+from groundplan.interfaces.cli.service import keys_app, mcp, migrate, serve, worker
 from groundplan.interfaces.cli.terminal import confirm, print_json, say
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ app = typer.Typer(
 app.add_typer(catalog_app, name="catalog")
 app.add_typer(examples_app, name="examples")
 app.add_typer(sources_app, name="sources")
+app.add_typer(keys_app, name="keys")
+for service_command in (serve, worker, migrate, mcp):
+    app.command()(service_command)
 
 Words = Annotated[
     list[str],
@@ -422,11 +426,17 @@ def demo(
 
 
 @app.command()
-def doctor() -> None:
-    """Check the installation, and say how to fix problems."""
+def doctor(
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Check the installation and the models, and say how to fix problems."""
     from groundplan.interfaces.cli import doctor as health
 
-    health.report()
+    health.report(model, json)
 
 
 def _asked(words: list[str], today: str | None, timezone: str | None) -> tuple[Any, str, dict[str, Any]]:
@@ -451,11 +461,7 @@ def _data(source: str | None) -> Any:
     """The given data, or the data of this folder's settings."""
     from groundplan.settings import load_settings
 
-    settings = load_settings(Path.cwd())
-    data = source or settings.source or settings.sources
-    if not data:
-        raise UsageError("name the data: add --source FILE, a folder, a DuckDB file or a postgres:// URL")
-    return data
+    return load_settings(Path.cwd()).data(source, "add --source FILE, a folder, a DuckDB file or a postgres:// URL")
 
 
 def _resuming(source: str | None) -> str:
@@ -528,7 +534,7 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     from groundplan.settings import load_settings
 
     settings = load_settings(Path.cwd())
-    return Project(source, settings.embeddings, models, settings.columns_of(source))
+    return Project(source, settings.embeddings, models, settings.columns_of(source), settings.roles_of(models))
 
 
 def _approved(project: Any, text: bytes, live: Any) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from groundplan.contracts.answer import TraceEntry, Usage
+from groundplan.contracts.answer import Spent, TraceEntry, Usage
 
 
 def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, planned: bool, failed: bool) -> str:
-    """`qwen: 2 calls, 611 + 84 tokens, 9.8 s`, or why there was no call; `models` are the configured models."""
+    """`qwen: 2 calls, 611 + 84 tokens, 9.8 s (read)`, or why there was no call; `models` are the configured models."""
     if usage.calls:
-        return f"{', '.join(usage.models)}: {counted(usage)}, {_seconds(trace):.1f} s"
+        return f"{', '.join(usage.models)}: {counted(usage)} ({_by_role(usage)})"
     who = ", ".join(models)
     if failed:
         return f"{who}: no reply, so the rules decided"
@@ -19,17 +19,18 @@ def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, pl
     return f"{who}: not called, the rules were enough" if planned else f"{who}: not called"
 
 
-def counted(usage: Usage) -> str:
-    calls = f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}"
-    return f"{calls}, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+def counted(spent: Spent) -> str:
+    calls = f"{spent.calls:,} call{'' if spent.calls == 1 else 's'}"
+    return f"{calls}, {spent.prompt_tokens:,} + {spent.completion_tokens:,} tokens, {spent.seconds:,.1f} s"
+
+
+def _by_role(usage: Usage) -> str:
+    if len(usage.roles) == 1:
+        return next(iter(usage.roles))
+    return "; ".join(f"{role}: {counted(spent)}" for role, spent in usage.roles.items())
 
 
 def printable(notes: Sequence[str]) -> Iterator[str]:
     """Each note on one line, without control characters, because a note may quote a server."""
     for note in notes:
         yield " ".join("".join(sign if sign.isprintable() else " " for sign in note).split())
-
-
-def _seconds(trace: Sequence[TraceEntry]) -> float:
-    """The time of the stages that called a model; the others take milliseconds."""
-    return sum(entry.ms for entry in trace if entry.tokens) / 1000

@@ -14,7 +14,6 @@ from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import UsageError
 from groundplan.llm.calls import Calls
-from groundplan.llm.cascade import Cascade
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.schema import strict_schema
 from groundplan.running.model import tools
@@ -37,9 +36,9 @@ class ModelSource:
 
     name = tools.SOURCE
 
-    def __init__(self, models: Cascade, catalog: Mapping[str, Tool], sources: Mapping[str, Source]) -> None:
-        self._models, self._catalog, self._sources = models, catalog, sources
-        self._budget = Budget()
+    def __init__(self, calls: Calls, catalog: Mapping[str, Tool], sources: Mapping[str, Source]) -> None:
+        self._calls, self._catalog, self._sources = calls, catalog, sources
+        self._budget = Budget(calls.limits.tokens)
 
     @property
     def usage(self) -> Usage:
@@ -51,8 +50,8 @@ class ModelSource:
         return []  # no tool files: see `catalog_tools`
 
     @classmethod
-    def open(cls, where: tuple[Cascade, Mapping[str, Tool], Mapping[str, Source]], name: str) -> ModelSource:
-        """`where` has the models, the tools of the catalog, and the sources that agents may call."""
+    def open(cls, where: tuple[Calls, Mapping[str, Tool], Mapping[str, Source]], name: str) -> ModelSource:
+        """`where` has the calls of the role `write`, the tools of the catalog, and the sources that agents may call."""
         return cls(*where)
 
     @staticmethod
@@ -63,7 +62,9 @@ class ModelSource:
         return SourceSchema(source=self.name, engine="llm", tables=())
 
     async def call(self, call: Call) -> Result:
-        calls = StepCalls(call.step, Calls(self._models, call.seconds), self._budget)
+        given = self._calls
+        limits = given.limits.model_copy(update={"seconds": call.seconds})
+        calls = StepCalls(call.step, Calls(given.cascade, call.seconds, given.role, limits), self._budget)
         try:
             async with asyncio.timeout(call.seconds):
                 return Result(await self._facts(call, calls))

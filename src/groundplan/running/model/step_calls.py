@@ -1,4 +1,4 @@
-"""Model calls of one step: each model gets a second try with the reason, then the next model is called."""
+"""Model calls of one step: each model is asked again with the reason, then the next model is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from groundplan.llm.prompt import load_prompt
 from groundplan.llm.reply import Into, Reply, UnusableReply
 from groundplan.llm.schema import Schema
 
-MOST_TOKENS = 60_000  # in prompts and replies, for all steps of a run
 LONGEST_PROBLEM = 300  # characters
 
 
@@ -21,11 +20,12 @@ LONGEST_PROBLEM = 300  # characters
 class Budget:
     """The model usage of all steps of one run."""
 
+    tokens: int
     usage: Usage = field(default_factory=Usage)
 
     @property
     def used_up(self) -> bool:
-        return self.usage.prompt_tokens + self.usage.completion_tokens >= MOST_TOKENS
+        return self.usage.tokens >= self.tokens
 
 
 @dataclass(frozen=True)
@@ -51,30 +51,33 @@ class StepCalls:
     async def ask(self, request: ModelRequest[Into]) -> Into:
         """A reply without faults; raises if the last model has none either."""
         while True:
-            reply = await self._twice(request)
+            reply = await self._in_turn(request)
             if not isinstance(reply, Failed | str):
                 return reply
             if not self.calls.escalate():
                 raise self._failure(reply, request.hint)
 
-    async def _twice(self, request: ModelRequest[Into]) -> Into | Failed | str:
+    async def _in_turn(self, request: ModelRequest[Into]) -> Into | Failed | str:
+        """The reply of the current model, which is told what was wrong with the one before."""
         reply = await self._once(request, request.prompt)
-        if not isinstance(reply, str):
-            return reply
-        again = load_prompt("again").fill(problem=reply)
-        return await self._once(request, f"{request.prompt}\n\n{again}")
+        for _ in range(self.calls.limits.attempts - 1):
+            if not isinstance(reply, str):
+                break
+            again = load_prompt("again").fill(problem=reply)
+            reply = await self._once(request, f"{request.prompt}\n\n{again}")
+        return reply
 
     async def _once(self, request: ModelRequest[Into], prompt: str) -> Into | Failed | str:
         """The reply, or a text that says why it cannot be used."""
         if self.budget.used_up:
             raise ToolError(
-                f"step {self.step!r}: the run has used its {MOST_TOKENS:,} model tokens; "
-                "give its steps fewer facts, or split it into several runs"
+                f"step {self.step!r}: the run has used its {self.budget.tokens:,} model tokens; "
+                "give its steps fewer facts, raise roles.write.tokens, or split it into several runs"
             )
         reply = await self.calls.ask(prompt, request.into, schema=request.schema, max_tokens=request.max_tokens)
         if isinstance(reply, Failed):
             return reply
-        self.budget.usage = self.budget.usage.plus(reply.usage)
+        self.budget.usage = self.budget.usage.plus(reply.usage.by(self.calls.role))
         match reply:
             case Reply(value=value):
                 return request.fault(value)[:LONGEST_PROBLEM] or value

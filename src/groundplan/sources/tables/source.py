@@ -16,17 +16,17 @@ from groundplan.contracts.facts import Item, StepFacts, TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.errors import SourceError, ToolError, UsageError
-from groundplan.sources.interface import Call, Result
+from groundplan.sources.interface import Call, Result, Source
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.credentials import without_password
-from groundplan.sources.tables.engine.engines import Engine, Scratch, open_scratch
+from groundplan.sources.tables.engine.engines import AttachedFile, Engine, Scratch, open_scratch
 from groundplan.sources.tables.engine.executing import Executor, Fetched, Work
 from groundplan.sources.tables.engine.guest_tables import GuestTables
 from groundplan.sources.tables.engine.handle import Handle, Params, arranged, handle_on
 from groundplan.sources.tables.engine.interface import first_line
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.notes import load_notes
-from groundplan.sources.tables.files.opening import open_engine
+from groundplan.sources.tables.files.opening import open_engine, open_with_files
 from groundplan.sources.tables.schema.describe import describe, outline, with_notes
 from groundplan.sources.tables.schema.distinct import find_values, first_values
 from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
@@ -63,7 +63,18 @@ class Tables:
     @classmethod
     def open(cls, where: object, name: str = "tables") -> Self:
         """Open a file, a folder of files, a DuckDB file, a Postgres URL, an Ibis backend, a frame, or frames."""
-        engine = open_engine(where)
+        return cls._opened(where, open_engine(where), name)
+
+    @classmethod
+    def with_files(cls, where: str | Path, files: Sequence[AttachedFile]) -> Source:
+        """The given data with the tables of these files: in one engine if it can read files, else beside it."""
+        from groundplan.sources.tables.files_beside import FilesBeside
+
+        engine = open_with_files(where, files)
+        return cls._opened(where, engine, "tables") if engine else FilesBeside(cls.open(where), files)
+
+    @classmethod
+    def _opened(cls, where: object, engine: Engine, name: str) -> Self:
         try:
             source = cls(engine, name)
         except Exception as error:
@@ -78,9 +89,9 @@ class Tables:
         return source
 
     @classmethod
-    def scratch(cls) -> Self:
-        """An empty source for the rows of other sources."""
-        return cls(open_scratch())
+    def scratch(cls, files: Sequence[AttachedFile] = ()) -> Self:
+        """A source for the rows of other sources, and with the tables of these files."""
+        return cls(open_scratch(files))
 
     @staticmethod
     def tools() -> Sequence[Path]:

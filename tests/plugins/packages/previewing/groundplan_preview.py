@@ -11,7 +11,7 @@ ROWS = 5
 class Preview:
     """`--strategy preview`; every other question is left to the planners that come with groundplan."""
 
-    name, route, order, attempts, needs_model = "preview", "tables", 5, 1, False
+    name, route, order, role, needs_model = "preview", "tables", 5, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         asked = request.reading.requirements

@@ -80,7 +80,7 @@ async def build(
 
 
 def _tokens(calls: Calls) -> int:
-    return calls.usage.prompt_tokens + calls.usage.completion_tokens
+    return calls.usage.tokens
 
 
 async def _offered(

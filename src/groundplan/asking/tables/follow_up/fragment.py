@@ -13,10 +13,11 @@ import yaml
 
 from groundplan.asking.tables.grammar.assemble import USABLE
 from groundplan.asking.tables.grammar.chart import Chart, Cover, Rule, covers
+from groundplan.asking.tables.grammar.meanings import NUMBERS
 from groundplan.asking.tables.grammar.phrases import Ask, Cond, Field, Group, Item, Mark, Measure, Number, Rank, Thing
 from groundplan.asking.tables.grammar.phrases import When as When
 from groundplan.asking.tables.grammar.read import senses_of
-from groundplan.asking.tables.grammar.rules import NUMBERS, Builders, rules_for
+from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.contracts.schema import Table
 from groundplan.text.lexicon import Cue, Phrases, load_lexicon

@@ -23,12 +23,15 @@ from groundplan.asking.tables.grammar.assemble import (
     as_group,
     as_metric,
     filter_id,
+    free_id,
     metric_id,
     rank_id,
+    rows_counted_apart,
 )
-from groundplan.asking.tables.grammar.meanings import Meanings
+from groundplan.asking.tables.grammar.implied import PASSING
+from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
 from groundplan.asking.tables.grammar.phrases import Cond, Field, Group, Item, Mark, Measure, When
-from groundplan.asking.tables.grammar.rules import NUMBERS, within
+from groundplan.asking.tables.grammar.rules import within
 from groundplan.asking.tables.grammar.senses import as_field
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Not, Rows, Share, columns_of, level, walk
@@ -50,7 +53,6 @@ from groundplan.contracts.reading import (
 from groundplan.text.periods.find import find_periods
 
 LOOKS = frozenset({"anomaly", "correlation", "distribution", "summary", "detail"})  # at single rows and values
-PASSING = frozenset({"total", "compare", "trend"})  # they come and go with what they are of
 
 
 class Unclear(Exception):
@@ -103,7 +105,7 @@ class Merge:
     def put(self, id_: str, value: Any, items: Items, *also: Requirement) -> Requirement:
         """A requirement in words of the fragment; `also`: with those of a requirement before."""
         taken = {r.id for r in self.asked}
-        free = id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
+        free = free_id(id_, taken)
         evidence = [self._evidence(items), *(e for r in also for e in (r.evidence, *r.also))]
         made = Requirement(id=free[:256], value=value, evidence=evidence[0], also=tuple(evidence[1:]))
         self.asked.append(made)
@@ -120,7 +122,7 @@ class Merge:
         kept = [e for r in self.asked for e in (r.evidence, *r.also)]
         return (
             *self.before.replaced,
-            *(evidence for evidence in (*before, *signs, *said) if not any(_covers(one, evidence) for one in kept)),
+            *(evidence for evidence in (*before, *signs, *said) if not any(one.covers(evidence) for one in kept)),
         )
 
     def put_words(self, id_: str, value: Any, first: int, last: int) -> None:
@@ -182,11 +184,7 @@ class Merge:
             if any(r.value == made for r in self.all(Metric)):
                 raise _whole(f"{self.fragment.said(items)!r} was asked for before")
             self.put(metric_id(made), made, items)
-        if len(self.all(Metric)) > 1:
-            for requirement in [r for r in self.all(Metric) if r.value == Metric(function="count")]:
-                counted = Metric(expression=Rows(), name="rows")
-                place = self.asked.index(requirement)
-                self.asked[place] = requirement.model_copy(update={"value": counted})
+        self.asked = rows_counted_apart(self.asked)
 
     def _said_measures(self) -> list[tuple[Measure, Items]]:
         measures = [*self.slots.measures]
@@ -475,13 +473,6 @@ def _common_function(old: list[Requirement]) -> str | None:
     functions = {r.value.function for r in old if isinstance(r.value, Metric) and r.value.column}
     said = functions - {"count", "count_distinct"}
     return next(iter(said)) if len(said) == len(functions) == 1 else None
-
-
-def _covers(whole: Evidence, part: Evidence) -> bool:
-    start, other = whole.start, part.start
-    if start is None or other is None:
-        return False
-    return start <= other and other + len(part.text) <= start + len(whole.text)
 
 
 def _is_axis(value: object) -> bool:

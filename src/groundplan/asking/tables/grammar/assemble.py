@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
-from groundplan.asking.tables.grammar.meanings import Meanings
+from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
 from groundplan.asking.tables.grammar.names import GENERIC
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
@@ -26,7 +27,7 @@ from groundplan.asking.tables.grammar.phrases import (
     Unit,
     When,
 )
-from groundplan.asking.tables.grammar.rules import NUMBERS, Builders, under, within
+from groundplan.asking.tables.grammar.rules import Builders, under, within
 from groundplan.asking.tables.grammar.senses import DAYS, one_of
 from groundplan.contracts.expression import (
     Aggregate,
@@ -74,6 +75,7 @@ from groundplan.contracts.reading import (
 )
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
+from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of
 
 USABLE = frozenset(
@@ -119,6 +121,28 @@ USABLE = frozenset(
         "summary",
     ]
 )
+
+
+LOOSE = frozenset(
+    {
+        "whole_time",
+        "in_percent",
+        "list",
+        "compared",
+        "over_time",
+        "split",
+        "who",
+        "thing",
+        "distribution",
+        "event",
+        "versus",
+        "count",
+        "fresh",
+        "what",
+        "table",
+    }
+)
+"""Phrases that a reading may have no part for: they say once more what it is about."""
 
 
 class Unfit(Exception):
@@ -286,8 +310,7 @@ class Assembly:
             if before[0].negated != condition.negated:
                 joined[-1] = (self._without(before[0], condition), (*before[1], *items))
                 continue
-            gap = self.text[self.words[before[1][-1].last - 1].end : self.words[items[0].first].start]
-            if gap.strip(" ,/;&") not in ("", "and", "or", "и", "или"):
+            if self._gap(before[1][-1], items[0]).strip(" ,/;&") not in ("", "and", "or", "и", "или"):
                 raise Unfit("values that are no list")
             both = one_of(condition.column or "", (*before[0].values, *condition.values))
             if condition.negated:
@@ -348,6 +371,8 @@ class Assembly:
             return
         if len(whens) > 1:
             raise Unfit("several periods")
+        if not events and any(item.first < periods[0].first for _, item in self._happened()):
+            raise Unfit("what happened in this period is said before it")
         when: When = whens[0][0]  # type: ignore[assignment]
         fiscal = [c.name for c in self.meanings.table.columns if "fiscal" in self.meanings.names[c.name]]
         if fiscal and column and _whole_years(when) and not events:
@@ -357,6 +382,14 @@ class Assembly:
             self._year_condition(when, periods[0])
             return
         self.conditions.append((Cond(within(column, when), date=column), (*events, *periods)))
+
+    def _happened(self) -> Iterator[tuple[str, Item]]:
+        """The dates that are only asked to be known, as in flats that were let."""
+        dates = {column.name for column in self.meanings.dates}
+        for condition, items in self.conditions:
+            match condition.condition:
+                case Not(part=Missing(of=Column(name=name))) if name in dates and items:
+                    yield name, items[0]
 
     def _only_dates(self, item: Item) -> None:
         """Tickets raised by month: an event that every row has only says which date counts."""
@@ -481,14 +514,17 @@ class Assembly:
         item = shares[0]
         if not isinstance(item.value, ShareOf):
             raise Unfit("a share of nothing")
-        of = item.value.of
+        of, by = item.value.of, item.value.by
         self.take(item)
+        self.groups += [(by, (item,))] if by else []
         if self.rank is not None and self.rank[0].limit is not None:
             self._share_of_best(of, item)
             return
         after = [(c, i) for c, i in self.conditions if self._is_numerator(c, i, item)]
         if after:
             where = _all([c.condition for c, _ in after])
+            if any(group.name in columns_of(where) for group, _ in self.groups):
+                raise Unfit("all or nothing of each group")  # the share of paid orders by whether they are paid
             self.conditions = [(c, i) for c, i in self.conditions if (c, i) not in after]
             known = [c.known for c, _ in after if c.known is not None]
             whole = under(of.expression, _all(known)) if known else of.expression
@@ -526,6 +562,8 @@ class Assembly:
             return False
         if any(item.first < share.first for item in items):
             return True
+        if self.meanings.shares_limit and self.groups and items[-1].last <= share.last:
+            return False
         between = self.words[share.last : items[0].first]
         others = [c for c, i in self.conditions if c is not condition and i[0].first > share.first and not c.date]
         describes = not any(word.lower in VERBS for word in between)
@@ -560,6 +598,8 @@ class Assembly:
             value = item.value  # type: ignore[assignment]
             if item in self.used:
                 continue
+            if self._is_subject(item):
+                raise Unfit("what it does, not what it is split by")
             if value.meaning == "flag" and not self.all("split"):
                 self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
@@ -577,6 +617,13 @@ class Assembly:
                 self.show.append((value.name, self.take(item)))
             else:
                 raise Unfit(f"what of {value.name}?")
+
+    def _is_subject(self, item: Item) -> bool:
+        """What did the goods cost: the goods do something."""
+        before = [word.lower for word in self.words[: item.first]]
+        while before and before[-1] in ARTICLES:
+            before.pop()
+        return bool(before) and before[-1] in AUXILIARIES
 
     def _ranks_rows_of_list(self) -> None:
         """The longest stay: visit id, ward. The row that has it, with these columns."""
@@ -597,8 +644,11 @@ class Assembly:
         return None
 
     def _is_joined(self, left: Item, right: Item) -> bool:
-        between = self.text[self.words[left.last - 1].end : self.words[right.first].start].strip(" ,&")
-        return left.last <= right.first and between in ("", "and", "и")
+        return left.last <= right.first and self._gap(left, right).strip(" ,&") in ("", "and", "и")
+
+    def _gap(self, left: Item, right: Item) -> str:
+        """What is written between two phrases."""
+        return self.text[self.words[left.last - 1].end : self.words[right.first].start]
 
     def _groups_numbers(self, value: Field) -> bool:
         """A whole number with few values, beside a measure: rooms beside the rent."""
@@ -626,8 +676,18 @@ class Assembly:
         """On average, said apart from what is averaged."""
         for item in self.all("if_any"):
             self._if_any(item)
+        if len(self.all("function")) > 1:
+            raise Unfit("one function too many")
         for item in self.all("function"):
             value: Mark = item.value  # type: ignore[assignment]
+            if (
+                self.measures
+                and value.value == "mean"
+                and all(isinstance(m.expression, Arithmetic) for m, _ in self.measures)
+            ):
+                self.measures = [(measure, (*items, item)) for measure, items in self.measures]
+                self.take(item)
+                continue
             places = [
                 place
                 for place, (m, _) in enumerate(self.measures)
@@ -635,11 +695,8 @@ class Assembly:
             ]
             made = [self.builders.function_of_field(value, self.measures[p][0].base) for p in places]  # type: ignore[arg-type]
             if not places or any(measure is None for measure in made):
-                ratios = [m for m, _ in self.measures if isinstance(m.expression, Arithmetic)]
-                if not (ratios and value.value == "mean" and len(ratios) == len(self.measures)):
-                    raise Unfit("the average of nothing")
-                places = []
-            for place, measure in zip(places, made, strict=False):
+                raise Unfit("the average of nothing")
+            for place, measure in zip(places, made, strict=True):
                 self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
             self.take(item)
 
@@ -739,7 +796,9 @@ class Assembly:
         """The noun behind top or best is a plural."""
         skipped = TOPS | self.meanings.lexicon.structure
         nouns = [w.lower for w in self.words[item.first : item.last] if w.lower not in skipped and not w.is_number]
-        word = nouns[0] if len(nouns) < item.length and nouns else ""
+        rows = self.meanings.entities[0].nouns
+        named = [noun for noun in nouns if stem(noun) not in rows] or nouns  # the best sales channel is one
+        word = named[0] if len(nouns) < item.length and named else ""
         ending = word.endswith("s") and not word.endswith("ss")
         return ending or word.endswith(("ов", "ев", "ей", "ам", "ы", "и"))
 
@@ -941,7 +1000,9 @@ class Assembly:
             measured = [m for m, _ in self.measures]
             if measured and not all(m.usual and m.base and m.base.column for m in measured):
                 raise Unfit("rows and a measure")
-            shown = [*names, *(name for name, _ in self.show), *(m.base.name for m in measured if m.base)]
+            dated = {condition.date for condition, _ in self.conditions}  # jobs opened here in May
+            chosen = [name for name, _ in self.show if name not in dated]
+            shown = [*names, *chosen, *(m.base.name for m in measured if m.base)]
             if shown == names and thing.said != "who":
                 shown = []  # nothing was chosen: the whole rows
                 self.whole_rows = True
@@ -1043,8 +1104,7 @@ class Assembly:
         """Loans and total fines: a number of things and a measure, side by side."""
         for _, items in self.measures:
             for left, right in ((thing, items[0]), (items[-1], thing)):
-                between = self.text[self.words[left.last - 1].end : self.words[right.first].start]
-                if left.last <= right.first and between.strip() in ("and", "&", "и"):
+                if left.last <= right.first and self._gap(left, right).strip() in ("and", "&", "и"):
                     return True
         return False
 
@@ -1168,6 +1228,7 @@ class Assembly:
                 raise Unfit("a series without a time axis")
             items = next(i for m, i in self.measures if m is follows[0])
             self.groups.insert(0, (Group(self.meanings.main_date.name, grain=grain, time=True), items))
+            self._event_axis()
             times = [0]
         group, items = self.groups[times[0]]
         grain = group.grain or next((m.grain for m in follows if m.grain), None)
@@ -1175,7 +1236,7 @@ class Assembly:
             raise Unfit("a series without a grain")
         self.groups[times[0]] = (replace(group, grain=grain), items)
         known = self.meanings.table.find(group.name)
-        if known is not None and known.nulls:
+        if known is not None and known.nulls and all(c.date != group.name for c, _ in self.conditions):
             self.conditions.append((Cond(Not(part=Missing(of=Column(name=group.name)))), items))
         if any(isinstance(p, Moving) for m in follows for p in walk(m.expression)):
             self._filter_groups(group.name, grain, times[0])
@@ -1196,7 +1257,7 @@ class Assembly:
     def _event_axis(self) -> None:
         """Tickets closed in 2025, by month: by the month in which they were closed."""
         main = self.meanings.main_date.name if self.meanings.main_date else None
-        told = {c.date for c, _ in self.conditions if c.date} | self.axes
+        told = {c.date for c, _ in self.conditions if c.date} | self.axes or {name for name, _ in self._happened()}
         if len(told) != 1 or told == {main} or main is None:
             return
         column = told.pop()
@@ -1452,7 +1513,7 @@ class Assembly:
 
     def _free(self, id_: str) -> str:
         taken = {part.id for part in self.parts}
-        return id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
+        return free_id(id_, taken)
 
     def _grouped(self, group: Group, items: tuple[Item, ...]) -> Part:
         value = as_group(group, self.meanings)
@@ -1476,14 +1537,10 @@ class Assembly:
             self.parts.append(Part("output:table", OutputAsked(label="table"), (*tables, *charts)))
 
     def _reading(self) -> Reading:
-        extra = self.all(
-            "whole_time", "in_percent", "list", "compared", "over_time", "split", "who", "thing", "distribution"
-        )
-        covered = {i for part in self.parts for i in part.items}
-        structure = self.meanings.lexicon.structure
-        loose = tuple(
-            i for i in extra if i not in covered and any(w.lower not in structure for w in self.words[i.first : i.last])
-        )
+        covered = {item for part in self.parts for item in part.items}
+        loose = tuple(item for item in self.cover.items if item not in covered and self._means(item))
+        if any(item.category not in LOOSE for item in loose):
+            raise Unfit("words without a place in what was read")
         if loose and self.parts:
             self.parts[0].items = (*self.parts[0].items, *loose)
         requirements = tuple(self._requirement(part) for part in self.parts)
@@ -1494,6 +1551,11 @@ class Assembly:
             requirements=with_implied(requirements),
             intents=(Intent(name=intent_of(requirements), confidence=1.0),),
         )
+
+    def _means(self, item: Item) -> bool:
+        """Whether it has words that are more than the structure of a sentence."""
+        structure = self.meanings.lexicon.structure
+        return any(word.lower not in structure for word in self.words[item.first : item.last])
 
     def _requirement(self, part: Part) -> Requirement:
         items = sorted(part.items, key=lambda item: item.first)
@@ -1529,6 +1591,19 @@ def as_metric(measure: Measure, meanings: Meanings, *, alone: bool) -> Metric:
     return Metric(expression=measure.expression, name=name[:120])
 
 
+def free_id(id_: str, taken: Collection[str]) -> str:
+    """The id, with a number if it is taken."""
+    return id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
+
+
+def rows_counted_apart(asked: Sequence[Requirement]) -> list[Requirement]:
+    """A count of rows beside another measure is written as an expression, with a name of its own."""
+    if sum(isinstance(r.value, Metric) for r in asked) < 2:
+        return [*asked]
+    rows = Metric(expression=Rows(), name="rows")
+    return [r.model_copy(update={"value": rows}) if r.value == Metric(function="count") else r for r in asked]
+
+
 def metric_id(metric: Metric) -> str:
     return f"metric:{metric.column or metric.name or 'rows'}"
 
@@ -1541,6 +1616,8 @@ def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
 
 
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
+ARTICLES = frozenset({"the", "a", "an", "our", "their", "its"})
+AUXILIARIES = frozenset({"do", "does", "did"})
 VERBS = frozenset({"is", "are", "was", "were", "have", "has", "had", "that", "who", "which", "get", "got", "do", "did"})
 
 

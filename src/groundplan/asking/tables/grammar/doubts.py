@@ -11,24 +11,33 @@ from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.reading import Period
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.periods.find import Found
-from groundplan.text.words import Word
+from groundplan.text.words import Word, language_of
 
 TIMED = frozenset({"over_time", "grain"})
+PERIODS = {
+    "en": {
+        "none": "'{}' cannot be read as exact days. Which ones do you mean?",
+        "several": "'{}' could mean {} or {}. Which one do you mean?",
+        "one": "'{}' is not exact; {}{} is one reading. Which one do you mean?",
+    },
+    "ru": {
+        "none": "«{}» не задаёт точных дней. Какие дни имеются в виду?",
+        "several": "«{}» может значить {} или {}. Что имеется в виду?",
+        "one": "«{}» неточно; можно понять как {}{}. Что имеется в виду?",
+    },
+}
 
 
 def unclear_period(text: str, periods: Sequence[Found], schema: SourceSchema) -> Clarification | None:
     """`on 03/04/2025`: the third of April or the fourth of March?"""
+    texts = PERIODS["ru" if language_of(text) == "ru" else "en"]
     for found in periods if has_dates(schema) else ():
         words = text[found.start : found.end]
         spans = tuple(map(_span, found.candidates))
         if found.period is None and not spans:
-            asks = f"{words!r} cannot be read as exact days. Which ones do you mean?"
-            return Clarification(text=asks, missing=words, open=True)
-        if len(spans) > 1:
-            asks = f"{words!r} could mean {', '.join(spans[:-1])} or {spans[-1]}. Which one do you mean?"
-            return Clarification(text=asks, missing=words, candidates=spans)
+            return Clarification(text=texts["none"].format(words), missing=words, open=True)
         if spans:
-            asks = f"{words!r} is not exact; {spans[0]} is one reading. Which one do you mean?"
+            asks = texts["several" if len(spans) > 1 else "one"].format(words, ", ".join(spans[:-1]), spans[-1])
             return Clarification(text=asks, missing=words, candidates=spans)
     return None
 

@@ -19,6 +19,7 @@ from groundplan.contracts.reading import (
 )
 
 LASTING: tuple[Analysis, ...] = ("anomaly", "correlation", "share")
+PASSING = frozenset({"total", "compare", "trend"})  # they come and go with what they are of
 UNDRAWN = frozenset({"total", "summary", "detail", "periods"})
 TRENDS = (None, "line", "area")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from groundplan.text.names import split_name
 from groundplan.text.stems import lower, stem
 from groundplan.text.words import Word, words_of
 
@@ -31,6 +32,8 @@ LISTS = frozenset(
         "yes_no",
         "sex_values",
         "event_names",
+        "misspelt",
+        "no_noun_after",
     }
 )
 
@@ -56,8 +59,10 @@ class Lexicon:
     formula_parts: Mapping[str, tuple[str, ...]]
     multiples: Mapping[str, int]
     spelt_numbers: Mapping[str, int]
+    misspelt: Mapping[str, str]  # short words that are often written so: what is meant
     row_verbs: Mapping[str, frozenset[str]]  # stem of a noun: stems of the verbs that say what its rows are
     told_by_values: tuple[tuple[tuple[Key, ...], frozenset[str]], ...]  # what columns of such values are called
+    no_noun_after: frozenset[str]
     codes: Mapping[str, frozenset[str]]  # stem of a name: the codes that stand for it
     vocabulary: frozenset[str]  # to correct spelling
     said: frozenset[Key]  # all that people say for columns
@@ -111,7 +116,11 @@ def load() -> Lexicon:
         things=tuple(frozenset(stem(word) for word in group) for group in raw["things"]),
         persons=frozenset(map(stem, raw["persons"])),
         means=tuple(
-            Saying(tuple(map(stems_of, one["say"])), tuple(map(stems_of, one["names"]))) for one in raw["means"]
+            Saying(
+                tuple(map(stems_of, one["say"])),
+                tuple(tuple(map(stem, split_name(name))) for name in one["names"]),  # m2 is one word
+            )
+            for one in raw["means"]
         ),
         abbreviations={
             lower(short): (long,) if isinstance(long, str) else tuple(long)
@@ -120,11 +129,13 @@ def load() -> Lexicon:
         numbers={kind: frozenset(map(stem, words)) for kind, words in raw["numbers"].items()},
         formula_parts={name: tuple(forms) for name, forms in raw["formula_parts"].items()},
         multiples=raw["multiples"],
+        misspelt=raw["misspelt"],
         spelt_numbers=raw["spelt_numbers"],
         row_verbs={stem(noun): frozenset(map(stem, verbs)) for noun, verbs in raw["row_verbs"].items()},
         told_by_values=tuple(
             (tuple(map(stems_of, one["say"])), frozenset(map(lower, one["values"]))) for one in raw["told_by_values"]
         ),
+        no_noun_after=frozenset(lower(word) for line in raw["no_noun_after"] for word in line.split()),
         codes={stem(name): frozenset(map(lower, codes)) for name, codes in raw["codes"].items()},
         values={
             category: {value: frozenset(lower(str(word)) for word in words) for value, words in raw[category].items()}

@@ -30,10 +30,14 @@ IDENTIFYING = frozenset(
         "артикул",
     }
 )
+NUMBERS = ("amount", "count", "rate")
 NAMING = frozenset({"name", "имя", "фио", "фамилия", "название", "title"})
 YEARS = frozenset({"year", "год"})
 DATING = frozenset({"date", "time", "timestamp", "day", "at", "on", "datetime", "дата", "время", "день"})
-STEPS = ("grade", "level", "class", "tier", "floor", "класс", "уровень", "этаж", "курс")  # numbered, not measured
+STEPS = (  # numbered, not measured
+    *("grade", "level", "class", "tier", "floor", "season", "round", "stage", "edition", "heat"),
+    *("класс", "уровень", "этаж", "курс", "сезон", "раунд", "этап", "тур"),
+)
 PLANNED_DATES = (
     *("promised", "planned", "due", "scheduled", "expected", "deadline", "target", "agreed", "estimated"),
     *("план", "плановый", "срок", "обещанный"),
@@ -87,6 +91,7 @@ class Meanings:
     metrics: Mapping[Key, NamedMetric] = field(default_factory=dict)  # by what they are called
     dated_by: str | None = None  # the main date, where several could be
     once: bool = True  # whether what all rows of a thing repeat counts once
+    shares_limit: bool = False  # of online sales by region: each region's part of them, or how much of it is online?
     elsewhere: frozenset[str] = frozenset()  # nouns for the rows of other tables
 
     @cached_property
@@ -119,7 +124,7 @@ class Meanings:
         if column.role == "id" or (last in IDENTIFYING and column.kind in ("text", "number")):
             return "identifier"
         if column.kind == "number":
-            return "year" if last in YEARS or self.names[column.name][-1] in YEARS else self._number(column)
+            return "year" if {last, *self.names[column.name][-1:]} & YEARS else self._number(column)
         if set(words) & NAMING:
             return "name"
         if rows >= 20 and (column.cardinality or 0) > MANY * rows:
@@ -144,16 +149,15 @@ class Meanings:
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
                     return kind
-        if column.name.startswith("#") or self._counts(column):
+        if column.name.startswith("#") or (self.names_things(column) and (column.cardinality or 0) > 30):
             return "count"
         return "amount" if {*split_name(column.name)} & MONEY or {*column.name} & {*CURRENCIES} else "rate"
 
-    def _counts(self, column: Column) -> bool:
-        """Words, bags, trees: whole numbers of things, which are added up. A few rooms or stars are not."""
+    def names_things(self, column: Column) -> bool:
+        """Words, bags, trees: whole numbers of things. Many are added up, a few rooms or stars if asked."""
         last = split_name(column.name)[-1:]
         plural = bool(last) and last[0].endswith("s") and not last[0].endswith(("ss", "us", "is")) and len(last[0]) > 3
-        whole = "int" in column.type.lower() and (column.cardinality or 0) > 30
-        return plural and whole and stem(last[0]) not in map(stem, LASTING)
+        return plural and "int" in column.type.lower() and stem(last[0]) not in map(stem, LASTING)
 
     def yes_value(self, column: Column) -> str | int | bool | None:
         """The value of a flag that means yes, however it is written."""
@@ -281,7 +285,7 @@ class Meanings:
             if self.of[column.name] != "identifier" or column.cardinality == 0:  # an empty column identifies nothing
                 continue
             words = [word for word in self.names[column.name] if word not in map(stem, IDENTIFYING)]
-            nouns = {stem(word) for word in words} or {self.names[column.name][0]}
+            nouns = {stem(word) for word in words} or {*self.names[column.name][:1]}  # a name such as # has no words
             if "by" in words:  # requested by: who, not what
                 continue
             nouns |= {key[-1] for key in map(stems_of, column.synonyms) if key}

@@ -24,6 +24,7 @@ GENERIC = frozenset(
     for line in ("type date time value number name id amount total code data", "at on no of the in is to день дата")
     for word in line.split()
 )
+KINDS = frozenset(map(stem, ("type", "kind", "class", "status", "тип", "вид", "статус")))
 TIME = ("time",)
 COUNTED = frozenset(map(stem, ("contract", "invoice", "order", "bill", "ticket", "job", "booking", "policy", "claim")))
 ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
@@ -60,17 +61,28 @@ class Names:
         return self._counted(words, exact or written or named)
 
     def _counted(self, words: tuple[Word, ...], named: list[Called]) -> list[Called]:
-        """Contracts are counted, though the column `contract` has their amounts."""
+        """Contracts are counted, though the column `contract` has their amounts. Jobs are no job types."""
         last = words[-1]
-        if last.lower == last.stem or not last.lower.endswith("s") or last.stem not in COUNTED:
+        if last.lower == last.stem or not last.lower.endswith("s"):
+            return named
+        said = {word.stem for word in words}
+        named = [called for called in named if said & KINDS or not self._is_kind(called)]
+        if last.stem not in COUNTED:
             return named
         return [called for called in named if called[1].kind != "number"]
+
+    def _is_kind(self, called: Called) -> bool:
+        score, column = called
+        parts = split_name(column.name)
+        return score < JOINED and len(parts) > 1 and stem(parts[-1]) in KINDS
 
     def of_key(self, key: Key) -> list[Called]:
         return self._by_key.get(key, [])
 
     def _turned_round(self, words: tuple[Word, ...]) -> list[Called]:
-        """Type of member, name of the product."""
+        """Type of member, name of the product, energy lost."""
+        if len(words) == 2:  # energy lost, for lost energy
+            return [(score, column) for score, column in self.of_key((words[1].stem, words[0].stem)) if score >= PART]
         plain = [word for word in words if word.lower not in ("the", "a", "an", "our", "each")]
         if len(plain) != 3 or plain[1].lower != "of":
             return []
@@ -162,11 +174,12 @@ class Names:
                 yield from said
 
     def _surely(self, column: Column, name: Key, part: Key) -> float:
-        """Guest alone says little of the guest's country, and room of the room revenue: the main word is missing."""
+        """The main word is missing: guest alone says little of the guest's country, and hospital of hospital beds."""
         head = next((word for word in reversed(name) if word not in GENERIC), name[-1])
         if head in part:
             return PART - LESS * (len(name) - len(part))
-        return 0.45 if column.kind == "number" and head in self._meanings.lexicon.kinds else 0.6
+        kind = head in self._meanings.lexicon.kinds or self._meanings.names_things(column)
+        return 0.45 if column.kind == "number" and kind else 0.6
 
     def _spelt_out(self, column: Column) -> Iterator[Key]:
         """The name with its abbreviations written out, in each way there is."""

@@ -51,6 +51,7 @@ class Number:
     value: float
     percent: bool = False
     said: str = ""
+    counts: frozenset[str] = frozenset()  # what the noun right behind it may name: ten rooms are no ten beds
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Measure:
 @dataclass(frozen=True)
 class ShareOf:
     of: Measure
+    by: Group | None = None  # the share of each region in the revenue
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.names import Names
-from groundplan.asking.tables.grammar.near import columns_meant
+from groundplan.asking.tables.grammar.near import Told, columns_meant, told_senses
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
-from groundplan.contracts.expression import Related
+from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Related
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import GroupBy, Reading
@@ -32,7 +32,7 @@ from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.similar import Nearness
 from groundplan.text.stems import stem
-from groundplan.text.words import normalise, words_of
+from groundplan.text.words import language_of, normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
@@ -64,32 +64,51 @@ def derive(
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
     elsewhere: frozenset[str] = frozenset(),
+    told: Sequence[Told] = (),
 ) -> Derived:
-    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables."""
+    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables.
+
+    `told`: what a model says that unread words mean.
+    """
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
     known["elsewhere"] = elsewhere
     senses, builders = senses_of(question, table, values, **known)
-    best = _derived(senses, builders, nearness, wide)
+    best = _derived(senses, builders, nearness, wide, told)
     if best.reading is None:
         return best
     own = meaning_of(best.reading)
     rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in senses.meanings.main_dates[1:]]
     if own.things is not None and any(len(key) == 1 for key in table.keys):  # pay of an employee, or of a job code?
         rivals.append({"once": False})
+    if any(map(_is_share_of_some, own.measures)) and own.groups:
+        rivals.append({"shares_limit": True})
     by_other = [
-        _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide).reading
+        _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide, told).reading
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
     return replace(best, others=(*best.others, *others))
 
 
-def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None) -> Derived:
+def _is_share_of_some(measure: Expression) -> bool:
+    """The online part of the revenue; with groups it may as well be each group's part of the online revenue."""
+    match measure:
+        case Arithmetic(operator="/", left=Aggregate(function="sum", of=part, where=some), right=Aggregate(of=whole)):
+            return some is not None and part == whole
+    return False
+
+
+def _derived(
+    senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None, told: Sequence[Told]
+) -> Derived:
+    senses.items += [*told_senses(senses, told)]
+    senses.items += [*senses.compounds()]
     found = _covers(senses, builders)
     unread = found[0].unread if found and nearness else ()
     meant = [*columns_meant(senses, unread, nearness)] if nearness else []
     if meant:
         senses.items += meant
+        senses.items += [*senses.compounds()]
         found = _covers(senses, builders)
     return _best(found, senses, builders, wide)
 
@@ -182,11 +201,12 @@ def derive_best(
     today: date,
     timezone: str = "UTC",
     nearness: Nearness | None = None,
+    told: Sequence[Told] = (),
 ) -> Derived:
     """By one table, with what its rows point at; or by two, whose measures are put side by side."""
 
     def one(text: str) -> Derived:
-        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness)
+        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness, told=told)
 
     def plain(text: str) -> Reading | None:
         found = one(text)
@@ -225,6 +245,7 @@ def _by_one_table(
     today: date,
     timezone: str,
     nearness: Nearness | None,
+    told: Sequence[Told],
 ) -> Derived:
     """By the table whose derivation explains the question best; with what its rows point at where none does alone.
 
@@ -243,6 +264,7 @@ def _by_one_table(
             pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
             elsewhere=_nouns_elsewhere(table, schema),
+            told=[one for one in told if one.table in (None, table.name)],
         )
         for table in tables
         if table.columns
@@ -286,37 +308,49 @@ def _joined_score(derived: Derived) -> float:
     return derived.score - JOIN * len(derived.reading.tables if derived.reading else ())
 
 
+TEXTS = {
+    "en": {
+        "several": "This can be understood in several ways. Which one do you mean?",
+        "rows": "What do you want to know of these rows? {}.",
+        "lacking": "'{}' {} what?",
+        "measure": "'{}': by which measure?",
+        "could be": " It could be {}.",
+        "count": "number of rows",
+        "by": "by",
+        "of": "of",
+    },
+    "ru": {
+        "several": "Это можно понять по-разному. Что имеется в виду?",
+        "rows": "Что нужно узнать об этих строках? {}.",
+        "lacking": "«{}»: {} чему?",
+        "measure": "«{}»: по какому показателю?",
+        "could be": " Это может быть: {}.",
+        "count": "количество строк",
+        "by": "по",
+        "of": "по",
+    },
+}
+"""Questions back, and the words that complete a question."""
+
+
 def decided(derived: Derived, question: str) -> Reading | Clarification | None:
     """The reading; a question back where several are as likely or something has to be said; None without either."""
     if derived.reading is not None and not derived.others:
         return derived.reading
+    texts = TEXTS["ru" if language_of(question) == "ru" else "en"]
     if derived.reading is not None:
         readings = (derived.reading, *derived.others[:3])
-        return Clarification(
-            text="This can be understood in several ways. Which one do you mean?",
-            missing=normalise(question),
-            candidates=told_apart(readings),
-        )
-    if derived.unsaid is not None and derived.unsaid.said:
-        return _lacking(derived.unsaid)
-    if derived.unsaid is not None:
-        names = derived.unsaid.choices[:8]
-        listed = f" It could be {', '.join(names)}." if names else ""
-        text = normalise(question)
-        return Clarification(
-            text=f"{text!r}: by which measure?{listed}", missing=text, candidates=names, put="{missing} by {choice}"
-        )
-    return None
+        return Clarification(text=texts["several"], missing=normalise(question), candidates=told_apart(readings))
+    return _lacking(derived.unsaid, normalise(question), texts) if derived.unsaid else None
 
 
-def _lacking(unsaid: Unsaid) -> Clarification:
-    """`share` by what? `anomalies` of what?"""
+def _lacking(unsaid: Unsaid, question: str, texts: Mapping[str, str]) -> Clarification:
+    """`share` by what? `anomalies` of what? `the best` by which measure?"""
     names = unsaid.choices[:8]
-    listed = f" It could be {', '.join(names[:-1])} or {names[-1]}." if len(names) > 1 else ""
     if unsaid.link == "what":
-        text = f"What do you want to know of these rows? {unsaid.what}."
+        text, names = texts["rows"].format(unsaid.what), (texts["count"], *names)
         return Clarification(text=text, missing=unsaid.said, candidates=names, put="{choice} {missing}")
-    text = f"{unsaid.said!r} {unsaid.link} what?{listed}"
-    return Clarification(
-        text=text, missing=unsaid.said, candidates=unsaid.choices, put=f"{{missing}} {unsaid.link} {{choice}}"
-    )
+    listed = texts["could be"].format(", ".join(names)) if len(names) > 1 else ""
+    said, link = unsaid.said or question, texts[unsaid.link]
+    text = texts["lacking" if unsaid.said else "measure"].format(said, link)
+    return Clarification(text=text + listed, missing=said, candidates=names, put=f"{{missing}} {link} {{choice}}")

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Rule
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.meanings import Entity, Meanings
+from groundplan.asking.tables.grammar.meanings import NUMBERS, Entity, Meanings
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
     Cond,
@@ -56,7 +56,6 @@ from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
 
-NUMBERS = ("amount", "count", "rate")
 NAMED = {"mean": "average", "median": "median", "min": "lowest", "max": "highest", "std": "standard deviation of"}
 PLANNED = ("budget", "budgeted", "plan", "planned", "target", "quota", "estimate", "estimated", "бюджет", "план")
 MONEY = {
@@ -110,7 +109,7 @@ class Builders:
         """The average of a ratio is the ratio of sums; the total of a count is the count."""
         if measure.counts is not None:
             return measure if function.value == "sum" else None
-        ratio = isinstance(measure.expression, Arithmetic)
+        ratio = isinstance(measure.expression, Arithmetic) and measure.expression.operator == "/"
         return measure if ratio and function.value in ("mean", "sum") else None
 
     def function_of_things(self, function: Mark, thing: Thing) -> Measure | None:
@@ -131,6 +130,23 @@ class Builders:
         called = thing.said or thing.entity.called
         return Measure(self.number_of(thing.entity), called, counts=thing.entity, date=thing.date)
 
+    def more_of(self, left: Cond, right: Cond, thing: Thing | None = None) -> Measure | None:
+        """How many more flats than houses: the one number less the other."""
+        return self._less(self.number_of(thing.entity) if thing else Rows(), left, right)
+
+    def much_more_of(self, field: Field, left: Cond, right: Cond) -> Measure | None:
+        """How much more revenue online than in stores."""
+        measure = self.much(field)
+        return self._less(measure.expression, left, right) if measure else None
+
+    def _less(self, of: Expression, left: Cond, right: Cond) -> Measure | None:
+        plain = all(side.column and side.values and not side.negated and not side.versus for side in (left, right))
+        if not plain or left.column != right.column or {*left.values} & {*right.values}:
+            return None
+        made = Arithmetic(operator="-", left=under(of, left.condition), right=under(of, right.condition))
+        said = [", ".join(map(str, side.values)) for side in (left, right)]
+        return Measure(made, f"{said[0]} minus {said[1]}")
+
     def distinct_things(self, thing: Thing) -> Measure | None:
         return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(thing)
 
@@ -139,7 +155,8 @@ class Builders:
             return Measure(Rows(), field.name, counts=self.meanings.entities[0])
         if field.meaning in ("category", "name", "identifier") and field.whole:
             return Measure(_aggregate("count_distinct", field.expression), f"number of {field.name}", base=field)
-        if field.meaning == "count":
+        things = field.meaning == "rate" and field.column is not None and self.meanings.names_things(field.column)
+        if field.meaning == "count" or things:  # how many goals: nobody asks for an average so
             return Measure(_aggregate("sum", field.expression), field.name, base=field)
         return None
 
@@ -219,7 +236,8 @@ class Builders:
         return Measure(_aggregate(function, field.expression), field.name, usual=True, base=field)
 
     def share_of_measure(self, measure: Measure) -> ShareOf | None:
-        return None if isinstance(measure.expression, Arithmetic) else ShareOf(measure)
+        whole = not (measure.sides or measure.grain or isinstance(measure.expression, Arithmetic))
+        return ShareOf(measure) if whole else None
 
     def share_of_field(self, field: Field) -> ShareOf | None:
         measure = self.usual(field) if field.meaning in ("amount", "count") else None
@@ -227,6 +245,17 @@ class Builders:
 
     def share_of_things(self, thing: Thing) -> ShareOf:
         return ShareOf(self.count_things(thing))
+
+    def share_by(self, group: Group, of: Measure | Field | Thing) -> ShareOf | None:
+        """The share of each region in the revenue."""
+        match of:
+            case Measure():
+                share = self.share_of_measure(of)
+            case Field():
+                share = self.share_of_field(of)
+            case Thing():
+                share = self.share_of_things(of)
+        return replace(share, by=group) if share else None
 
     def measured(self, value: Any) -> Measure | None:
         if isinstance(value, Field):
@@ -336,6 +365,35 @@ class Builders:
             return None
         sums = [_aggregate("sum", field.expression) for field in (above, below)]
         return Measure(_ratio(sums[0], sums[1]), f"{above.name} / {below.name}")
+
+    def apart(self, left: Field, right: Field) -> Measure | None:
+        """The difference between sales and costs: of their totals; between two temperatures: on average."""
+        if left.meaning == "rate":
+            return self.difference_of(Mark("function", "mean"), left, right)
+        return self._totals("-", "minus", left, right)
+
+    def difference_of(self, function: Mark, left: Field, right: Field) -> Measure | None:
+        """The average gap between the planned and the actual cost: row by row."""
+        alike = left.meaning == right.meaning and left.meaning in NUMBERS and left.expression != right.expression
+        if not alike or left.column is None or right.column is None:
+            return None
+        made = Arithmetic(operator="-", left=left.expression, right=right.expression)
+        return self.function_of_field(function, Field(made, f"{left.name} minus {right.name}", left.meaning))
+
+    def totals_together(self, left: Field, right: Field, function: Mark | None = None) -> Measure | None:
+        """Parts plus labour."""
+        fits = function is None or function.value == "sum"
+        return self._totals("+", "plus", left, right) if fits else None
+
+    def _totals(self, operator: Literal["+", "-"], said: str, left: Field, right: Field) -> Measure | None:
+        fields = (left, right)
+        if left.expression == right.expression or any(f.meaning not in ("amount", "count") for f in fields):
+            return None
+        if left.meaning != right.meaning or any(field.column is None for field in fields):
+            return None
+        totals = [_aggregate("sum", field.expression) for field in fields]
+        made = Arithmetic(operator=operator, left=totals[0], right=totals[1])
+        return Measure(made, f"{left.name} {said} {right.name}")
 
     def how_long(self, span: Span, field: Field) -> Measure | None:
         made = self.in_span(span, field)
@@ -504,6 +562,11 @@ class Builders:
             return None
         return Cond(Compare(left=field.expression, operator=compare.value, right=Constant(value=number.value)))
 
+    def compare_before(self, field: Field, compare: Mark, number: Number) -> Cond | None:
+        """Beds over ten; not where a noun behind the number says what there are ten of."""
+        fits = not number.counts or field.name in number.counts
+        return self.compare_field(field, compare, number) if fits else None
+
     def is_out_of_range(self, field: Field, value: float) -> bool:
         """Fifty or more ratings, where a rating is up to five."""
         known = (field.column.least, field.column.greatest) if field.column else (None, None)
@@ -526,6 +589,12 @@ class Builders:
         none = Compare(left=field.expression, operator="=", right=Constant(value=0))
         return Cond(AnyOf(parts=(none, Missing(of=field.expression))) if field.column.nulls else none)
 
+    def none_of(self, field: Field) -> Cond | None:
+        """Without renewals, where the column counts them and some rows have none."""
+        column = field.column
+        counted = column is not None and (field.meaning == "count" or self.meanings.names_things(column))
+        return self.nothing(field) if counted and column and column.least == 0 else None
+
     def levels(self, value: Cond, beyond: Mark) -> Cond | None:
         """L5 and above: the values that end in as great a number."""
         known = self.meanings.values.get(value.column or "", ())
@@ -547,7 +616,7 @@ class Builders:
         """In at least three zones."""
         if field.meaning not in ("category", "identifier") or not field.whole or field.column is None:
             return None
-        if number.value > (field.column.cardinality or 0):
+        if number.percent or number.value > (field.column.cardinality or 0):
             return None
         left = _aggregate("count_distinct", field.expression)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
@@ -613,7 +682,7 @@ class Builders:
             return None
         return Cond(Compare(left=left.expression, operator=compare.value, right=right.expression))
 
-    def more_times(self, compare: Mark, number: Number) -> Cond:
+    def more_times(self, compare: Mark, number: Number) -> Cond | None:
         return self.more_things(compare, number, Thing(self.meanings.entities[0]))
 
     def over_plan(self, compare: Mark, field: Field) -> Cond | None:
@@ -628,14 +697,24 @@ class Builders:
             return None
         return Cond(Compare(left=Column(name=spent[0].name), operator=compare.value, right=field.expression))
 
-    def more_things(self, compare: Mark, number: Number, thing: Thing) -> Cond:
+    def under_flag(self, compare: Mark, field: Field) -> Cond | None:
+        """Under warranty, under contract."""
+        return self.yes(field) if compare.value == "<" else None
+
+    def more_things(self, compare: Mark, number: Number, thing: Thing) -> Cond | None:
+        if number.percent:
+            return None  # fewer than 80 % of them is no number of things
         left = self.number_of(thing.entity)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
     def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
-        if measure.grain or measure.sides:
+        own = {part.name for part in (measure.base,) if part} | {of.called for of in (measure.counts,) if of}
+        if measure.grain or measure.sides or (number.counts and not own & number.counts):
             return None
-        value = number.value / 100 if number.percent and isinstance(measure.expression, Arithmetic) else number.value
+        ratio = isinstance(measure.expression, Arithmetic)
+        if number.percent and not ratio and not (measure.base and self.is_percent(measure.base)):
+            return None
+        value = number.value / 100 if number.percent and ratio else number.value
         return Cond(
             Compare(left=measure.expression, operator=compare.value, right=Constant(value=value)),
             groups=True,
@@ -812,6 +891,14 @@ class Builders:
             return None
         return Rank(mark.value, int(limit), None, by) if by is not None else None
 
+    def most_in_total(self, mark: Mark, field: Field) -> Rank | None:
+        """The most rent, where nothing tells whether rents are added up: perhaps the total is meant."""
+        known = field.column is None or {*self.meanings.names[field.name]} & self.meanings.lexicon.kinds
+        if field.meaning != "rate" or known or mark.parts[0] not in MOST:
+            return None
+        total = Measure(_aggregate("sum", field.expression), field.name, base=field)
+        return Rank(mark.value, 1, None, total)
+
     def target_by(self, rank: Rank, value: Any) -> Rank | None:
         if rank.by is not None:
             return None
@@ -934,6 +1021,7 @@ UNITS = {
     }.items()
 }
 VALUES = ("measure", "field", "thing")
+MOST = ("most", "least", "больше всего", "меньше всего")
 MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
 
 # What a phrase is made of, the builder with the places of the parts that it takes, and what the rule adds to the score.
@@ -948,6 +1036,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "count distinct thing", "distinct_things 2", 0.3),
     ("measure", "distinct thing", "distinct_things 1", 0.0),
     ("measure", "count field", "count_field 1", 0.2),
+    ("measure", "count compound", "count_field 1", 0.3),
     ("measure", "count distinct field", "distinct_field 2", 0.3),
     ("measure", "distinct field", "distinct_field 1", -0.1),
     ("measure", "much field", "much 1", 0.3),
@@ -962,6 +1051,11 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "field per field", "field_per 0 2", 0.2),
     ("measure", "measure per unit field", "per_unit_of 0 2 3", 0.5),
     ("measure", "field per unit field", "per_unit_of 0 2 3", 0.5),
+    ("measure", "count comparative condition than condition", "more_of 2 4", 0.6),
+    ("measure", "count comparative condition than condition thing", "more_of 2 4 5", 0.8),
+    ("measure", "count comparative condition thing than condition", "more_of 2 5 3", 0.8),
+    ("measure", "count comparative condition thing than condition thing", "more_of 2 5 3", 0.8),
+    ("measure", "much comparative field condition than condition", "much_more_of 2 3 5", 0.8),
     ("measure", "which measure", "which_measure 1", 0.1),
     ("measure", "which field", "which_measure 1", 0.1),
     ("measure", "headcount", "headcount", 0.3),
@@ -978,6 +1072,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("share", "share_word measure", "share_of_measure 1", 0.3),
     ("share", "share_word field", "share_of_field 1", 0.3),
     ("share", "share_word thing", "share_of_things 1", 0.3),
+    *(("share", f"share_word group {value}", "share_by 1 2", 0.5) for value in VALUES),
     ("measure", "count span field", "how_long 1 2", 0.4),
     ("measure", "count span function field", "how_long 1 3", 0.4),
     ("measure", "count span until event", "how_long_until 1 3", 0.4),
@@ -1003,7 +1098,12 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("field", "between moment until moment", "elapsed 1 3", 0.6),
     ("field", "moment until moment", "elapsed 0 2", 0.3),
     ("field", "span field", "in_span 0 1", 0.2),
+    ("field", "field span", "in_span 1 0", 0.2),
     ("field", "span until event", "until_event 0 2", 0.4),
+    ("measure", "difference field and field", "apart 1 3", 0.7),
+    ("measure", "function difference field and field", "difference_of 0 2 4", 0.8),
+    ("measure", "field added field", "totals_together 0 2", 0.6),
+    ("measure", "function field added field", "totals_together 1 3 0", 0.7),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
     ("field", "weak_field generic", "generic_field 0 1", 0.3),
@@ -1011,6 +1111,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("field", "field field", "said_twice 0 1", 0.1),
     # groups
     ("group", "by field", "by_field 1", 0.3),
+    ("group", "by compound", "by_field 1", 0.3),
     ("group", "by count field", "by_number 2", 0.4),
     ("group", "by field count", "by_number 1", 0.3),
     ("group", "numbered field", "by_number 1", -0.2),
@@ -1047,10 +1148,10 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "condition left_out", "out 0", 0.2),
     ("condition", "negation condition left_out", "not_condition 1", 0.3),
     ("condition", "by condition", "by_value 1", 0.1),
-    ("condition", "field compare number", "compare_field 0 1 2", 0.3),
+    ("condition", "field compare number", "compare_before 0 1 2", 0.3),
     ("condition", "compare number field", "compare_field 2 0 1", -0.2),
     ("condition", "number beyond field", "compare_field 2 1 0", 0.2),
-    ("condition", "field number beyond", "compare_field 0 2 1", 0.2),
+    ("condition", "field number beyond", "compare_before 0 2 1", 0.2),
     ("condition", "field at_least", "field_at_least 0 1", 0.2),
     ("condition", "field number", "field_is_number 0 1", 0.0),
     ("condition", "number field", "number_field 0 1", 0.0),
@@ -1058,6 +1159,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "field between number and number", "between 0 2 4", 0.4),
     ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
     ("condition", "compare field", "over_plan 0 1", 0.2),
+    ("condition", "compare field", "under_flag 0 1", 0.3),
     ("condition", "missing field", "missing_field 1", 0.3),
     ("condition", "field missing", "missing_field 0", 0.3),
     ("condition", "field present", "present_field 0", 0.2),
@@ -1075,6 +1177,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "sign field", "signed 0 1", 0.3),
     ("condition", "field sign", "signed 1 0", 0.3),
     ("condition", "nothing field", "nothing 1", 0.3),
+    ("condition", "lacking field", "none_of 1", 0.5),
     ("condition", "compare number span field", "lasted 0 1 2 3", 0.4),
     ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
     ("condition", "compare number span", "lasted 0 1 2", 0.1),
@@ -1096,7 +1199,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("having", "number beyond thing", "more_things 1 0 2", 0.3),
     ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
     # what is asked for, and in which order
-    *(("target", value, "target 0", 0.0) for value in ("field", "thing", "unit", "date_part")),
+    *(("target", value, "target 0", 0.0) for value in ("field", "compound", "thing", "unit", "date_part")),
     ("ask", "which target", "which 1", 0.3),
     ("ask", "list target", "which 1", 0.2),
     ("ask", "who", "who", 0.0),
@@ -1117,6 +1220,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     *(("rank", f"which target {mark}", "ranked 2 1", 0.2) for mark in MARKS),
     *(("rank", f"target {mark}", "ranked 1 0", 0.0) for mark in MARKS[1:]),
     *(("rank", f"{mark} {value}", "highest 0 1", 0.2) for mark in MARKS[:2] for value in VALUES),
+    ("rank", "superlative field", "most_in_total 0 1", 0.2),
     *(("rank", f"number {mark} {value}", "highest 1 2 0", 0.3) for mark in MARKS[:2] for value in VALUES),
     *(("rank", f"{value} superlative", "highest 1 0", -0.2) for value in VALUES),
     *(("rank", f"{mark} number agent", "agents 0 2 1", 0.4) for mark in MARKS[:2]),

@@ -6,11 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
 from groundplan.asking.tables.grammar.lexicon import Key
-from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, PREPOSITIONS, Entity, Meanings
+from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, NUMBERS, PREPOSITIONS, Entity, Meanings
 from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
@@ -52,6 +53,7 @@ from groundplan.text.words import Word, words_of
 LONGEST = 6
 GUESSED = 0.55
 METRIC = 1.3  # a person defined it: before columns of that name
+ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
@@ -120,7 +122,45 @@ class Senses:
         self._ranges()
         self._priors()
         self._shifted()
+        self._counting_numbers()
+        self._shortened()
         return self.items
+
+    def _shortened(self) -> None:
+        """Planned effort for `planned_hrs`: the name has the adjective, and says of what it is only in short.
+
+        The noun is one that nothing else explains, and the reader is told what it was read as.
+        """
+        explained = {place for item in self.items for place in range(item.first, item.last)}
+        for place, word in enumerate(self.words[1:], 1):
+            before = self.words[place - 1].lower
+            noun = word.lower.isalpha() and len(word.lower) > 2 and not word.lower.endswith("s")
+            if place in explained or not noun or not before.endswith(("ing", "ed")) or self._is_empty(place, set()):
+                continue
+            told = [
+                column
+                for column in self.meanings.table.columns
+                if column.kind == "number" and before in split_name(column.name) and self._is_cryptic(column, before)
+            ]
+            if len(told) == 1:
+                self._add("field", place - 1, place + 1, replace(as_field(told[0], self.meanings), whole=True), PART)
+                self.corrected[place] = told[0].name
+
+    def _is_cryptic(self, column: Column, adjective: str) -> bool:
+        """Whether the rest of the name is one short form that no word stands for."""
+        rest = [part for part in split_name(column.name) if part != adjective]
+        if len(rest) != 1 or not 2 <= len(rest[0]) <= 4 or any(map(str.isdigit, rest[0])):
+            return False
+        return rest[0] not in self.meanings.lexicon.abbreviations and rest[0] not in self.meanings.lexicon.kinds
+
+    def _counting_numbers(self) -> None:
+        """At least ten rooms: the number is one of rooms, whatever is named before it."""
+        for place, item in enumerate(self.items):
+            if isinstance(item.value, Number):
+                nouns = [next_.value for next_ in self.items if next_.first == item.last]
+                named = {value.name for value in nouns if isinstance(value, Field) and value.meaning in NUMBERS}
+                named |= {value.entity.called for value in nouns if isinstance(value, Thing)}
+                self.items[place] = replace(item, value=replace(item.value, counts=frozenset(named)))
 
     def _words_in(self, start: int, end: int) -> list[int]:
         """The places of the words in a part of the text."""
@@ -154,26 +194,46 @@ class Senses:
             if inside and len(edges) >= 2:
                 self._add("ranges", inside[0], inside[-1] + 1, Mark("ranges", parts=edges), 1.2)
 
+    def compounds(self) -> Iterator[Item]:
+        """Sales channels are channels: the noun of the rows right before a category."""
+        rows = [i for i in self.items if i.category == "thing" and i.value.entity.is_rows]  # type: ignore[attr-defined]
+        kinds = [i for i in self.items if i.category == "field" and i.value.meaning == "category"]  # type: ignore[attr-defined]
+        for thing in rows:
+            noun = self.words[thing.last - 1].lower
+            if is_russian(noun) or (noun.endswith("s") and noun not in ADJUNCTS):
+                continue  # how many loans branches made
+            for kind in kinds:
+                between = self.text[self.words[thing.last - 1].end : self.words[kind.first].start]
+                if thing.last == kind.first and not between.strip():
+                    made = Item("compound", thing.first, kind.last, kind.value, thing.score + kind.score)
+                    if made not in self.items:
+                        yield made
+
     def skippable(self) -> list[bool]:
         """Words that may stand anywhere and mean nothing by themselves."""
-        structure = self.meanings.lexicon.structure
         filler, counted = (
             {place for item in self.items if item.category in of for place in range(item.first, item.last)}
             for of in (("filler",), COUNTING)
         )
-        row_verbs, rows = self.meanings.row_verbs, self.meanings.entities[0].nouns
         return [
-            place in filler
-            or (word.stem in row_verbs and not (word.stem in rows and word.lower.endswith("s")))
-            or (
-                place not in counted
-                and (
-                    word.lower in structure
-                    or (word.plain in structure and "'" in word.lower and not word.lower.endswith("n't"))
-                )
-            )
-            for place, word in enumerate(self.words)
+            place in filler or (not self._tells_when(place) and self._is_empty(place, counted))
+            for place in range(len(self.words))
         ]
+
+    def _tells_when(self, place: int) -> bool:
+        """Let, where some rows have no `let_on`; not in let me see."""
+        after = self.words[place + 1].lower if place + 1 < len(self.words) else ""
+        return after not in ("me", "us") and any(
+            item.category == "event" and item.first == place and item.value.column.nulls  # type: ignore[attr-defined]
+            for item in self.items
+        )
+
+    def _is_empty(self, place: int, counted: set[int]) -> bool:
+        word, structure, rows = self.words[place], self.meanings.lexicon.structure, self.meanings.entities[0].nouns
+        if word.stem in self.meanings.row_verbs and not (word.stem in rows and word.lower.endswith("s")):
+            return True
+        shortened = word.plain in structure and "'" in word.lower and not word.lower.endswith("n't")
+        return place not in counted and (word.lower in structure or shortened)
 
     def _add(self, category: str, first: int, last: int, value: object, score: float) -> None:
         weight = (last - first) ** 0.9 if last - first > 1 else 1.0
@@ -187,6 +247,11 @@ class Senses:
         stems = self._stems()
         for place, word in enumerate(self.words):
             text = word.lower
+            meant = self.meanings.lexicon.misspelt.get(text)
+            if meant is not None and word.stem not in stems and text not in known:
+                fixed[place] = Word(word.text, meant, stem(meant), word.start, word.end)
+                self.corrected[place] = meant
+                continue
             if len(text) < 5 or not text.isalpha() or word.stem in stems or text in known:
                 continue
             allowed = 2 if len(text) >= 8 else 1
@@ -279,7 +344,10 @@ class Senses:
 
     def _keys(self, first: int) -> None:
         """Id, ref, number: the column that identifies a row, where rows are listed."""
-        if self.words[first].lower in IDENTIFYING or self.words[first].lower in ("nr", "ids", "numbers"):
+        word = self.words[first]
+        if word.lower == "no" and self.text[word.end : word.end + 1].isspace():
+            return  # no shows
+        if word.lower in IDENTIFYING or word.lower in ("nr", "ids", "numbers"):
             for column in self.meanings.table.columns:
                 if self.meanings.of[column.name] == "identifier" and self.meanings.is_key(column):
                     self._add("field", first, first + 1, as_field(column, self.meanings), 0.4)
@@ -312,17 +380,20 @@ class Senses:
     def _moments(self, first: int) -> None:
         """The words of a date's name, beside those that every date has: pickup of pickup_date."""
         for column in self.meanings.dates:
-            own = {word for word in self.meanings.names[column.name] if word not in map(stem, DATING)}
-            own -= PREPOSITIONS  # in, of `weighed in`
-            if self.words[first].stem in own or (
-                not own and self.words[first].stem in self.meanings.names[column.name]
-            ):
+            own = self._own_words[column.name]
+            if self.words[first].stem in (own or self.meanings.names[column.name]):
                 self._add("moment", first, first + 1, as_field(column, self.meanings), 0.7)
                 if not column.nulls and self.words[first].lower.endswith("s"):
                     thing = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
                     self._add("thing", first, first + 1, thing, 0.5)
                 if len(own - PAST) == 1 and column not in self.meanings.events.values():
                     self._add("event", first, first + 1, Event(column), 0.6)  # let, of let_on
+
+    @cached_property
+    def _own_words(self) -> Mapping[str, set[str]]:
+        """Of each date, the words of its name beside those that every date has, and `in` of `weighed in`."""
+        general = {*map(stem, DATING), *PREPOSITIONS}
+        return {date.name: {*self.meanings.names[date.name]} - general for date in self.meanings.dates}
 
     def _things(self, place: int) -> None:
         self._joined_things(place)
@@ -331,7 +402,11 @@ class Senses:
         told = [score for score, c in named if self.meanings.of[c.name] in ("category", "name")]
         if FULL in told:
             return  # a column is called exactly so
+        dated = any(date.nulls and word.stem in self._own_words[date.name] for date in self.meanings.dates)
+        happens = dated and word.lower not in split_name(self.meanings.table.name)
         for entity in self.meanings.entities:
+            if entity.is_rows and happens:
+                continue  # let, where some lettings have no `let_on` yet
             if word.stem in entity.nouns:
                 own = word.stem in self._own_nouns(entity)
                 described = max(told, default=0) >= SAID and not entity.is_rows
@@ -340,11 +415,22 @@ class Senses:
                 )
 
     def _joined_things(self, place: int) -> None:
-        """Check-ins, log ins: one noun, written as two words."""
+        """Check-ins, log ins: one noun, written as two words. Work orders, where the key is called `WO no`."""
         joined = stem("".join(word.lower for word in self.words[place : place + 2]))
         for entity in self.meanings.entities:
             if place + 1 < len(self.words) and joined in entity.nouns:
                 self._add("thing", place, place + 2, Thing(entity, joined), 0.8)
+        both = self.words[place : place + 2]
+        letters = "".join(word.lower[0] for word in both).upper()
+        if len(both) == 2 and letters in self._in_keys:
+            said = " ".join(word.lower for word in both)
+            self._add("thing", place, place + 2, Thing(self.meanings.entities[0], said), 0.8)
+
+    @cached_property
+    def _in_keys(self) -> frozenset[str]:
+        """The parts of the names of keys, as they are written."""
+        keys = [column.name for column in self.meanings.table.columns if self.meanings.is_key(column)]
+        return frozenset(part for name in keys for part in re.split(r"[\W_]+", name))
 
     def _own_nouns(self, entity: Entity) -> frozenset[str]:
         name = self.meanings.table.name if entity.column is None else entity.column.name
@@ -368,6 +454,10 @@ class Senses:
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "grain", Unit(value), 0.9  # type: ignore[arg-type]
+
+    def _superlative(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        said = " ".join(word.lower for word in self.words[first:last])
+        yield "superlative", Mark("superlative", value, (said,)), 0.9
 
     def _date_part(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "date_part", PartOfDate(value), 0.95
@@ -546,8 +636,11 @@ class Senses:
                 for key in _spoken(phrase):
                     known[key][column.name] += [value, *short.get(_initials(phrase), ())]
                 key = tuple(word.stem for word in words_of(phrase))
+                person = _is_name(phrase)
                 for size in range(1, min(len(key), LONGEST)):
                     parts[key[:size]][column.name].append(value)
+                    if person:
+                        parts[key[-size:]][column.name].append(value)
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 key = tuple(word.stem for word in self.words[first:last])
@@ -662,6 +755,12 @@ def _spoken(value: str) -> Iterator[Key]:
     joined = "".join(word.lower for word in words)
     if len(words) == 2 and joined.isalpha():
         yield (stem(joined),)
+
+
+def _is_name(value: str) -> bool:
+    """Ann Lee, K. Lee: what people are called, also by the surname alone."""
+    words = re.findall(r"[\w'-]+", value)
+    return 2 <= len(words) <= 3 and all(word[0].isupper() and not any(map(str.isdigit, word)) for word in words)
 
 
 def _initials(value: str) -> str:

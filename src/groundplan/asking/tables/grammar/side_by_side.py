@@ -20,7 +20,7 @@ ADDS_UP = ("sum", "count")
 def side_by_side(text: str, schema: SourceSchema, derive: Callable[[str], Reading | None]) -> Reading | None:
     """`Revenue and number of returns by country`: two readings by the same column of one table, put together."""
     said = BESIDE.match(text)
-    if said is None:
+    if said is None or not schema.relationships:
         return None
     halves = []
     for name in ("one", "other"):

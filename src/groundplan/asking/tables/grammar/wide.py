@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     Related,
     Rows,
     columns_of,
+    parts,
     walk,
 )
 from groundplan.contracts.join_paths import Path, foreign, name_of, paths_between
@@ -179,19 +180,13 @@ def _is_own(value: Contract, wide: Wide) -> bool:
         case Rank() | OutputAsked() | AnalysisAsked():
             return False
     names = {getattr(value, "column", None), *getattr(value, "columns", ()), *getattr(value, "keys", ())}
-    return bool(names - wide.of.keys() - {None}) or any(_has_own(node) for node in _parts(value))
+    return bool(names - wide.of.keys() - {None}) or any(map(_has_own, parts(value)))
 
 
 def _has_own(node: Contract) -> bool:
     if isinstance(node, Column):
         return node.table is None
-    return isinstance(node, Rows | Related) or any(map(_has_own, _parts(node)))
-
-
-def _parts(node: Contract) -> Iterator[Contract]:
-    for name in type(node).model_fields:
-        value = getattr(node, name)
-        yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Contract))
+    return isinstance(node, Rows | Related) or any(map(_has_own, parts(node)))
 
 
 def _by_pointers(requirements: Sequence[Requirement]) -> bool:

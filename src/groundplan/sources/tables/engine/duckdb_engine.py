@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,7 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.duckdb_limits import limits
 from groundplan.sources.tables.engine.interface import Constraints, Query, constraints_from, first_line
+from groundplan.sources.tables.files.quoting import literal, quoted
 
 CURSORS = 8  # queries that run concurrently
 COLUMNS = """
@@ -31,7 +33,7 @@ COLUMNS = """
 """
 CONSTRAINTS = """
     SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
-    WHERE database_name = current_database() AND schema_name = current_schema()
+    WHERE database_name NOT IN ('system', 'temp') AND schema_name = current_schema()
     AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
     ORDER BY table_name, constraint_index
 """
@@ -44,11 +46,22 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def open_scratch() -> Scratch:
-    """An empty database in memory for rows of other sources, without access to files."""
-    connection = duckdb.connect(":memory:", config=CLOSED | limits())
-    _lock(connection)
-    return Scratch(LockedBackend.from_connection(connection), private=True)
+@dataclass(frozen=True)
+class AttachedFile:
+    """A database file, and other names for its tables."""
+
+    path: Path
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def open_scratch(files: Sequence[AttachedFile] = ()) -> Scratch:
+    """A database in memory for rows of other sources, with the tables of these files; without access to other files."""
+    return Scratch(LockedBackend.from_connection(_attached(files)), private=True)
+
+
+def open_together(files: Sequence[AttachedFile]) -> DuckDB:
+    """The tables of several database files, read-only and without access to other files."""
+    return DuckDB(LockedBackend.from_connection(_attached(files)), private=True)
 
 
 def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
@@ -154,6 +167,55 @@ class LockedBackend(Backend):  # type: ignore[misc]
 
     def _post_connect(self, extensions: Sequence[str] | None = None) -> None:
         self._record_batch_readers_consumed: dict[str, object] = {}
+
+
+def _attached(files: Sequence[AttachedFile]) -> duckdb.DuckDBPyConnection:
+    """A database in memory with a view on each table of the files. No other connection of this process sees it."""
+    connection = duckdb.connect(":memory:", config={**CLOSED, "enable_external_access": "true"} | limits())
+    try:
+        for place, file in enumerate(files):
+            try:
+                connection.execute(f"ATTACH {literal(str(file.path))} AS attached_{place} (READ_ONLY)")
+            except duckdb.Error as error:
+                raise SourceError(f"{file.path}: cannot be opened read-only: {first_line(error)}") from error
+            _refuse_redefined(connection, file.path)
+            _add_views(connection, f"attached_{place}", file.names)
+        connection.execute("SET enable_external_access = false")
+        _lock(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _add_views(connection: duckdb.DuckDBPyConnection, database: str, names: Mapping[str, str]) -> None:
+    here = f"database_name = {literal(database)} AND schema_name = 'main'"
+    found = connection.execute(
+        f"SELECT table_name FROM duckdb_tables() WHERE {here} UNION ALL "  # noqa: S608 - our own names
+        f"SELECT view_name FROM duckdb_views() WHERE {here} AND NOT internal"
+    ).fetchall()
+    views = {table: _unused(connection, names.get(table, table)) for (table,) in found}
+    for table, name in views.items():
+        try:
+            connection.execute(f"CREATE VIEW {quoted(name)} AS FROM {database}.main.{quoted(table)}")
+        except duckdb.Error as error:  # a view that no longer fits its tables: the table is listed with the reason
+            why = literal(first_line(error))
+            connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT error({why}) AS unreadable")
+    comments = connection.execute(
+        f"SELECT table_name, column_name, comment FROM duckdb_columns() WHERE {here} AND comment IS NOT NULL"  # noqa: S608
+    ).fetchall()
+    for table, column, comment in comments:
+        connection.execute(f"COMMENT ON COLUMN {quoted(views[table])}.{quoted(column)} IS {literal(comment)}")
+
+
+def _unused(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+    """The name, with a number if a view has it. Upper and lower case are the same to DuckDB."""
+    rows = connection.execute("SELECT lower(view_name) FROM duckdb_views() WHERE database_name = 'memory'").fetchall()
+    found, number = name, 1
+    while (found.lower(),) in rows:
+        number += 1
+        found = f"{name}_{number}"
+    return found
 
 
 def _refuse_redefined(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

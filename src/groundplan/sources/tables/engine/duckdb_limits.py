@@ -20,9 +20,14 @@ def limits() -> dict[str, str | bool | int | float | list[str]]:
     """DuckDB's configuration. It must be equal for all connections of one process to one file."""
     return {
         "memory_limit": _memory(),
-        "temp_directory": str(_spill_folder(cache_folder(), os.getpid())),
+        "temp_directory": str(process_folder()),
         "max_temp_directory_size": MOST_SPILLED,
     }
+
+
+def process_folder() -> Path:
+    """A private folder of this process, deleted when it ends."""
+    return _spill_folder(cache_folder(), os.getpid())
 
 
 def _memory() -> str:

@@ -6,12 +6,28 @@ from ibis.backends.sql import SQLBackend
 
 from groundplan.errors import UsageError
 from groundplan.sources.tables.engine.credentials import without_password
-from groundplan.sources.tables.engine.duckdb_engine import DuckDB, Scratch, open_duckdb, open_scratch
+from groundplan.sources.tables.engine.duckdb_engine import (
+    AttachedFile,
+    DuckDB,
+    Scratch,
+    open_duckdb,
+    open_scratch,
+    open_together,
+)
 from groundplan.sources.tables.engine.interface import Engine
 from groundplan.sources.tables.engine.other_engine import Other
 from groundplan.sources.tables.engine.postgres_engine import Postgres, open_postgres
 
-__all__ = ["Engine", "Scratch", "open_backend", "open_duckdb", "open_scratch", "open_url"]
+__all__ = [
+    "AttachedFile",
+    "Engine",
+    "Scratch",
+    "open_backend",
+    "open_duckdb",
+    "open_scratch",
+    "open_together",
+    "open_url",
+]
 
 
 def open_url(url: str) -> Engine:

@@ -65,6 +65,15 @@ def load_files(where: Path) -> Path:
     return target
 
 
+def load_file(path: Path, target: Path) -> tuple[str, ...]:
+    """Load one file into a new database file; returns the names of its tables."""
+    if path.suffix.lower() not in READERS:
+        raise UsageError(f"{path}: files of this kind cannot be opened; give one of {', '.join(READERS)}")
+    names: list[str] = []
+    _build(target, lambda connection: names.extend(_load_all(connection, [path])))
+    return tuple(names)
+
+
 def _state_of(paths: Sequence[Path]) -> str:
     """A hash that differs if any file differs: by content or, for a large file, by what a writer cannot set back."""
     return _hash([LOADER, *(f"{path.resolve()}|{_content_key(path)}" for path in paths)])
@@ -119,7 +128,7 @@ def _files(where: Path) -> Sequence[Path]:
     return [where]
 
 
-def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], object]) -> None:
     """Written under another name and then renamed, so that nobody opens an incomplete file."""
     with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
@@ -131,15 +140,16 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], None]) -> N
         os.replace(part, target)  # noqa: PTH105 - it replaces an older file
 
 
-def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
-    taken: set[str] = set()
+def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> Iterable[str]:
+    """Load the files as tables and return their names, in order."""
+    taken: dict[str, None] = {}
     for path in paths:
         try:
             with _time_limit(connection):
                 for wanted, fill in READERS[path.suffix.lower()](connection, path):
                     name = safe_name(wanted, taken)
                     write_notes(connection, name, fill(name))
-                    taken.add(name)
+                    taken[name] = None
         except (duckdb.InterruptException, TimeoutError) as error:
             raise SourceError(f"{path}: could not be read in {MOST_SECONDS:g} s; save it as Parquet") from error
         except duckdb.OutOfMemoryException as error:
@@ -151,6 +161,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> N
             raise SourceError(f"{path}: cannot be read: {why}; save it again from the program that wrote it") from error
     if not taken:
         raise SourceError(f"{paths[0]}: is empty and has no table")
+    return taken
 
 
 @contextmanager

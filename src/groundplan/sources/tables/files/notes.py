@@ -24,7 +24,8 @@ def load_notes(backend: Any) -> Mapping[str, Notes]:
         return {}
     found: dict[str, dict[str, str]] = {}
     rows = backend.con.execute(
-        f"SELECT table_name, column_name, comment FROM duckdb_columns() WHERE comment LIKE {literal(MARK + '%')}"  # noqa: S608
+        "SELECT table_name, column_name, comment FROM duckdb_columns() "  # noqa: S608 - our own names
+        f"WHERE database_name = current_database() AND comment LIKE {literal(MARK + '%')}"
     ).fetchall()
     for table, column, comment in rows:
         found.setdefault(table, {})[column] = comment.removeprefix(MARK)

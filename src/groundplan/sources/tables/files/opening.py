@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from groundplan.errors import UsageError
 from groundplan.sources.tables.engine.credentials import without_password
-from groundplan.sources.tables.engine.engines import Engine, open_backend, open_duckdb, open_url
+from groundplan.sources.tables.engine.engines import (
+    AttachedFile,
+    Engine,
+    open_backend,
+    open_duckdb,
+    open_together,
+    open_url,
+)
 from groundplan.sources.tables.files.load import DATABASES, load_files, load_frames
+
+
+def open_with_files(where: str | Path, added: Sequence[AttachedFile]) -> Engine | None:
+    """The tables of this file, folder or DuckDB file together with those of the files; None for a server."""
+    scheme, _, rest = str(where).rpartition("://")
+    if scheme not in ("", "duckdb", "file"):
+        return None
+    path = _existing(Path(rest).expanduser())
+    return open_together([AttachedFile(path if path.suffix.lower() in DATABASES else load_files(path)), *added])
 
 
 def open_engine(where: object) -> Engine:
@@ -32,11 +48,14 @@ def _open_url(url: str) -> Engine:
 
 
 def _open_path(path: Path) -> Engine:
+    path = _existing(path)
+    return open_duckdb(path if path.suffix.lower() in DATABASES else load_files(path))
+
+
+def _existing(path: Path) -> Path:
     if not path.exists():
         raise UsageError(f"{without_password(str(path))}: there is no such file or folder")
-    if path.suffix.lower() in DATABASES:
-        return open_duckdb(path)
-    return open_duckdb(load_files(path))
+    return path
 
 
 def _open_frames(frames: Mapping[str, object]) -> Engine:

@@ -104,6 +104,8 @@ class Compiler:
                 raise ToolError(f"the column {name!r} of {table!r} has to be joined first")
             case Column(name=name):
                 return self.handle.column(name)
+            case Constant(value=float() as value):
+                return ibis.literal(str(value)).cast("float64")  # DuckDB reads a bare 0.5 as a decimal of one place
             case Constant(value=value):
                 return ibis.literal(value)
             case Arithmetic():

@@ -57,16 +57,20 @@ def segment_metric(handle: Handle, params: Params) -> Handle:
 
 
 def rank_rows(handle: Handle, params: Params) -> Handle:
+    """The first of all is everything that shares its value; longer rankings have as many rows as were asked for."""
     by, within = params["by"], list(params["within"])
-    keys = [
-        sort_key(handle.column(name), name == by and params["direction"] == "top")
-        for name in steady(handle, by, within)
-    ]
+    names = steady(handle, by, within)
+    keys = [sort_key(handle.column(name), name == by and params["direction"] == "top") for name in names]
     groups = [handle.column(name) for name in within]
-    place = ibis.row_number().over(group_by=groups, order_by=keys) + 1
-    ranked = widened(handle, {"rank": place})
+    first = params["limit"] == 1
+    place = ibis.rank().over(group_by=groups, order_by=keys[:1]) if first else _numbered(groups, keys)
+    ranked = widened(handle, {"rank": place + 1})
     kept = ranked.table.filter(ranked.table["rank"] <= params["limit"])
-    return Handle(kept, ranked.columns, ascending([*within, "rank"]))
+    return Handle(kept, ranked.columns, ascending([*within, "rank", *(names[1:] if first else ())]))
+
+
+def _numbered(groups: Sequence[ir.Column], keys: Sequence[ir.Value]) -> ir.IntegerColumn:
+    return ibis.row_number().over(group_by=groups, order_by=keys)
 
 
 def share_of_total(handle: Handle, params: Params) -> Handle:

@@ -1,0 +1,1 @@
+"""Reading questions about tables with a model: it proposes, code judges."""

@@ -1,0 +1,69 @@
+"""What models are used for, and how much of them: the table [roles] of groundplan.toml."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from groundplan.contracts.contract import Contract
+
+RoleName = Literal["read", "plan", "build", "write"]
+"""What a model is called for: reading questions, planning with tools, building queries, writing answers and texts."""
+
+Reader = Literal["words", "model"]
+"""Who reads a question about tables first: the grammar by its words, or a model whose reading the grammar checks."""
+
+
+def split_names(names: object) -> object:
+    """`qwen, large` as a list of names."""
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
+
+
+class Role(Contract):
+    """A table [roles.read], [roles.plan], [roles.build] or [roles.write]."""
+
+    model: Names = ()  # those of `model` that are called for it, smallest first; all of them if empty
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    tokens: Annotated[int, Field(gt=0)] = 60_000  # in prompts and replies, for one question
+    seconds: Annotated[float, Field(gt=0)] = 120.0  # for its calls in one question; a plan's steps have their own limit
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3  # replies of one model that may be refused before it is given up
+
+
+class ReadRole(Role):
+    attempts: Annotated[int, Field(ge=1, le=10)] = 2
+
+
+class WriteRole(Role):
+    seconds: Annotated[float, Field(gt=0)] = 30.0  # there is a text without a model, so the wait is short
+    attempts: Annotated[int, Field(ge=1, le=10)] = 2
+
+
+class Roles(Contract):
+    """The table [roles] of groundplan.toml."""
+
+    reader: Reader = "words"  # `model`: the model reads questions about tables first, and the grammar checks it
+    seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
+    read: ReadRole = ReadRole()  # reading questions
+    plan: Role = Role()  # editing plans and choosing tools for tasks
+    build: Role = Role()  # building typed queries
+    write: WriteRole = WriteRole()  # the sentences of answers, and steps that write, choose or work
+
+    def of(self, name: RoleName) -> Role:
+        role: Role = getattr(self, name)
+        return role
+
+    def among(self, models: tuple[str, ...]) -> Roles:
+        """The roles where only these models are in use: a role that names none of them uses all."""
+        found: dict[str, Role] = {
+            name: role.model_copy(update={"model": tuple(one for one in role.model if one in models)})
+            for name in ROLES
+            if (role := self.of(name))
+        }
+        return self.model_copy(update=found)
+
+
+ROLES: tuple[RoleName, ...] = ("read", "plan", "build", "write")

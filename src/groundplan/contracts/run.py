@@ -1,0 +1,95 @@
+"""Runs of the service: what was requested, how far it is, and how it ended."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue, model_validator
+
+from groundplan.contracts.answer import Answer, Clarification, Refusal
+from groundplan.contracts.contract import Contract, JsonObject
+from groundplan.contracts.issue import Issue
+
+State = Literal[
+    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "refused", "failed", "cancelled"
+]
+ENDED: tuple[State, ...] = ("succeeded", "refused", "failed", "cancelled")
+WAITING: tuple[State, ...] = ("waiting_approval", "waiting_answer")
+
+EventKind = Literal[
+    "run.queued",
+    "run.started",
+    "run.ended",
+    "stage",
+    "reading",
+    "plan",
+    "approval.required",
+    "question",
+    "step",
+    "outcome",
+]
+
+
+def storable(text: str) -> str:
+    """Databases hold no null characters, and half a surrogate pair is no text."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("null characters and lone surrogates are not allowed")
+    return text
+
+
+Said = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(storable)]
+"""Text that somebody sent."""
+
+
+class RunRequest(Contract):
+    """A question to answer, or a plan to check and run."""
+
+    question: Said | None = None
+    plan: JsonObject | None = Field(None, description="A reading and a plan, as /v1/plans returns them.")
+    thread: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)] | None = None
+    strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
+    today: date | None = None
+    timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> RunRequest:
+        if (self.question is None) == (self.plan is None):
+            raise ValueError("give a question or a plan, and not both")
+        if self.plan is not None and self.thread is not None:
+            raise ValueError("a plan belongs to no conversation; leave out the thread")
+        return self
+
+
+class RunReply(Contract):
+    """The reply that a waiting run continues with."""
+
+    answer: str | None = None
+    to: str | None = None  # the text of the clarification
+    approved: str | None = None  # the fingerprint of the plan
+
+
+class Run(Contract):
+    id: str
+    state: State
+    request: RunRequest
+    attempt: int  # how often a worker took it up
+    created: datetime
+    updated: datetime
+    waiting: Refusal | Clarification | None = None  # what it waits for
+    approve: str | None = Field(None, description="The fingerprint of the plan that waits for approval.")
+    outcome: Answer | Refusal | Clarification | None = None
+    problem: Issue | None = None  # why it failed
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+
+class RunEvent(Contract):
+    """One event. Numbers begin at 1 within each run and have no gaps."""
+
+    number: int
+    kind: EventKind
+    at: datetime
+    data: dict[str, JsonValue]

@@ -1,0 +1,1 @@
+"""The service: runs that survive their processes, over HTTP. Needs the extra `service`."""

@@ -1,0 +1,152 @@
+"""Who may call: checked before a request is read.
+
+With keys, the bearer key or token names the tenant. Without keys, the service is for one person on this machine: a web
+page that the person visits must not reach it, so the Host must be loopback (DNS rebinding) and the Origin its own
+(CSRF).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from groundplan.errors import GroundplanError
+from groundplan.service.oidc import Caller, TokenRefused, Tokens
+from groundplan.service.pages import is_page
+from groundplan.service.problems import of_error, problem
+from groundplan.settings import LOOPBACK
+from groundplan.state.audit import ONE_PERSON
+from groundplan.state.keys import PREFIX, Keys, Role
+
+OPEN_TO_ALL = ("/livez", "/readyz")
+ADMINISTERED = ("/v1/keys", "/v1/audit")
+METRICS = "/metrics"
+UPLOADS = "/v1/uploads"
+MOST_BYTES = 1_000_000  # of a request without a file
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class TooLarge(Exception):
+    """The body has more bytes than allowed."""
+
+
+class Access:
+    """ASGI middleware that sets `state.tenant` and `state.actor`, or answers with a problem."""
+
+    def __init__(
+        self, app: App, keys: Keys | None, tenant: str, tokens: Tokens | None = None, upload_bytes: int = MOST_BYTES
+    ) -> None:
+        self._app, self._keys, self._tokens = app, keys, tokens
+        self._tenant, self._upload_bytes = tenant, upload_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = await self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        started = False
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, _bounded(receive, self._most(scope)), sending)
+        except TooLarge:
+            if not started:
+                await self._too_large(scope)(scope, receive, send)
+
+    def _most(self, scope: Scope) -> int:
+        """The bytes that a request may have: only a file may be large."""
+        return self._upload_bytes if (scope["method"], scope["path"]) == ("POST", UPLOADS) else MOST_BYTES
+
+    def _too_large(self, scope: Scope) -> Response:
+        what = "a file" if scope["path"] == UPLOADS else "a request"
+        return problem(413, "too-large", f"{what} has at most {self._most(scope):,} bytes")
+
+    async def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        scope.setdefault("state", {}).update(tenant=self._tenant, actor=ONE_PERSON)
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length) > self._most(scope):
+            return self._too_large(scope)
+        if self._keys is None:
+            return _from_elsewhere(headers, is_page(scope["path"]))
+        if scope["path"] in OPEN_TO_ALL or is_page(scope["path"]):
+            return None
+        scheme, _, sent = headers.get("authorization", "").partition(" ")
+        try:
+            found = await self._caller(self._keys, sent.strip()) if scheme.lower() == "bearer" else None
+        except TokenRefused as error:
+            return _unknown("token", str(error), ', error="invalid_token"')
+        except GroundplanError as error:
+            return of_error(error)
+        if found is None:
+            return _unknown("key", "send a key: `Authorization: Bearer gp_…`")
+        if not _may(found.role, scope["path"]):
+            return problem(403, "role", f"a key with the role {found.role!r} may not do this")
+        scope["state"].update(tenant=found.tenant, actor=found.actor)
+        return None
+
+    async def _caller(self, keys: Keys, sent: str) -> Caller | None:
+        if self._tokens and not sent.startswith(PREFIX):
+            return await self._tokens.verify(sent)
+        key = await keys.find(sent)
+        return Caller(key.tenant, key.role, key.id) if key else None
+
+
+def _unknown(code: str, detail: str, more: str = "") -> Response:
+    return problem(401, code, detail, {"WWW-Authenticate": f'Bearer realm="groundplan"{more}'})
+
+
+def _may(role: Role, path: str) -> bool:
+    """The metrics tell of all tenants, so a key that reads them is made by the operator and does nothing else."""
+    if role == "metrics" or path == METRICS:
+        return role == "metrics" and path == METRICS
+    return role == "admin" or not any(path == one or path.startswith(f"{one}/") for one in ADMINISTERED)
+
+
+def _from_elsewhere(headers: Headers, page: bool) -> Response | None:
+    """A link from elsewhere may open a page, which holds no data."""
+    host = headers.get("host", "")
+    try:
+        named = urlsplit(f"//{host}").hostname
+    except ValueError:
+        named = None
+    if named not in LOOPBACK:
+        return problem(421, "host", "this service answers to 127.0.0.1 and localhost only")
+    if page:
+        return None
+    origin = headers.get("origin")
+    if (origin is not None and origin != f"http://{host}") or headers.get("sec-fetch-site") in (
+        "cross-site",
+        "same-site",
+    ):
+        return problem(403, "origin", "requests from web pages of other origins are refused")
+    return None
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    read = 0
+
+    async def bounded() -> MutableMapping[str, Any]:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > most:
+            raise TooLarge
+        return message
+
+    return bounded

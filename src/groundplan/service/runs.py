@@ -1,0 +1,63 @@
+"""Runs and projects on behalf of a request: those of its tenant, whichever door it came through."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractAsyncContextManager
+
+from starlette.requests import Request
+
+from groundplan.contracts.run import WAITING, Run, RunReply
+from groundplan.project import AsyncProject
+from groundplan.service.projects import Projects
+from groundplan.state.database import wait_for
+from groundplan.state.runs import NoSuchRun, Runs, topic
+
+PING = 5.0  # seconds between two signs of life on a stream
+STOPPING = "stopping"  # the bell rings this when the server stops
+
+
+def runs_of(request: Request) -> Runs:
+    return Runs(request.app.state.projects.database.of(request.state.tenant))
+
+
+def project_of(request: Request) -> AbstractAsyncContextManager[AsyncProject]:
+    projects: Projects = request.app.state.projects
+    return projects.of(request.state.tenant)
+
+
+async def run_of(runs: Runs, id_: str) -> Run:
+    run = await runs.find(id_)
+    if run is None:
+        raise NoSuchRun(f"there is no run {id_!r}")
+    return run
+
+
+async def settled(request: Request, runs: Runs, run: Run, seconds: float) -> Run:
+    """The run when it has ended or waits, or as it is after these seconds."""
+    until = time.monotonic() + seconds
+    bell = request.app.state.projects.database.bell
+    with bell.heard(topic(request.state.tenant, run.id), STOPPING) as rung:
+        while True:
+            rung.clear()
+            run = await run_of(runs, run.id)
+            left = until - time.monotonic()
+            if run.ended or run.state in WAITING or left <= 0 or request.app.state.stopping:
+                return run
+            await wait_for(rung, min(left, PING))
+
+
+async def approve_run(request: Request, runs: Runs, id_: str, plan: str, approved: bool) -> Run:
+    """Approve or decline the plan with this fingerprint."""
+    if approved:
+        return await runs.reply(id_, "waiting_approval", RunReply(approved=plan), plan, request.state.actor)
+    run = await runs.refuse(id_, plan, request.state.actor)
+    await forget(request, run)
+    return run
+
+
+async def forget(request: Request, run: Run) -> None:
+    """Delete the checkpoints of a run that ended while it waited; those of a conversation stay."""
+    if run.request.thread is None:
+        async with project_of(request) as project:
+            await project.forget(run.id)

@@ -1,0 +1,160 @@
+"""The five verbs as tools of an MCP server: ask, plan, check, run, explain. Over stdio and over HTTP they are the same.
+
+No tool takes an approval: it would come from the client's model. A person approves, elsewhere or by elicitation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import Annotated, Any, Protocol
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import InputRequiredResult, ToolAnnotations
+from pydantic import BaseModel, Field
+
+from groundplan import __version__
+from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
+from groundplan.contracts.explanation import Reason, WordFate
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.verdict import Passed, Verdict
+from groundplan.errors import Crashed, GroundplanError
+from groundplan.project import approval_in
+from groundplan.result import Planned
+
+ROWS = 100  # of a table in a reply
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+MAY_CHANGE = ToolAnnotations(read_only_hint=False, open_world_hint=False)
+INSTRUCTIONS = (
+    "Answers questions about the user's data. Ask in plain words, one question at a time; the text of an answer is "
+    "verified, so repeat its numbers as they are. If the outcome is a clarification, ask the user and send the reply "
+    "as the next question of the same thread."
+)
+
+Question = Annotated[str, Field(max_length=20_000, description="The question in plain words, in English or Russian.")]
+Proposed = Annotated[dict[str, Any], Field(description="The `proposal` that the tool `plan` returned, or one like it.")]
+Today = Annotated[date | None, Field(description="The date to which relative periods refer; by default today.")]
+Thread = Annotated[
+    str | None, Field(max_length=200, description="A conversation: follow-ups refer to its last question.")
+]
+
+
+class Told(BaseModel):
+    """An outcome: an answer, a refusal or a clarification. Of a run that goes on: `running`."""
+
+    kind: str
+    text: str
+    read_as: str = ""
+    tables: tuple[ShownTable, ...] = ()
+    candidates: tuple[str, ...] = ()  # of a clarification
+    issues: tuple[Issue, ...] = ()  # of a refusal
+    approve_with: str | None = Field(None, description="The command with which a person approves the plan.")
+    link: str | None = Field(None, description="The page of the run, where a person replies or approves.")
+
+
+class PlanTold(BaseModel):
+    read_as: str
+    proposal: dict[str, Any] | None = Field(description="For the tools `check` and `run`; none if there is no plan.")
+    issues: tuple[Issue, ...]
+    why: str = Field(description="Why there is no plan.")
+
+
+class CheckTold(BaseModel):
+    passed: bool
+    issues: tuple[Issue, ...]
+
+
+class ExplanationTold(BaseModel):
+    read_as: str
+    reasons: tuple[Reason, ...]
+    words: tuple[WordFate, ...]
+    why: str
+
+
+class Verbs(Protocol):
+    """How a server does what its tools offer."""
+
+    async def ask(
+        self, ctx: Context[Any], question: str, thread: str | None, today: date | None
+    ) -> Told | InputRequiredResult: ...
+
+    async def run(self, ctx: Context[Any], proposal: dict[str, Any]) -> Told | InputRequiredResult: ...
+
+    async def plan(self, ctx: Context[Any], question: str, today: date | None) -> Planned: ...
+
+    async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict: ...
+
+
+def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPServer[Any]:
+    """`acts` says whether `ask` and `run` may change something; `options` are those of `MCPServer`."""
+    server: MCPServer[Any] = MCPServer(
+        "groundplan", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING", **options
+    )
+
+    @server.tool(annotations=acts)
+    async def ask(
+        question: Question, ctx: Context[Any], thread: Thread = None, today: Today = None
+    ) -> Told | InputRequiredResult:
+        """Answer a question about the data. Every number in the text traces back to a fact."""
+        if approval_in(question):
+            raise ToolError("a change is approved by a person, not by a tool call")
+        async with _typed():
+            return await verbs.ask(ctx, question, thread, today)
+
+    @server.tool(annotations=READS)
+    async def plan(question: Question, ctx: Context[Any], today: Today = None) -> PlanTold:
+        """Plan a question and check the plan, without running it."""
+        async with _typed():
+            found = await verbs.plan(ctx, question, today)
+        proposal = None
+        if found.plan and found.reading and not found.ended:
+            proposal = {"reading": found.reading.model_dump(mode="json"), "plan": found.plan.model_dump(mode="json")}
+        issues = found.verdict.issues if found.verdict else ()
+        return PlanTold(read_as=found.read_as, proposal=proposal, issues=issues, why=found.why)
+
+    @server.tool(annotations=READS)
+    async def check(proposal: Proposed, ctx: Context[Any]) -> CheckTold:
+        """Check whether a plan may run: it must do what its reading asks for, and nothing more."""
+        async with _typed():
+            verdict = await verbs.check(ctx, proposal)
+        return CheckTold(passed=isinstance(verdict, Passed), issues=verdict.issues)
+
+    @server.tool(annotations=acts)
+    async def run(proposal: Proposed, ctx: Context[Any]) -> Told | InputRequiredResult:
+        """Check a plan and run it. A plan that changes something is refused until a person approves it."""
+        async with _typed():
+            return await verbs.run(ctx, proposal)
+
+    @server.tool(annotations=READS)
+    async def explain(question: Question, ctx: Context[Any], today: Today = None) -> ExplanationTold:
+        """Why these steps: each requirement with the words that ask for it, and what became of every word."""
+        async with _typed():
+            found = await verbs.plan(ctx, question, today)
+        return ExplanationTold(read_as=found.read_as, reasons=found.reasons, words=found.words, why=found.why)
+
+    return server
+
+
+@asynccontextmanager
+async def _typed() -> AsyncIterator[None]:
+    """Errors as errors of the tool, in one line that quotes no data."""
+    try:
+        yield
+    except (ToolError, MCPError):
+        raise
+    except GroundplanError as error:
+        raise ToolError(str(error)) from error
+    except Exception as error:
+        raise ToolError(str(Crashed.by(error))) from error
+
+
+def told(outcome: Outcome) -> Told:
+    if isinstance(outcome, Answer):
+        tables = tuple(table.model_copy(update={"rows": table.rows[:ROWS]}) for table in outcome.tables)
+        return Told(kind=outcome.kind, text=outcome.text, read_as=outcome.read_as, tables=tables)
+    if isinstance(outcome, Clarification):
+        return Told(kind=outcome.kind, text=outcome.text, candidates=outcome.candidates)
+    return Told(kind=outcome.kind, text=outcome.text, issues=outcome.issues)

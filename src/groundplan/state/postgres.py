@@ -1,0 +1,150 @@
+"""The database as PostgreSQL, for several processes. Needs the extra `service` and tables made by `migrate`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Self, cast
+
+import psycopg
+from psycopg import sql as names
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from groundplan.errors import StateInvalid, StoreUnavailable, UsageError
+from groundplan.state.database import EVERY_TENANT, Bell, Row, Transaction, migrations
+
+CHANNEL = "groundplan"  # of NOTIFY
+ROLE = "groundplan"  # owns nothing, and sees one tenant at a time
+CONNECTIONS = 10
+SECONDS = 10.0  # to wait for a connection
+IDLE = 20_000  # milliseconds after which a process that stands still loses its locks
+AGAIN = 1.0  # seconds until a lost connection is tried again
+OUT_OF_REACH = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+
+
+class Postgres:
+    """A pool of connections, and one more that hears what other processes ring."""
+
+    now = "extract(epoch from clock_timestamp())::double precision"
+    oldest = "number"
+    skip_locked = "for update of r skip locked"
+
+    def __init__(self, pool: AsyncConnectionPool[Any], tenant: str, bell: Bell) -> None:
+        self.pool, self.tenant, self.bell = pool, tenant, bell
+
+    def of(self, tenant: str) -> Self:
+        return type(self)(self.pool, tenant, self.bell)
+
+    @asynccontextmanager
+    async def transaction(self, writes: bool = True) -> AsyncIterator[Transaction]:
+        async with self.connection() as connection:
+            yield _PostgresTransaction(connection)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        """A connection in a transaction that sees this tenant's rows only."""
+        with typed():
+            async with self.pool.connection() as connection, connection.transaction():
+                await connection.execute("select set_config('groundplan.tenant', %s, true)", (self.tenant,))
+                yield connection
+
+
+class _PostgresTransaction:
+    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        self._connection = connection
+
+    async def __call__(self, sql: str, *values: object) -> list[Row]:
+        cursor = await self._connection.execute(cast("Any", sql.replace("?", "%s")), values)
+        return await cursor.fetchall() if cursor.description else []
+
+    async def lock(self, name: str) -> None:
+        await self("select pg_advisory_xact_lock(hashtextextended(?, 0))", name)
+
+    async def ring(self, topic: str) -> None:
+        await self("select pg_notify(?, ?)", CHANNEL, topic)
+
+
+class typed:  # noqa: N801 - used as a statement
+    """Raise errors of groundplan instead of the driver's, which may quote values."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OUT_OF_REACH):
+            raise StoreUnavailable("the database of this service cannot be reached; try again soon") from error
+        if isinstance(error, psycopg.errors.UndefinedTable):
+            raise UsageError("the database has no tables of groundplan; run `groundplan migrate URL` first") from error
+        if isinstance(error, psycopg.Error):
+            raise StateInvalid(f"the database of this service refused a statement ({type(error).__name__})") from error
+
+
+@asynccontextmanager
+async def open_postgres(url: str) -> AsyncIterator[Postgres]:
+    """Open the pool and listen. Row-level security is on: each transaction sees its tenant only."""
+    pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+        url,
+        min_size=1,
+        max_size=CONNECTIONS,
+        open=False,
+        timeout=SECONDS,
+        configure=_take_role,
+        check=AsyncConnectionPool.check_connection,
+        kwargs={"autocommit": True, "prepare_threshold": None},  # so that pgbouncer can be in between
+    )
+    bell = Bell()
+    await _refuse_unmigrated(url)
+    listening = asyncio.create_task(_listen(url, bell))
+    try:
+        await pool.open()
+        yield Postgres(pool, EVERY_TENANT, bell)
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+        await pool.close()
+
+
+async def migrate(connection: psycopg.AsyncConnection[Any]) -> list[int]:
+    """Run the SQL files that this database has not run yet, and return their numbers."""
+    await connection.execute("create table if not exists migrations (number integer primary key)")
+    cursor = await connection.execute("select number from migrations")
+    done, ran = {row[0] for row in await cursor.fetchall()}, []
+    for number, text in migrations("postgres"):
+        if number not in done:
+            async with connection.transaction():
+                await connection.execute(cast("Any", text))
+                await connection.execute("insert into migrations values (%s)", (number,))
+            ran.append(number)
+    return ran
+
+
+async def _refuse_unmigrated(url: str) -> None:
+    newest = max(number for number, _ in migrations("postgres"))
+    try:
+        async with await psycopg.AsyncConnection.connect(url, connect_timeout=int(SECONDS)) as connection:
+            cursor = await connection.execute("select max(number) from migrations")
+            [found] = await cursor.fetchone() or (None,)
+    except psycopg.errors.UndefinedTable:
+        found = None
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"the database cannot be opened ({type(error).__name__}); check the URL") from error
+    if found != newest:
+        raise UsageError("the tables of the database are of another version; run `groundplan migrate URL` first")
+
+
+async def _take_role(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.execute(names.SQL("set role {}").format(names.Identifier(ROLE)))
+    await connection.execute(f"set idle_in_transaction_session_timeout = {IDLE}")
+
+
+async def _listen(url: str, bell: Bell) -> None:
+    """Ring the bell for what other processes notify. After a lost connection, everybody looks once."""
+    while True:
+        with suppress(psycopg.Error, OSError):
+            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+                await connection.execute(names.SQL("listen {}").format(names.Identifier(CHANNEL)))
+                bell.ring_all()
+                async for notice in connection.notifies():
+                    bell.ring(notice.payload)
+        await asyncio.sleep(AGAIN)

@@ -1,0 +1,1 @@
+"""The service: stores, runs, HTTP, several processes."""

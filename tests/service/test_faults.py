@@ -1,0 +1,77 @@
+"""Kills, lost connections and stops under load: every run ends once with the right answer, and no event is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import statistics
+import time
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from groundplan.project import Project
+from tests.asking.tables.described import SALES
+from tests.patience import HANGS
+from tests.service.fleet import Asked, Client, fleet
+from tests.service.processes import make_key, until
+
+FAULTS = ("server kill", "worker kill", "postgres", "worker stop", "server stop", "postgres")
+QUESTIONS = ["total revenue", "total revenue by region", "top 3 regions by revenue", "how many rows are there?"]
+
+
+@pytest.mark.requirement("R76", part="resumed")
+@pytest.mark.requirement("R76", part="events")
+@pytest.mark.parametrize(
+    ("count", "pause"), [(12, 1.5), pytest.param(100, 2.5, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_faults_lose_nothing_and_repeat_nothing(count: int, pause: float, postgres: str, tmp_path: Path) -> None:
+    with Project(str(SALES)) as project:
+        right = {question: project.ask(question).text for question in QUESTIONS}
+    tenant = f"faults-{uuid.uuid4().hex[:8]}"
+    key, chance, over = make_key(postgres, tenant), random.Random(7), False
+    with fleet(tmp_path, postgres, str(SALES)) as running:
+        clients = [Client(sorted(running.servers), key, QUESTIONS, lambda: over) for _ in range(4)]
+        for client in clients:
+            client.start()
+        kinds = [FAULTS[n % len(FAULTS)] for n in range(count)]
+        chance.shuffle(kinds)
+        for place, kind in enumerate(kinds):
+            time.sleep(pause * chance.uniform(0.5, 1.5))
+            if place % 4 == 0:  # most faults come before the last one is mended, but not all
+                before = ended(clients)
+                until(lambda: ended(clients) > before, 4 * HANGS)  # noqa: B023 - called now
+            running.fault(kind, chance)
+        over = True
+        for client in clients:
+            client.join(5 * HANGS)
+            assert not client.is_alive()
+            assert client.failed is None, repr(client.failed)
+        stopped = running.ended
+    asked = [(question, one) for client in clients for question, runs in client.asked.items() for one in runs]
+    for question, one in asked:
+        assert (one.state, one.text) == ("succeeded", right[question]), one.run
+        assert_whole(one)
+    with psycopg.connect(postgres) as connection:
+        [(runs,)] = connection.execute("select count(*) from runs where tenant = %s", (tenant,)).fetchall()
+    assert runs == len(asked) >= 4
+    assert {*stopped} <= {0, -signal.SIGTERM}  # the latter if it was told to stop before it had begun
+    assert {status for client in clients for status in client.statuses} <= {200, 202, 503}
+    seconds = sorted(one.seconds for _, one in asked)
+    half, most = statistics.median(seconds), seconds[-1]
+    print(f"\n{dict(Counter(kinds))}: {len(asked)} runs right, each event once; {half:.1f} s, at most {most:.1f} s")
+
+
+def ended(clients: list[Client]) -> int:
+    return sum(len(runs) for client in clients for runs in client.asked.values())
+
+
+def assert_whole(one: Asked) -> None:
+    """The events have no gap and no end before the end."""
+    numbers, kinds = [number for number, _, _ in one.events], [kind for _, kind, _ in one.events]
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert kinds.count("run.ended") == kinds.count("outcome") == 1
+    assert (kinds[0], kinds[-1]) == ("run.queued", "run.ended")

@@ -1,0 +1,101 @@
+import type { Change, Kind, Page, PlanReply, Reading, Run, SourceSchema, Suggestion, Upload, UploadList } from "./types";
+
+const KEPT = "groundplan-key";
+
+/** A problem (RFC 9457) that the service answered with. */
+export class Fault extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+const listeners = new Set<() => void>();
+
+/** The bearer key of a service with keys. It lives as long as the tab. */
+export const key = {
+  get: () => sessionStorage.getItem(KEPT),
+  set(value: string | null) {
+    if (value) sessionStorage.setItem(KEPT, value);
+    else sessionStorage.removeItem(KEPT);
+    listeners.forEach((tell) => tell());
+  },
+  subscribe(tell: () => void) {
+    listeners.add(tell);
+    return () => void listeners.delete(tell);
+  },
+};
+
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const held = key.get();
+  if (held) headers.set("Authorization", `Bearer ${held}`);
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new Fault(0, "service/unreachable", "");
+  }
+  if (!response.ok) throw await faultOf(response);
+  return response;
+}
+
+async function faultOf(response: Response): Promise<Fault> {
+  const problem: { code?: string; detail?: string } = await response.json().catch(() => ({}));
+  return new Fault(response.status, problem.code ?? "service/http", problem.detail ?? response.statusText);
+}
+
+/** Sends a file and tells the share that was sent, which `fetch` cannot. */
+function upload(file: File, onSent: (share: number) => void): Promise<Upload> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `/v1/uploads?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    const held = key.get();
+    if (held) request.setRequestHeader("Authorization", `Bearer ${held}`);
+    request.upload.onprogress = (sent) => onSent(sent.lengthComputable ? sent.loaded / sent.total : 0);
+    request.upload.onload = () => onSent(1);
+    request.onerror = () => reject(new Fault(0, "service/unreachable", ""));
+    request.onload = () => {
+      const response = new Response(request.response, { status: request.status, statusText: request.statusText });
+      (response.ok ? response.json().then(resolve) : faultOf(response).then(reject)).catch(reject);
+    };
+    request.send(file);
+  });
+}
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await send(path, { signal })).json() as Promise<T>;
+}
+
+async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  return (await send(path, { method: "POST", headers, body: JSON.stringify(body), signal })).json() as Promise<T>;
+}
+
+const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export const api = {
+  sources: (signal?: AbortSignal) => get<SourceSchema[]>("/v1/sources", signal),
+  upload,
+  uploads: (signal?: AbortSignal) => get<UploadList>("/v1/uploads", signal),
+  deleteUpload: (id: string) => send(`/v1/uploads/${id}`, { method: "DELETE" }),
+  runs: (cursor: string | null, limit: number, signal?: AbortSignal) =>
+    get<Page>(`/v1/runs?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`, signal),
+  run: (id: string, signal?: AbortSignal) => get<Run>(`/v1/runs/${id}`, signal),
+  ask: (question: string, thread: string) => post<Run>("/v1/runs", { question, thread, timezone }),
+  runPlan: (reading: Reading, plan: unknown) => post<Run>("/v1/runs", { plan: { reading, plan }, timezone }),
+  cancel: (id: string) => post<Run>(`/v1/runs/${id}/cancel`, {}),
+  answer: (id: string, text: string) => post<Run>(`/v1/runs/${id}/answer`, { text }),
+  approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),
+  planQuestion: (question: string, signal?: AbortSignal) =>
+    post<PlanReply>("/v1/plans", { question, timezone, strategy: "rules" }, signal),
+  planReading: (reading: Reading, changes: Change[], signal?: AbortSignal) =>
+    post<PlanReply>("/v1/plans", { reading, changes }, signal),
+  suggestions: (reading: Reading, requirement: string | null, kind: Kind | null, search: string, signal?: AbortSignal) =>
+    post<Suggestion[]>("/v1/suggestions", { reading, requirement, kind, search }, signal),
+};

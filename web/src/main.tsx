@@ -1,0 +1,36 @@
+import "@fontsource-variable/inter/wght.css";
+import "./mantine.css";
+import "./design.css";
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { setNonce } from "get-nonce";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Fault } from "./api/client";
+import { App } from "./app";
+import { Languages } from "./texts/language";
+import { theme } from "./theme";
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
+setNonce(nonce);
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (count, error) => count < 2 && error instanceof Fault && (error.status === 0 || error.status >= 500),
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queries}>
+        <Languages>
+          <App />
+        </Languages>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

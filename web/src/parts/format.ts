@@ -1,0 +1,43 @@
+import type { Scalar, TableColumn } from "../api/types";
+
+/** A cell as it is read: numbers by the language, dates without an empty time. */
+export function shown(value: Scalar, column: TableColumn | undefined, language: string): string {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "boolean") return value ? "✓" : "✗";
+  if (typeof value === "number") return shownNumber(value, column, language);
+  return column?.kind === "time" ? shownTime(value, column.grain) : value;
+}
+
+/** As long as its grain: a month has no day, a day no time. */
+function shownTime(value: string, grain: string | null | undefined): string {
+  if (!/^\d{4}-\d{2}-\d{2}/.test(value)) return value;
+  if (grain === "year") return value.slice(0, 4);
+  if (grain === "month") return value.slice(0, 7);
+  if (grain === "quarter") return `${value.slice(0, 4)} Q${Math.ceil(Number(value.slice(5, 7)) / 3)}`;
+  return value.replace(/T00:00:00(\.0+)?(Z|\+00:00)?$/, "").replace("T", " ");
+}
+
+function shownNumber(value: number, column: TableColumn | undefined, language: string): string {
+  if (column?.ratio) {
+    return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
+  }
+  const small = Math.abs(value) < 1 && value !== 0;
+  const options = small ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 };
+  return new Intl.NumberFormat(language, options).format(value);
+}
+
+export function exact(value: Scalar, language: string): string {
+  return typeof value === "number"
+    ? new Intl.NumberFormat(language, { maximumFractionDigits: 6 }).format(value)
+    : String(value ?? "–");
+}
+
+/** Positions from the service count characters, not UTF-16 units. */
+export function characters(text: string): string[] {
+  return Array.from(text);
+}
+
+export function newThread(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,134 @@
+import type { Answer, Chip, Step } from "../api/types";
+import { useTexts } from "../texts/language";
+import { useLit } from "./lit";
+import { Note } from "./note";
+import { type Arrow, Graph } from "./graph";
+import css from "./plan-list.module.css";
+
+/** The steps that led to the answer, each with what it is there for. */
+export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
+  const { t, number } = useTexts();
+  const covered = (answer.coverage ?? []).filter((one) => one.ok).length;
+  const seconds = (answer.trace ?? []).reduce((sum, entry) => sum + entry.ms, 0) / 1000;
+  const usage = answer.usage;
+  const tokens = (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0);
+  return (
+    <details className={`card ${css.plan}`}>
+      <summary className={css.summary}>
+        <span>{t.plan.title}</span>
+        <span className="quiet small">
+          {answer.plan.steps.map((step) => step.tool ?? step.kind).join(" → ")}
+        </span>
+      </summary>
+      {answer.plan.steps.length > 1 && <StepGraph steps={answer.plan.steps} />}
+      <ol className={css.steps}>
+        {answer.plan.steps.map((step, index) => (
+          <StepItem key={step.id} step={step} number={index + 1} chips={chips} />
+        ))}
+      </ol>
+      <div className={css.foot}>
+        {(answer.coverage ?? []).length > 0 && covered === answer.coverage?.length && <p>{t.plan.covered(covered)}</p>}
+        <p>
+          {[
+            t.plan.by(answer.plan.strategy),
+            usage?.calls ? t.plan.model(usage.calls, number(tokens)) : t.plan.noModel,
+            t.plan.took(number(seconds)),
+          ].join(" · ")}
+        </p>
+        {(answer.issues ?? []).map((issue) => (
+          <Note key={issue.code + issue.problem} tone="warn">
+            <p className="break">
+              {issue.problem} <code>{issue.code}</code>
+            </p>
+          </Note>
+        ))}
+        {(answer.notes ?? []).map((note) => (
+          <Note key={note} tone="plain">
+            <p className="break">{note}</p>
+          </Note>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function StepGraph({ steps }: { steps: Step[] }) {
+  const { t } = useTexts();
+  const lit = useLit();
+  const nameOf = (step: Step) => step.tool ?? step.kind ?? "";
+  const boxes = steps.map((step, index) => ({
+    id: step.id,
+    name: `${index + 1}  ${nameOf(step)}`,
+    title: `${nameOf(step)} ${step.id}`,
+    lit: (step.satisfies ?? []).includes(lit.requirement ?? ""),
+  }));
+  const arrows = steps.flatMap((step) => (step.needs ?? []).map((need): Arrow => [need, step.id]));
+  const told = steps.map((step) => [nameOf(step), ...(step.needs?.length ? [t.plan.needs, step.needs.join(", ")] : [])].join(" "));
+  return (
+    <div className={css.graph}>
+      <Graph boxes={boxes} arrows={arrows} label={t.plan.graph} told={told.join("; ")} />
+    </div>
+  );
+}
+
+function StepItem({ step, number, chips }: { step: Step; number: number; chips: Chip[] }) {
+  const { t } = useTexts();
+  const lit = useLit();
+  const serves = step.satisfies ?? [];
+  const labels = chips.filter((chip) => serves.includes(chip.requirement));
+  return (
+    <li
+      className={css.step}
+      data-lit={serves.includes(lit.requirement ?? "") || undefined}
+      onMouseEnter={() => lit.point(labels[0]?.requirement ?? null)}
+      onMouseLeave={() => lit.point(null)}
+    >
+      <span className={css.number} aria-hidden="true">
+        {number}
+      </span>
+      <div className={css.body}>
+        <p>
+          <strong className="break">{step.tool ?? step.kind}</strong> <span className="quiet small break">{step.id}</span>
+          {(step.needs ?? []).length > 0 && (
+            <span className="quiet small break">
+              {" "}
+              · {t.plan.needs} {(step.needs ?? []).join(", ")}
+            </span>
+          )}
+        </p>
+        {step.rationale && <p className="small quiet break">{step.rationale}</p>}
+        <Params params={step.params ?? {}} />
+        {serves.length > 0 && (
+          <p className="small quiet break">
+            {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : serves.join(", ")}
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Params({ params }: { params: Record<string, unknown> }) {
+  const said = Object.entries(params).filter(([, value]) => value !== null && JSON.stringify(value) !== "[]");
+  if (said.length === 0) return null;
+  return (
+    <dl className={css.params}>
+      {said.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code className="break">{paramText(value)}</code>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A parameter in words: lists with commas, and of an object its values. */
+export function paramText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(paramText).join(", ");
+  if (typeof value !== "object" || value === null) return String(value);
+  const parts = Object.values(value).filter((part) => part !== null && !(Array.isArray(part) && part.length === 0));
+  return parts.map(paramText).join(" ");
+}

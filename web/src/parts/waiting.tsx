@@ -1,0 +1,104 @@
+import { Button, Modal } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client";
+import type { Clarification, Refusal, Run } from "../api/types";
+import { useTexts } from "../texts/language";
+import { FaultNote } from "./fault-note";
+import { paramText } from "./plan-list";
+import { QuestionBox } from "./question-box";
+import css from "./waiting.module.css";
+
+/** A question back: its choices as buttons, and room for other words. */
+export function QuestionBack({ run, asked }: { run: Run; asked: Clarification }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const reply = useMutation({
+    mutationFn: (text: string) => api.answer(run.id, text),
+    onSuccess: (next) => queries.setQueryData(["run", run.id], next),
+  });
+  const choices = asked.candidates ?? [];
+  return (
+    <section className={`card ${css.card}`} aria-labelledby="question-back">
+      <h2 id="question-back" className="label">
+        {t.question.title}
+      </h2>
+      <p className={css.text}>{asked.text}</p>
+      {choices.length > 0 && (
+        <ul className={css.choices}>
+          {choices.map((choice) => (
+            <li key={choice}>
+              <button type="button" className={css.choice} disabled={reply.isPending} onClick={() => reply.mutate(choice)}>
+                {choice}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <QuestionBox
+        label={choices.length ? t.question.other : t.question.reply}
+        placeholder=""
+        send={t.question.send}
+        busy={reply.isPending}
+        onSend={(text) => reply.mutate(text)}
+      />
+      {reply.error && <FaultNote error={reply.error} />}
+    </section>
+  );
+}
+
+/** Steps with an effect: shown value by value, then yes or no. */
+export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const [open, setOpen] = useState(true);
+  const decide = useMutation({
+    mutationFn: (approved: boolean) => api.approve(run.id, run.approve!, approved),
+    onSuccess: (next) => {
+      setOpen(false);
+      queries.setQueryData(["run", run.id], next);
+    },
+  });
+  const effects = new Set(asked.issues.map((issue) => issue.step));
+  const steps = (asked.plan?.steps ?? []).filter((step) => effects.has(step.id));
+  return (
+    <section className={`card ${css.card}`}>
+      <p className={css.text}>{t.approval.waits}</p>
+      <Button onClick={() => setOpen(true)}>{t.approval.review}</Button>
+      <Modal opened={open} onClose={() => setOpen(false)} title={t.approval.title} size="lg" radius="lg" closeButtonProps={{ "aria-label": t.approval.later }}>
+        <p className="quiet small">{t.approval.lead}</p>
+        {steps.map((step) => (
+          <div key={step.id} className={css.effect}>
+            <h3 className="break">{step.tool}</h3>
+            <table className={css.values}>
+              <thead>
+                <tr>
+                  <th scope="col">{t.approval.field}</th>
+                  <th scope="col">{t.approval.value}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {Object.entries(step.params ?? {}).map(([name, value]) => (
+                  <tr key={name}>
+                    <th scope="row">{name}</th>
+                    <td>{paramText(value)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        ))}
+        <p className={`${css.said} small break`}>{asked.text}</p>
+        {decide.error && <FaultNote error={decide.error} />}
+        <div className={css.decide}>
+          <Button variant="default" disabled={decide.isPending} onClick={() => decide.mutate(false)}>
+            {t.approval.decline}
+          </Button>
+          <Button loading={decide.isPending} onClick={() => decide.mutate(true)}>
+            {t.approval.approve}
+          </Button>
+        </div>
+      </Modal>
+    </section>
+  );
+}

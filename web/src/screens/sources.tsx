@@ -1,0 +1,182 @@
+import { Button, Skeleton, TextInput } from "@mantine/core";
+import { IconAbc, IconCalendar, IconHash, IconSearch, IconToggleLeft, IconTrash, IconQuestionMark } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client";
+import type { Column, SourceSchema, Table, Upload } from "../api/types";
+import { FaultNote } from "../parts/fault-note";
+import { FileDrop, useUploads } from "../parts/file-drop";
+import { type Arrow, Graph } from "../parts/graph";
+import { Note } from "../parts/note";
+import { useTexts } from "../texts/language";
+import page from "./page.module.css";
+import css from "./sources.module.css";
+
+const ICONS = { number: IconHash, text: IconAbc, time: IconCalendar, boolean: IconToggleLeft, other: IconQuestionMark };
+
+export default function SourcesScreen() {
+  const { t } = useTexts();
+  const [search, setSearch] = useState("");
+  const sources = useQuery({ queryKey: ["sources"], queryFn: ({ signal }) => api.sources(signal) });
+  return (
+    <div className="page">
+      <h1 className={page.title}>{t.sources.title}</h1>
+      <p className={page.lead}>{t.sources.lead}</p>
+      <div className={css.add}>
+        <FileDrop />
+      </div>
+      <TextInput
+        aria-label={t.sources.search}
+        placeholder={t.sources.search}
+        leftSection={<IconSearch size={16} />}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+        className={css.search}
+      />
+      {sources.isPending && <Skeleton height={420} radius="lg" />}
+      {sources.error && <FaultNote error={sources.error} again={() => sources.refetch()} />}
+      {sources.data?.map((source) => <Source key={source.source} source={source} search={search.trim().toLowerCase()} />)}
+    </div>
+  );
+}
+
+function Source({ source, search }: { source: SourceSchema; search: string }) {
+  const { t } = useTexts();
+  const uploads = useUploads();
+  const tables = source.tables
+    .map((table) => ({ table, columns: table.columns.filter((column) => matches(column, search)) }))
+    .filter(({ columns }) => !search || columns.length > 0);
+  return (
+    <section className={css.source} aria-label={source.source}>
+      {tables.map(({ table, columns }) => (
+        <TableSection key={table.name} table={table} columns={columns} engine={source.engine} upload={uploads.of(table.name)} />
+      ))}
+      {tables.length === 0 && <p className="quiet">{search ? t.sources.none : t.sources.noTables}</p>}
+      {(source.relationships ?? []).length > 0 && !search && (
+        <div className={`card ${css.links}`}>
+          <h2 className={css.name}>{t.sources.relationships}</h2>
+          <Links links={source.relationships ?? []} />
+          <ul>
+            {(source.relationships ?? []).map((link) => (
+              <li key={`${link.table}.${link.columns.join()}.${link.to_table}`} className="break">
+                <code>
+                  {link.table}.{link.columns.join(", ")} → {link.to_table}.{link.to_columns.join(", ")}
+                </code>{" "}
+                <span className="quiet small">{t.sources.known[link.known ?? "proposed"]}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Links({ links }: { links: NonNullable<SourceSchema["relationships"]> }) {
+  const { t } = useTexts();
+  const names = [...new Set(links.flatMap((link) => [link.table, link.to_table]))];
+  const arrows = [...new Map(links.map((link): [string, Arrow] => [`${link.table} ${link.to_table}`, [link.table, link.to_table]])).values()];
+  const told = arrows.map(([from, to]) => `${from} → ${to}`).join("; ");
+  return <Graph boxes={names.map((name) => ({ id: name, name }))} arrows={arrows} label={t.sources.graph} told={told} />;
+}
+
+function matches(column: Column, search: string): boolean {
+  const said = [column.name, column.description, ...(column.synonyms ?? [])].join(" ").toLowerCase();
+  return said.includes(search);
+}
+
+type Section = { table: Table; columns: Column[]; engine: string; upload: Upload | undefined };
+
+function TableSection({ table, columns, engine, upload }: Section) {
+  const { t, number } = useTexts();
+  const about = [
+    table.row_count == null ? null : t.ask.rows(number(table.row_count)),
+    t.ask.columns(table.columns.length),
+    upload ? t.upload.from(upload.name) : engine,
+  ];
+  return (
+    <article className={`card ${css.table}`}>
+      <header className={css.head}>
+        <h2 className={`${css.name} break`}>{table.name}</h2>
+        <p className="quiet small break">{about.filter(Boolean).join(" · ")}</p>
+        {table.description && <p className="small break">{table.description}</p>}
+        {table.unreadable && (
+          <Note tone="warn" title={t.sources.unreadable}>
+            <p className="break">{table.unreadable}</p>
+          </Note>
+        )}
+        {upload && <DeleteUpload upload={upload} />}
+      </header>
+      <ul className={css.columns}>
+        {columns.map((column) => (
+          <ColumnRow key={column.name} column={column} />
+        ))}
+      </ul>
+    </article>
+  );
+}
+
+function DeleteUpload({ upload }: { upload: Upload }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const [asked, setAsked] = useState(false);
+  const remove = useMutation({
+    mutationFn: () => api.deleteUpload(upload.id),
+    onSettled: () => Promise.all(["sources", "uploads"].map((name) => queries.invalidateQueries({ queryKey: [name] }))),
+  });
+  return (
+    <div className={css.delete}>
+      {asked && <p className="small">{t.upload.sure}</p>}
+      <div className="row">
+        <Button
+          variant="default"
+          className={asked ? css.sure : undefined}
+          size="xs"
+          leftSection={<IconTrash size={15} />}
+          loading={remove.isPending}
+          onClick={() => (asked ? remove.mutate() : setAsked(true))}
+        >
+          <span className={css.fileName}>{t.upload.delete(upload.name)}</span>
+        </Button>
+        {asked && (
+          <Button variant="default" size="xs" onClick={() => setAsked(false)}>
+            {t.upload.keep}
+          </Button>
+        )}
+      </div>
+      {remove.error && <FaultNote error={remove.error} />}
+    </div>
+  );
+}
+
+function ColumnRow({ column }: { column: Column }) {
+  const { t, number } = useTexts();
+  const Icon = ICONS[column.kind];
+  const ranges = column.least != null && column.greatest != null;
+  const values = [
+    ranges ? `${shown(column.least, number)} – ${shown(column.greatest, number)}` : null,
+    ranges || column.cardinality == null ? null : t.sources.distinct(number(column.cardinality)),
+    column.nulls ? t.sources.empty(number(column.nulls)) : null,
+  ];
+  return (
+    <li className={css.column}>
+      <Icon size={18} stroke={1.6} className={css.icon} aria-label={t.sources.kinds[column.kind]} />
+      <div className={css.what}>
+        <span className={`${css.columnName} break`}>{column.name}</span>
+        {column.unit && <span className="quiet small break">{column.unit}</span>}
+        {column.description && <p className="small quiet break">{column.description}</p>}
+        {(column.synonyms ?? []).length > 0 && (
+          <p className="small quiet break">
+            {t.sources.also}: {(column.synonyms ?? []).join(", ")}
+          </p>
+        )}
+      </div>
+      <span className={css.meaning}>{column.meaning ? t.sources.meanings[column.meaning] : t.sources.kinds[column.kind]}</span>
+      <span className={`${css.values} number break`}>{values.filter(Boolean).join(" · ")}</span>
+    </li>
+  );
+}
+
+function shown(value: unknown, number: (n: number) => string): string {
+  return typeof value === "number" ? number(value) : String(value);
+}
