@@ -21,7 +21,7 @@ SERVER = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
 DATA = """
 create schema apart;
 create table apart.flag (pauses boolean);
-create function apart.pause() returns integer language plpgsql volatile as $$
+create function apart.pause() returns integer language plpgsql stable as $$
 begin if exists (select 1 from apart.flag) then perform pg_sleep(60); end if; return 0; end $$;
 create table apart.entries as
 select 'r' || (n % 5) as region, (n % 97) * 1.25 as revenue from generate_series(1, 1000) as n;
@@ -76,7 +76,7 @@ def postgres(empty_postgres: str) -> str:
 
 @pytest.fixture(scope="module")
 def data() -> Iterator[str]:
-    """The URL of a database with a view `sales` that is slow while `apart.flag` has a row."""
+    """The URL of a database with a view `sales` whose revenue is slow to read while `apart.flag` has a row."""
     with new_database() as url:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(DATA)
