@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
@@ -348,7 +348,8 @@ class Assembly:
             return mapped(node, put)
 
         self.measures = [(replace(m, expression=put(m.expression)), (*items, item)) for m, items in self.measures]
-        if not changed:
+        told = [m.base.column for m, _ in self.measures if m.base and m.base.column]
+        if not changed and not any(self.builders.unit_of(column) == unit for column in told):
             raise Unfit("a unit of nothing")
         self.take(item)
 
@@ -403,7 +404,7 @@ class Assembly:
         told = {event.value.column.name for event in events}  # type: ignore[attr-defined]
         if len(told) > 1:
             raise Unfit("two events")
-        told = told or self.axes or {g.name for g, _ in self.groups if g.time} or self._dates_of_measures()
+        told = told or self.axes or {g.name for g, _ in self.groups if g.named} or self._dates_of_measures()
         if len(told) == 1:
             return str(next(iter(told)))
         return self.meanings.main_date.name if self.meanings.main_date else None
@@ -411,16 +412,23 @@ class Assembly:
     def _dates_of_measures(self) -> set[str]:
         """What was paid last month: by the date of payment, which has the same word in its name."""
         bases: list[Any] = [*(m.base for m, _ in self.measures), *(i.value for i in self.all("field"))]
-        found: set[str] = set()
-        for base in bases:
-            words = {*self.meanings.names.get(getattr(base, "name", ""), ())} - GENERIC
-            found |= {c.name for c in self.meanings.dates if words & {*self.meanings.names[c.name]}}
+        named = [getattr(base, "name", "") for base in bases]
+        found = self._dates_called_like(named)
+        if not found:  # outcomes of one type in 2025: by the date of the outcome
+            found = self._dates_called_like(
+                [*(c.column or "" for c, _ in self.conditions), *(n for m, _ in self.measures for n in columns_of(m.expression))]
+            )
         events = self.meanings.events
         visited = events.get("visit") or events.get("check_in")
         numbers = any(base is not None and base.meaning in NUMBERS for base in bases)
         if not found and numbers and visited and not visited.nulls and self.meanings.main_date == events.get("book"):
             found.add(visited.name)  # money is spent on the visit, not when it was booked
         return found
+
+    def _dates_called_like(self, names: Iterable[str]) -> set[str]:
+        known = self.meanings.names
+        said = {word for name in names for word in known.get(name, ())} - GENERIC
+        return {c.name for c in self.meanings.dates if said & {*known[c.name]}}
 
     def _year_condition(self, when: When, item: Item) -> None:
         years = [c for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
@@ -1092,6 +1100,16 @@ class Assembly:
                 self.penalty += 0.3
             else:
                 raise Unfit("what of the things?")
+        self._counted_values()
+
+    def _counted_values(self) -> None:
+        """Adoptions in 2025 and 2024: a value that is said as several things is counted."""
+        if self.measures or self.columns or self.having or self.rank or self.ask or not (self.groups or self.sides):
+            return
+        items = self._counted_value()
+        if items:
+            self.measures.append((self.builders.count_things(Thing(self.meanings.entities[0], "number")), items))
+            self.penalty += 0.2
 
     def _is_unsaid(self) -> bool:
         """Paid out or charged, by month: rows, or amounts? It is not counted what nobody asked to count."""
@@ -1099,6 +1117,15 @@ class Assembly:
         named = self.all("thing", "split", "distribution", "chart", "count", "event", "over_time")
         sums = [c for c in self.meanings.table.columns if self.meanings.of[c.name] in ("amount", "count")]
         return bool(self.groups and chosen and sums) and not named
+
+    def _counted_value(self) -> tuple[Item, ...]:
+        for condition, items in self.conditions:
+            word = self.words[items[-1].last - 1].lower if items else ""
+            plain = condition.column and condition.values and not condition.named and not condition.negated
+            written = any(str(value).lower().endswith(word[-3:]) for value in condition.values)
+            if plain and word.endswith("s") and not written:
+                return items
+        return ()
 
     def _is_measured_too(self, thing: Item) -> bool:
         """Loans and total fines: a number of things and a measure, side by side."""
@@ -1258,6 +1285,7 @@ class Assembly:
         """Tickets closed in 2025, by month: by the month in which they were closed."""
         main = self.meanings.main_date.name if self.meanings.main_date else None
         told = {c.date for c, _ in self.conditions if c.date} | self.axes or {name for name, _ in self._happened()}
+        told = told or self._dates_of_measures()
         if len(told) != 1 or told == {main} or main is None:
             return
         column = told.pop()
@@ -1265,7 +1293,7 @@ class Assembly:
             (
                 replace(
                     g,
-                    name=column if g.time and g.name == main else g.name,
+                    name=column if g.time and g.name == main and not g.named else g.name,
                     expression=_over(g.expression, main, column) if g.expression else None,
                 ),
                 i,
@@ -1424,6 +1452,9 @@ class Assembly:
             raise Unfit("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
             raise Unfit("who, of nobody")
+        unknown = {c.condition.of for c, _ in self.conditions if isinstance(c.condition, Missing)}
+        if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in self.conditions for p in walk(c.condition)):
+            raise Unfit("how long it took until what has not happened")
         for measure, _ in self.measures:
             match measure.expression:
                 case Aggregate(function="count_distinct", of=Column(name=name)):

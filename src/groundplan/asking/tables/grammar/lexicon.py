@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -34,6 +35,7 @@ LISTS = frozenset(
         "event_names",
         "misspelt",
         "no_noun_after",
+        "translated",
     }
 )
 
@@ -94,6 +96,11 @@ def _keys(text: str) -> Iterable[Key]:
     return [stems_of(f"{form} {rest}") for form in MOST] if first == MOST[0] and rest else [stems_of(text)]
 
 
+def _translations(raw: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    """An English word of names, and the Russian ones for it."""
+    return [(name, *said) for name, said in raw["translated"].items()]
+
+
 @cache
 def load() -> Lexicon:
     """The lexicon of lexicon.yaml, read once."""
@@ -113,14 +120,14 @@ def load() -> Lexicon:
         phrases={key: tuple(dict.fromkeys(found)) for key, found in phrases.items()},
         longest=max(map(len, phrases)),
         structure=frozenset(lower(word) for line in raw["structure"] for word in line.split()),
-        things=tuple(frozenset(stem(word) for word in group) for group in raw["things"]),
+        things=tuple(frozenset(map(stem, group)) for group in (*raw["things"], *_translations(raw))),
         persons=frozenset(map(stem, raw["persons"])),
         means=tuple(
             Saying(
                 tuple(map(stems_of, one["say"])),
                 tuple(tuple(map(stem, split_name(name))) for name in one["names"]),  # m2 is one word
             )
-            for one in raw["means"]
+            for one in (*raw["means"], *({"say": said, "names": [name]} for name, *said in _translations(raw)))
         ),
         abbreviations={
             lower(short): (long,) if isinstance(long, str) else tuple(long)

@@ -103,6 +103,7 @@ class Group:
     expression: Expression | None = None  # None: the column of that name
     grain: Grain | None = None
     time: bool = False
+    named: bool = False  # its date was said
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -12,7 +12,7 @@ from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import Told, columns_meant, told_senses
@@ -21,9 +21,9 @@ from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
-from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Related
+from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
-from groundplan.contracts.meaning import meaning_of
+from groundplan.contracts.meaning import Meaning, meaning_of
 from groundplan.contracts.reading import GroupBy, Reading
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
@@ -82,12 +82,22 @@ def derive(
         rivals.append({"once": False})
     if any(map(_is_share_of_some, own.measures)) and own.groups:
         rivals.append({"shares_limit": True})
+    rivals += [{"dated_by": name} for name in _later_dates(own, senses.meanings)]
     by_other = [
         _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide, told).reading
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
     return replace(best, others=(*best.others, *others))
+
+
+def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
+    """What is paid at the end and unknown before: in a period, perhaps by the date of the end, which rows may lack."""
+    measured = [meanings.table.find(name) for measure in own.measures for name in columns_of(measure)]
+    fewest = min(((column.nulls or 0) if column else 0 for column in measured), default=0)
+    for date_ in meanings.dates:
+        if 0 < (date_.nulls or 0) <= fewest and date_ not in meanings.planned_dates:
+            yield date_.name
 
 
 def _is_share_of_some(measure: Expression) -> bool:

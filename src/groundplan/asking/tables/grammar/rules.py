@@ -324,6 +324,9 @@ class Builders:
         left = measure.expression
         if measure.base is not None and isinstance(left, Aggregate) and left.function == "mean":
             left = _aggregate("sum", measure.base.expression)
+        ends = [self.meanings.column(name) for name in columns_of(below)]
+        if any(column.nulls for column in ends):  # what has not ended yet has no days
+            left = under(left, Not(part=Missing(of=below)))
         return Measure(_ratio(left, _aggregate("sum", below)), f"{measure.name} per {unit.grain}")
 
     def generic_field(self, field: Field, generic: Mark) -> Field | None:
@@ -470,7 +473,7 @@ class Builders:
 
     def by_field(self, field: Field) -> Group | None:
         if field.meaning == "date":
-            return Group(field.name, time=True)
+            return Group(field.name, time=True, named=True)
         if field.meaning in ("category", "name", "flag", "identifier", "year"):
             return Group(field.name)
         return Group(field.name) if self.is_few(field) else None
@@ -498,7 +501,7 @@ class Builders:
         return Group(date.name, grain=unit.grain, time=True) if date else None
 
     def unit_of_date(self, field: Field, unit: Unit) -> Group | None:
-        return Group(field.name, grain=unit.grain, time=True) if field.meaning == "date" else None
+        return Group(field.name, grain=unit.grain, time=True, named=True) if field.meaning == "date" else None
 
     def part_group(self, part: PartOfDate) -> Group | None:
         date = self.meanings.main_date
@@ -618,7 +621,7 @@ class Builders:
             return None
         if number.percent or number.value > (field.column.cardinality or 0):
             return None
-        left = _aggregate("count_distinct", field.expression)
+        left = Rows() if self.names_rows(field) else _aggregate("count_distinct", field.expression)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
     def mean_compared(self, function: Mark, compare: Mark, number: Number, field: Field) -> Cond | None:
@@ -706,6 +709,28 @@ class Builders:
             return None  # fewer than 80 % of them is no number of things
         left = self.number_of(thing.entity)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
+
+    def more_such(self, compare: Mark, number: Number, such: Cond) -> Cond | None:
+        """Breeds with more than 50 adoptions, where an adoption is a row with that value."""
+        plain = such.column and such.values and not such.negated and not such.versus and not such.named
+        if not plain or number.percent or self.meanings.of.get(such.column or "") == "flag":
+            return None
+        left = under(Rows(), such.condition)
+        return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
+
+    def running_such(self, such: Cond) -> Measure | None:
+        """Cumulative adoptions."""
+        plain = such.column and such.values and not such.negated and not such.versus and not such.named
+        name = ", ".join(map(str, such.values))
+        return Measure(Running(of=under(Rows(), such.condition)), f"running {name}") if plain else None
+
+    def extreme(self, field: Field, mark: Mark) -> Measure | None:
+        """The age of the oldest."""
+        direction, kind = mark.value.split()
+        meant = self.dimension(kind)
+        if field.meaning not in NUMBERS or meant is None or meant.expression != field.expression:
+            return None
+        return self.function_of_field(Mark("function", "max" if direction == "top" else "min"), field)
 
     def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
         own = {part.name for part in (measure.base,) if part} | {of.called for of in (measure.counts,) if of}
@@ -1059,6 +1084,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "which measure", "which_measure 1", 0.1),
     ("measure", "which field", "which_measure 1", 0.1),
     ("measure", "headcount", "headcount", 0.3),
+    ("measure", "field adjective", "extreme 0 1", 0.4),
+    ("measure", "running condition", "running_such 1", 0.2),
     *(("measure", f"change {value}", "change_of 0 1", 0.2) for value in VALUES),
     *(("measure", f"{value} change", "change_of 1 0", 0.2) for value in VALUES),
     ("over_prior", "over_prior change", "prior_change 0", 0.2),
@@ -1197,6 +1224,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("having", "number beyond times", "more_times 1 0", 0.3),
     ("having", "compare number thing", "more_things 0 1 2", 0.3),
     ("having", "number beyond thing", "more_things 1 0 2", 0.3),
+    ("having", "compare number condition", "more_such 0 1 2", 0.3),
     ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
     # what is asked for, and in which order
     *(("target", value, "target 0", 0.0) for value in ("field", "compound", "thing", "unit", "date_part")),

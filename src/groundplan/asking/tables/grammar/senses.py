@@ -52,6 +52,7 @@ from groundplan.text.words import Word, words_of
 
 LONGEST = 6
 GUESSED = 0.55
+TOLD = 0.2  # another word of the column's name is elsewhere in the question
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
@@ -254,9 +255,13 @@ class Senses:
                 continue
             if len(text) < 5 or not text.isalpha() or word.stem in stems or text in known:
                 continue
-            allowed = 2 if len(text) >= 8 else 1
+            allowed = 2 if len(text) >= 9 else 1
             alike = [w for w in spelt if w[0] == text[0] and abs(len(w) - len(text)) < 2]
-            slips = {w: OSA.distance(text, w, score_cutoff=allowed) for w in alike}
+            written = (text, text[:-1]) if text.endswith("s") and len(text) > 6 else (text,)  # also of the plural
+            slips = {
+                w: min(OSA.distance(way, w, score_cutoff=allowed if way == text else 1) for way in written)
+                for w in alike
+            }
             near = sorted((count, w) for w, count in slips.items() if count <= allowed)
             if near and len({spelt[w] for count, w in near if count == near[0][0]}) == 1:
                 meant = near[0][1]
@@ -278,7 +283,8 @@ class Senses:
     def _stems(self) -> set[str]:
         lexicon = self.meanings.lexicon
         things = (*lexicon.things, *(entity.nouns for entity in self.meanings.entities))
-        return {word for key in lexicon.phrases for word in key} | self.names.stems.union(*things)
+        held = (stem(part) for listed in self.meanings.values.values() for value in listed for part in value.split())
+        return {word for key in lexicon.phrases for word in key} | self.names.stems.union(*things, held)
 
     def _periods(self) -> None:
         for found in self.periods:
@@ -321,11 +327,21 @@ class Senses:
                 self._add("number", place, place + 1, Number(spelt[word.lower], False, word.text), 0.7)
 
     def _columns(self, first: int, last: int) -> None:
-        for score, column in self._named(self.words[first:last]):
+        for score, column in self._told_apart(first, last):
             kind = "field" if score >= WEAK else "weak_field"
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1
             self._add(kind, first, last, replace(as_field(column, self.meanings), whole=whole), score)
+
+    def _told_apart(self, first: int, last: int) -> list[tuple[float, Column]]:
+        """Intakes by type: of two types, the one whose other word is said too."""
+        named = self._named(self.words[first:last])
+        if len(named) < 2:
+            return named
+        own = {word.stem for word in self.words[first:last]} | GENERIC
+        said = {word.stem for word in (*self.words[:first], *self.words[last:])}
+        told = [bool(({*self.meanings.names[column.name]} - own) & said) for _, column in named]
+        return [(score + TOLD * more, column) for (score, column), more in zip(named, told, strict=True)]
 
     def _metrics(self, first: int, last: int) -> None:
         """Measures that a model file defines."""
@@ -450,7 +466,15 @@ class Senses:
                 self._add(category, first, last, Mark(category, value), 0.9)
 
     def _unit(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        if first and self.words[first - 1].lower == "in" and self.words[first].lower.endswith("s"):
+            return  # in months: how it is told, not what it is split by
         yield "unit", Unit(value), 0.85  # type: ignore[arg-type]
+
+    def _current(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
+        """Right now says nothing where rows have no end; where they may have one, it has to be found."""
+        yield "current", Mark("current", value), 0.9
+        if not any(date.nulls for date in self.meanings.dates):
+            yield "filler", Mark("filler"), 0.9
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "grain", Unit(value), 0.9  # type: ignore[arg-type]
@@ -670,6 +694,12 @@ class Senses:
         if all(word.is_number for word in span):
             return False
         plain = all(word.lower in self.meanings.lexicon.structure for word in span)
+        following = self.words[last].lower if last < len(self.words) else ""
+        if plain and following in ("you", "i", "we", "u", "someone", "anyone"):
+            return False  # can you tell me, where beer is sold in cans
+        before = self.words[first - 1].lower if first else ""
+        if plain and {"vs", "versus", "vs."} & {before, following}:
+            return True  # keg vs can
         short = last - first == 1 and len(span[0].lower) <= 2
         return not (plain or short) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
