@@ -224,6 +224,81 @@ def test_the_most_of_an_unknown_kind_of_number_is_a_total_or_an_average() -> Non
     assert not derive("which hall has the highest planned effort", REPAIRS, REPAIR_VALUES, today=TODAY).others
 
 
+MOORINGS = Table(
+    name="moorings",
+    row_count=600,
+    keys=(("berth_ref",),),
+    columns=(
+        Column(name="berth_ref", type="VARCHAR", kind="text", role="id", cardinality=600, nulls=0),
+        Column(name="intake_date", type="DATE", kind="time", role="temporal", cardinality=300, nulls=0),
+        Column(name="outcome_date", type="DATE", kind="time", role="temporal", cardinality=290, nulls=40),
+        Column(name="intake_kind", type="VARCHAR", kind="text", role="dimension", cardinality=2, nulls=0),
+        Column(name="outcome_kind", type="VARCHAR", kind="text", role="dimension", cardinality=3, nulls=40),
+        Column(name="crew", type="VARCHAR", kind="text", role="dimension", cardinality=5, nulls=0),
+        Column(name="hull", type="VARCHAR", kind="text", role="dimension", cardinality=2, nulls=0),
+        Column(name="age_months", type="BIGINT", kind="number", role="measure", cardinality=90, nulls=0),
+        Column(name="weight_kg", type="DOUBLE", kind="number", role="measure", cardinality=300, nulls=9),
+        Column(name="harbour_cost", type="DOUBLE", kind="number", role="measure", cardinality=300, nulls=0),
+        Column(name="auction_fee", type="DOUBLE", kind="number", role="measure", cardinality=80, nulls=200),
+    ),
+)
+MOORING_VALUES = {
+    "intake_kind": ("Seizure", "Tow"),
+    "outcome_kind": ("Auction", "Fail", "Scrap"),
+    "crew": ("Can", "Gull", "Kite", "Tern", "Wren"),
+    "hull": ("Steel", "Wood"),
+}
+MOORED = {
+    "how many wood hulls do we have right now": "number of rows where hull is Wood and outcome date is missing",
+    "age of the oldest steel hull, in months": "highest age months of rows where hull is Steel",
+    "auctions by month": "number of rows by month (outcome date), where outcome kind is Auction",
+    "cumulative auctions by month for 2025": (
+        "running total of number of rows (where outcome kind is Auction) by month (outcome date), "
+        "among rows where outcome date is in 2025"
+    ),
+    "crews with more than 5 auctions": (
+        "every crew, only those where number of rows (where outcome kind is Auction) is above 5"
+    ),
+    "intakes by kind": "number of rows by intake kind",
+    "missing wieghts by hull": "number of rows by hull, where weight kg is missing",
+    "how many moorings failed": "number of rows where outcome kind is Fail",
+    "Can you show the total harbour cost by hull": "total harbour cost by hull",
+    "Gull vs can harbour cost": "total harbour cost by crew, where crew is Can or Gull",
+    "средний weight по экипажам": "среднее «weight kg», разбивка: «crew»",
+    "average length of stay by hull": "average days from intake date to outcome date by hull",
+}
+
+
+@pytest.mark.parametrize("question", MOORED)
+def test_what_ends_what_is_now_and_values_that_are_things(question: str) -> None:
+    found = derive(question, MOORINGS, MOORING_VALUES, today=TODAY)
+    assert found.reading is not None
+    assert read_back(found.reading) == MOORED[question]
+    assert not found.others
+
+
+def test_what_is_unknown_before_the_end_may_be_dated_by_it() -> None:
+    found = derive("total auction fee in 2025", MOORINGS, MOORING_VALUES, today=TODAY)
+    assert found.reading is not None
+    assert {read_back(one) for one in (found.reading, *found.others)} == {
+        "total auction fee of rows where intake date is in 2025",
+        "total auction fee of rows where outcome date is in 2025",
+    }
+    assert not derive("total harbour cost in 2025", MOORINGS, MOORING_VALUES, today=TODAY).others
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many moorings took more than 90 days and are not ended",  # it has no end yet, so it took no time
+        "donations by month",  # no slip of `duration`
+        "harbour cost in weeks",
+    ],
+)
+def test_what_cannot_be_is_not_computed(question: str) -> None:
+    assert derive(question, MOORINGS, MOORING_VALUES, today=TODAY).reading is None
+
+
 BOATS = Table(
     name="boats",
     row_count=500,

@@ -416,7 +416,10 @@ class Assembly:
         found = self._dates_called_like(named)
         if not found:  # outcomes of one type in 2025: by the date of the outcome
             found = self._dates_called_like(
-                [*(c.column or "" for c, _ in self.conditions), *(n for m, _ in self.measures for n in columns_of(m.expression))]
+                [
+                    *(c.column or "" for c, _ in self.conditions),
+                    *(n for m, _ in self.measures for n in columns_of(m.expression)),
+                ]
             )
         events = self.meanings.events
         visited = events.get("visit") or events.get("check_in")

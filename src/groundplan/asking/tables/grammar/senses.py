@@ -466,9 +466,8 @@ class Senses:
                 self._add(category, first, last, Mark(category, value), 0.9)
 
     def _unit(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        if first and self.words[first - 1].lower == "in" and self.words[first].lower.endswith("s"):
-            return  # in months: how it is told, not what it is split by
-        yield "unit", Unit(value), 0.85  # type: ignore[arg-type]
+        if not self._is_told_in(first):
+            yield "unit", Unit(value), 0.85  # type: ignore[arg-type]
 
     def _current(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         """Right now says nothing where rows have no end; where they may have one, it has to be found."""
@@ -477,7 +476,12 @@ class Senses:
             yield "filler", Mark("filler"), 0.9
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        yield "grain", Unit(value), 0.9  # type: ignore[arg-type]
+        if not self._is_told_in(first):
+            yield "grain", Unit(value), 0.9  # type: ignore[arg-type]
+
+    def _is_told_in(self, place: int) -> bool:
+        """In months: how it is told, not what it is split by."""
+        return place > 0 and self.words[place - 1].lower == "in" and self.words[place].lower.endswith("s")
 
     def _superlative(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         said = " ".join(word.lower for word in self.words[first:last])
