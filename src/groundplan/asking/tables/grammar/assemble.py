@@ -75,6 +75,7 @@ from groundplan.contracts.reading import (
 )
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
+from groundplan.text.periods.calendar import shift
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of
 
@@ -145,6 +146,9 @@ LOOSE = frozenset(
 """Phrases that a reading may have no part for: they say once more what it is about."""
 
 
+EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
+
+
 class Unfit(Exception):
     """The phrases make no question; the reason, for whoever develops the grammar."""
 
@@ -210,6 +214,7 @@ class Assembly:
             self._differences,
             self._named_days,
             self._present_people,
+            self._still_waiting,
             self._once_each,
             self._drawn_over_time,
             self._check,
@@ -1408,6 +1413,19 @@ class Assembly:
             ]
             self.groups = [(g, i) for g, i in self.groups if g.name != condition.column]
 
+    def _still_waiting(self) -> None:
+        """Open for more than 30 days: without an end, it lasts until today."""
+        unknown = {c.condition.of for c, _ in self.conditions if isinstance(c.condition, Missing)}
+        for place, (condition, items) in enumerate(self.conditions):
+            match condition.condition:
+                case Compare(left=Elapsed(start=start, end=end, unit=unit), right=Constant(value=int(count))) as made:
+                    if end in unknown and unit in ("day", "week", "month", "year") and made.operator in EARLIER:
+                        since = Constant(value=shift(self.builders.today, unit, -count).isoformat())
+                        kept = Compare(left=start, operator=EARLIER[made.operator], right=since)
+                        self.conditions[place] = (Cond(kept), items)
+        if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in self.conditions for p in walk(c.condition)):
+            raise Unfit("how long it took until what has not happened")
+
     def _present_people(self) -> None:
         """People who left are counted only where the question speaks of a time or of leaving."""
         person = self.meanings.person
@@ -1455,9 +1473,6 @@ class Assembly:
             raise Unfit("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
             raise Unfit("who, of nobody")
-        unknown = {c.condition.of for c, _ in self.conditions if isinstance(c.condition, Missing)}
-        if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in self.conditions for p in walk(c.condition)):
-            raise Unfit("how long it took until what has not happened")
         for measure, _ in self.measures:
             match measure.expression:
                 case Aggregate(function="count_distinct", of=Column(name=name)):

@@ -151,7 +151,7 @@ def senses_of(
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     senses = Senses(text, words, meanings, Names(meanings), periods)
     senses.find()
-    return senses, Builders(meanings, senses.amount("revenue"))
+    return senses, Builders(meanings, senses.amount("revenue"), today)
 
 
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:

@@ -84,9 +84,9 @@ ACTUAL = ("spent", "actual", "cost", "spend", "expense", "факт", "расхо
 class Builders:
     """The builders of the rules, over the meanings of one table. Each returns None for what does not fit."""
 
-    def __init__(self, meanings: Meanings, amount: Expression | None) -> None:
+    def __init__(self, meanings: Meanings, amount: Expression | None, today: date) -> None:
         """`amount`: what a sale comes to, where the table has one such number."""
-        self.meanings = meanings
+        self.meanings, self.today = meanings, today
         self.amount: Field | None = None
         if isinstance(amount, Column):
             self.amount = as_field(meanings.column(amount.name), meanings)
