@@ -19,6 +19,7 @@ FRESH = {  # right of the answerable, wrong of all: floors that only rise
     "library_and_calls": (0.62, 0.04),
     "parking_and_restaurants": (0.54, 0.03),
     "rentals_and_garage": (0.58, 0.04),
+    "shelter_and_batches": (0.62, 0.02),
     "translation_and_recycling": (0.36, 0.03),
     "trees_and_food": (0.38, 0.03),
     "turbines_and_furniture": (0.12, 0.03),
