@@ -27,7 +27,7 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.column_settings import ColumnSettings, corrected, described
+from groundplan.column_settings import ColumnSettings, Place, corrected, described, with_saved
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
@@ -166,6 +166,7 @@ class AsyncProject:
         self.columns, self.roles = columns or {}, roles or Roles()
         self._database = database
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
+        self._found, self._saved = schemas, dict[Place, ColumnSettings]()
         self.models = tuple(models)
         self.notes: list[str] = []  # remarks for the user about this project
         self._opened = AsyncExitStack()
@@ -211,6 +212,12 @@ class AsyncProject:
             for source in sources.values():
                 await source.close()
             raise
+
+    def apply(self, saved: Mapping[Place, ColumnSettings]) -> None:
+        """Use these settings of columns from the next question on, instead of those applied before."""
+        if saved != self._saved:
+            self._saved = {**saved}
+            self.schemas = {name: with_saved(schema, saved) for name, schema in self._found.items()}
 
     @_typed()
     async def ask(
@@ -448,7 +455,7 @@ class AsyncProject:
         for name, schema in self.schemas.items():
             source = self.sources[name]
             if isinstance(source, SearchedSource):
-                schema = corrected(await source.about(" ".join(texts)), self.columns)
+                schema = with_saved(corrected(await source.about(" ".join(texts)), self.columns), self._saved)
             found[name] = schema
         return found
 

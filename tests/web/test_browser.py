@@ -372,7 +372,8 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 def tab_to(page: Page, name: str) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent.replace(/\\s/g, '')") == name.replace(" ", ""):
+        said = page.evaluate("document.activeElement.textContent.trim() || document.activeElement.ariaLabel || ''")
+        if "".join(said.split()) == name.replace(" ", ""):
             return
     pytest.fail(f"the Tab key does not reach {name!r}")
 
