@@ -405,9 +405,12 @@ class AsyncProject:
         proposed: Proposed,
         *,
         run_id: str | None = None,
+        thread: str | None = None,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
         """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
+
+        `thread`: a conversation, whose next question may follow up on this one.
 
         `approve` allows steps with an effect; `output` is the folder to which files may be written.
         """
@@ -418,7 +421,10 @@ class AsyncProject:
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
-        if run_id is None:
+        if thread is not None:
+            async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
+                await self._drive_thread(given, stage, self._place(thread))
+        elif run_id is None:
             await drive(given, stage)
         else:
             await self._drive_lasting(given, stage, run_id)

@@ -97,7 +97,7 @@ export const api = {
     get<Page>(`/v1/runs?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`, signal),
   run: (id: string, signal?: AbortSignal) => get<Run>(`/v1/runs/${id}`, signal),
   ask: (question: string, thread: string) => post<Run>("/v1/runs", { question, thread, timezone }),
-  runPlan: (reading: Reading, plan: unknown) => post<Run>("/v1/runs", { plan: { reading, plan }, timezone }),
+  runPlan: (reading: Reading, plan: unknown, thread: string) => post<Run>("/v1/runs", { plan: { reading, plan }, thread, timezone }),
   cancel: (id: string) => post<Run>(`/v1/runs/${id}/cancel`, {}),
   answer: (id: string, text: string) => post<Run>(`/v1/runs/${id}/answer`, { text }),
   approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),

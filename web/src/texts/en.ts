@@ -151,6 +151,7 @@ export const en = {
     title: "How it was worked out",
     step: (n: number) => `Step ${n}`,
     because: "because of",
+    outputs: { chart: "the chart", table: "the table", text: "the text", file: "the file" } as Record<string, string>,
     needs: "uses",
     graph: "The steps as a graph",
     covered: (n: number) => `All ${n} things you asked for are covered by a step.`,

@@ -159,7 +159,8 @@ export const ru: Texts = {
   plan: {
     title: "Как получен ответ",
     step: (n) => `Шаг ${n}`,
-    because: "потому что",
+    because: "для:",
+    outputs: { chart: "график", table: "таблица", text: "текст", file: "файл" },
     needs: "использует",
     graph: "Шаги на схеме",
     covered: (n) => `Всё, о чём вы спросили (${n}), обеспечено шагами.`,

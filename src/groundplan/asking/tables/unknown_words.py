@@ -20,8 +20,8 @@ ARTICLES = frozenset({"the", "a", "an", "our", "my", "your"})
 TEXTS = {
     "en": (
         "The data has nothing called '{}'. What do you mean by it?",
-        "to have '{}' understood from now on, add it to the synonyms in the model file or in groundplan.toml, or in the "
-        "browser on the page Data",
+        "to have '{}' understood from now on, add it to the synonyms in the model file or in groundplan.toml, or in "
+        "the browser on the page Data",
     ),
     "ru": (
         "В данных нет ничего с названием «{}». Что имеется в виду?",
