@@ -91,7 +91,7 @@ export function ColumnForm({ table, column, saved, choices, onClose }: Props) {
           {t.column.cancel}
         </Button>
         {saved && (
-          <Button variant="subtle" size="xs" loading={reset.isPending} onClick={() => reset.mutate()}>
+          <Button variant="default" size="xs" loading={reset.isPending} onClick={() => reset.mutate()}>
             {t.column.reset}
           </Button>
         )}

@@ -163,7 +163,7 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
   const Icon = ICONS[column.kind];
   const ranges = column.least != null && column.greatest != null;
   const values = [
-    ranges ? `${shown(column.least, number)} – ${shown(column.greatest, number)}` : null,
+    ranges ? [...new Set([column.least, column.greatest])].map((value) => shown(value, number)).join(" – ") : null,
     ranges || column.cardinality == null ? null : t.sources.distinct(number(column.cardinality)),
     column.nulls ? t.sources.empty(number(column.nulls)) : null,
   ];
@@ -179,11 +179,9 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
             {t.sources.also}: {(column.synonyms ?? []).join(", ")}
           </p>
         )}
+        {saved && <p className={css.changed}>{t.column.changed}</p>}
       </div>
-      <span className={css.meaning}>
-        {column.meaning ? t.sources.meanings[column.meaning] : t.sources.kinds[column.kind]}
-        {saved && <span className={css.changed}>{t.column.changed}</span>}
-      </span>
+      <span className={css.meaning}>{column.meaning ? t.sources.meanings[column.meaning] : t.sources.kinds[column.kind]}</span>
       <span className={`${css.values} number break`}>{values.filter(Boolean).join(" · ")}</span>
       <ActionIcon
         ref={edit}
