@@ -27,7 +27,7 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.lazy import LazySearch
 from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
-from groundplan.column_settings import ColumnSettings, corrected, described
+from groundplan.column_settings import ColumnSettings, Place, corrected, described, with_saved
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.conversation import Turn
@@ -166,6 +166,7 @@ class AsyncProject:
         self.columns, self.roles = columns or {}, roles or Roles()
         self._database = database
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
+        self._found, self._saved = schemas, dict[Place, ColumnSettings]()
         self.models = tuple(models)
         self.notes: list[str] = []  # remarks for the user about this project
         self._opened = AsyncExitStack()
@@ -211,6 +212,12 @@ class AsyncProject:
             for source in sources.values():
                 await source.close()
             raise
+
+    def apply(self, saved: Mapping[Place, ColumnSettings]) -> None:
+        """Use these settings of columns from the next question on, instead of those applied before."""
+        if saved != self._saved:
+            self._saved = {**saved}
+            self.schemas = {name: with_saved(schema, saved) for name, schema in self._found.items()}
 
     @_typed()
     async def ask(
@@ -398,9 +405,12 @@ class AsyncProject:
         proposed: Proposed,
         *,
         run_id: str | None = None,
+        thread: str | None = None,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
         """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
+
+        `thread`: a conversation, whose next question may follow up on this one.
 
         `approve` allows steps with an effect; `output` is the folder to which files may be written.
         """
@@ -411,7 +421,10 @@ class AsyncProject:
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
-        if run_id is None:
+        if thread is not None:
+            async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
+                await self._drive_thread(given, stage, self._place(thread))
+        elif run_id is None:
             await drive(given, stage)
         else:
             await self._drive_lasting(given, stage, run_id)
@@ -448,7 +461,7 @@ class AsyncProject:
         for name, schema in self.schemas.items():
             source = self.sources[name]
             if isinstance(source, SearchedSource):
-                schema = corrected(await source.about(" ".join(texts)), self.columns)
+                schema = with_saved(corrected(await source.about(" ".join(texts)), self.columns), self._saved)
             found[name] = schema
         return found
 

@@ -87,6 +87,19 @@ def test_a_reading_is_changed_by_hand_checked_and_run(client: httpx.Client) -> N
     assert client.post("/v1/plans", json=unknown).status_code == 422
 
 
+def test_a_follow_up_goes_on_from_the_changed_reading(client: httpx.Client) -> None:
+    asked = ask(client, "total revenue by region", thread="changed")
+    group = {"requirement": "group_by:region", "to": {"kind": "group_by", "column": "channel"}}
+    body = {"reading": asked["outcome"]["reading"], "changes": [group]}
+    changed = client.post("/v1/plans", json=body).json()
+    proposal = {"reading": changed["reading"], "plan": changed["plan"]}
+    run = client.post("/v1/runs", json={"plan": proposal, "thread": "changed"}, headers=WAIT).json()
+    assert (run["state"], run["request"]["thread"]) == ("succeeded", "changed")
+    follow_up = ask(client, "only in 2025", thread="changed")["outcome"]
+    assert follow_up["tables"][0]["columns"][0] == "channel"
+    assert "2025" in follow_up["read_as"]
+
+
 def test_each_number_of_the_text_has_its_place_and_its_cells(client: httpx.Client) -> None:
     outcome = ask(client, "total revenue by region")["outcome"]
     tables = {table["step"]: table for table in outcome["tables"]}

@@ -13,9 +13,11 @@ from tempfile import TemporaryDirectory
 import httpx
 import pytest
 
+from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.run import RunRequest
+from groundplan.state.column_settings import SavedSettings
 from groundplan.state.keys import Keys, id_of
 from groundplan.state.postgres import Postgres, open_postgres
 from groundplan.state.runs import Runs
@@ -37,7 +39,7 @@ class Tenant:
     key_id: str
     upload: str
     runs: list[str]  # one that waits for an approval, one that waits for an answer, one queued
-    secret: str  # in its question, its conversation, its clarification and its upload
+    secret: str  # in its question, its conversation, its clarification, its upload and the settings of its column
 
 
 async def settle(database: Postgres) -> list[Tenant]:
@@ -60,6 +62,8 @@ async def _tenant(database: Postgres, name: str) -> Tenant:
         ids.append(run.id)
     run, _ = await runs.add(RunRequest(question=f"what about {secret}?"))
     upload = await _upload(database.of(name), secret)
+    said = ColumnSettings(called=(f"n{secret}",), description=secret)
+    await SavedSettings(database.of(name)).put((f"t{secret}", f"c{secret}"), said)
     return Tenant(name, key, id_of(key), upload, [*ids, run.id], secret)
 
 
@@ -106,8 +110,11 @@ def attempts(
     yield "GET", "/v1/threads/{name}", f"/v1/threads/{thread}", None
     yield "DELETE", "/v1/keys/{key}", f"/v1/keys/{key_id}", None
     yield "DELETE", "/v1/uploads/{id}", f"/v1/uploads/{upload}", None
+    secret = thread.partition("-")[0]
+    for method, body in (("PUT", {"called": ["word"]}), ("DELETE", None)):
+        yield method, "/v1/column-settings", f"/v1/column-settings?table=t{secret}&column=c{secret}", body
     yield "GET", "/v1/runs", f"/v1/runs?cursor={run}", None
-    for path in ("/v1/threads", "/v1/keys", "/v1/audit", "/v1/uploads", "/v1/sources"):
+    for path in ("/v1/threads", "/v1/keys", "/v1/audit", "/v1/uploads", "/v1/column-settings", "/v1/sources"):
         yield "GET", path, path, None
 
 
@@ -141,12 +148,13 @@ def test_what_belongs_to_another_looks_like_what_does_not_exist(count: int, pair
     print(f"\n{count} pairs, {requests} requests, nothing of another")
 
 
-def test_a_tenant_knows_its_own_upload_only(pairs: Served) -> None:
+def test_a_tenant_knows_its_own_upload_and_settings_only(pairs: Served) -> None:
     for tenant in pairs.tenants[:4]:
         files = send(pairs.client, tenant, "GET", "/v1/uploads", None).json()["files"]
         assert [file["id"] for file in files] == [tenant.upload]
-        sources = send(pairs.client, tenant, "GET", "/v1/sources", None).text
-        assert [one.name for one in pairs.tenants if one.secret in sources] == [tenant.name]
+        for path in ("/v1/sources", "/v1/column-settings"):
+            told = send(pairs.client, tenant, "GET", path, None).text
+            assert [one.name for one in pairs.tenants if f"n{one.secret}" in told] == [tenant.name]
 
 
 def test_every_endpoint_is_open_or_tried_or_names_nothing_stored(pairs: Served) -> None:

@@ -84,6 +84,58 @@ def test_a_chip_is_changed_and_the_reading_runs_again(page: Page, client: httpx.
     assert get(client, run_of(page))["state"] == "succeeded"
 
 
+def test_a_follow_up_goes_on_from_the_changed_reading(page: Page, client: httpx.Client) -> None:
+    before = open_answer(page, client, TOP)  # asked without a conversation
+    chip(page, "by region").click()
+    page.get_by_role("button", name="channel", exact=True).click()
+    page.get_by_role("button", name="Run this reading").click()
+    page.wait_for_url(lambda url: before not in url)
+    page.get_by_label("Ask a follow-up").fill("only in 2024")
+    page.get_by_label("Ask a follow-up").press("Enter")
+    expect(chip(page, "where date is in 2024")).to_be_visible()
+    expect(chip(page, "by channel")).to_be_visible()
+
+
+def test_a_ranking_goes_with_the_last_group(page: Page, client: httpx.Client) -> None:
+    open_answer(page, client, TOP)
+    chip(page, "by region").click()
+    page.get_by_role("button", name="Remove").click()
+    expect(chip(page, "top 3")).to_have_count(0)
+    expect(page.get_by_text("Checked: this can run.")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [380, 1280])
+def test_nothing_moves_from_the_question_to_the_drawn_answer(
+    context: BrowserContext, client: httpx.Client, width: int
+) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.add_init_script(
+        """window.shifts = [];
+        new PerformanceObserver((list) => window.shifts.push(...list.getEntries())).observe({type: "layout-shift"});"""
+    )
+    page.goto("/")
+    page.get_by_label("Your question").fill(TOP)
+    page.get_by_label("Your question").press("Enter")
+    expect(page.locator("canvas")).to_be_visible()
+    expect(chip(page, "by region")).to_be_visible()
+    page.evaluate("new Promise((told) => requestAnimationFrame(() => setTimeout(told)))")  # shifts of the last frame
+    moved = page.evaluate("window.shifts.filter((one) => !one.hadRecentInput).reduce((sum, one) => sum + one.value, 0)")
+    assert moved < 0.1, f"cumulative layout shift {moved:.3f}"
+
+
+def test_evidence_does_not_cover_the_chips(page: Page, client: httpx.Client) -> None:
+    open_answer(page, client, TOP)
+    text_of(page).get_by_role("button", name="10.3 million").hover()
+    shown = page.get_by_role("tooltip")
+    expect(shown).to_be_visible()
+    chips = page.get_by_role("region", name="How it was read").bounding_box()
+    box = shown.bounding_box()
+    assert chips is not None
+    assert box is not None
+    assert box["y"] >= chips["y"] + chips["height"]
+
+
 def test_a_condition_is_removed(page: Page, client: httpx.Client) -> None:
     open_answer(page, client, TOP)
     chip(page, "where date is in 2025").click()
@@ -165,6 +217,8 @@ def test_the_plan_is_a_list_and_a_graph(page: Page, client: httpx.Client) -> Non
     left = {step["id"]: graph.locator("rect").nth(place).bounding_box()["x"] for place, step in enumerate(steps)}
     assert all(left[need] < left[step] for need, step in needs)
     expect(page.locator("details ol > li")).to_have_count(len(steps))
+    expect(page.locator("details ol")).to_contain_text("because of the chart")
+    expect(page.locator("details ol")).not_to_contain_text("output:")
 
 
 def test_tables_that_point_at_each_other_are_drawn(
@@ -372,7 +426,8 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 def tab_to(page: Page, name: str) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent.replace(/\\s/g, '')") == name.replace(" ", ""):
+        said = page.evaluate("document.activeElement.textContent.trim() || document.activeElement.ariaLabel || ''")
+        if "".join(said.split()) == name.replace(" ", ""):
             return
     pytest.fail(f"the Tab key does not reach {name!r}")
 

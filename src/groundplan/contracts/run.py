@@ -56,8 +56,6 @@ class RunRequest(Contract):
     def _is_one_of_them(self) -> RunRequest:
         if (self.question is None) == (self.plan is None):
             raise ValueError("give a question or a plan, and not both")
-        if self.plan is not None and self.thread is not None:
-            raise ValueError("a plan belongs to no conversation; leave out the thread")
         return self
 
 

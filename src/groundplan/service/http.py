@@ -28,6 +28,7 @@ from groundplan.contracts.verdict import Passed
 from groundplan.result import Planned
 from groundplan.service.access import Access
 from groundplan.service.administration import add_administration
+from groundplan.service.column_settings import add_column_settings
 from groundplan.service.mcp_endpoint import add_mcp
 from groundplan.service.monitoring import add_metrics
 from groundplan.service.oidc import Tokens
@@ -181,6 +182,7 @@ def create_app(
     _add_runs(app)
     _add_planning(app)
     add_uploads(app, settings)
+    add_column_settings(app)
     _add_health(app)
     if keys:
         add_administration(app)

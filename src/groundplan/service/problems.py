@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from groundplan.errors import Crashed, GroundplanError, StoreUnavailable, TransientError, UsageError
+from groundplan.state.column_settings import NoSuchColumn, Unfit
 from groundplan.state.keys import NoSuchKey
 from groundplan.state.runs import Conflict, NoSuchRun, TooMany
 from groundplan.state.uploads import NoRoom, NoSuchUpload, Unreadable
@@ -40,16 +41,20 @@ class Problem(BaseModel):
     status: int
     detail: str
     code: str  # stable, such as `service/conflict`
+    field: str = ""  # the part of the body that is wrong, such as `called.0`
 
 
-def problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    said = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, code=f"service/{code}")
+def problem(
+    status: int, code: str, detail: str, headers: dict[str, str] | None = None, field: str = ""
+) -> JSONResponse:
+    title = TITLES.get(status, "Error")
+    said = Problem(title=title, status=status, detail=detail, code=f"service/{code}", field=field)
     return JSONResponse(said.model_dump(), status, headers, media_type="application/problem+json")
 
 
 def of_error(error: GroundplanError) -> JSONResponse:
     match error:
-        case NoSuchRun() | NoSuchKey() | NoSuchUpload():
+        case NoSuchRun() | NoSuchKey() | NoSuchUpload() | NoSuchColumn():
             return problem(404, "not-found", str(error))
         case Conflict():
             return problem(409, "conflict", str(error))
@@ -59,6 +64,8 @@ def of_error(error: GroundplanError) -> JSONResponse:
             return problem(409, "no-room", str(error))
         case TooMany():
             return problem(429, "too-many-runs", str(error), {"Retry-After": "5"})
+        case Unfit():
+            return problem(422, "unfit", str(error), field=error.field)
         case UsageError():
             return problem(422, "usage", str(error))
         case StoreUnavailable() | TransientError():
@@ -78,7 +85,8 @@ def add_handlers(app: FastAPI) -> None:
     async def invalid(_: Request, error: Any) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        return problem(422, "invalid", f"{place}: {first['msg']}"[:500].encode("utf-8", "replace").decode())
+        said = f"{place}: {first['msg'].removeprefix('Value error, ')}"[:500].encode("utf-8", "replace").decode()
+        return problem(422, "invalid", said, field=place.removeprefix("body."))
 
     @app.exception_handler(HTTPException)
     async def known(_: Request, error: Any) -> JSONResponse:

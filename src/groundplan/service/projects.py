@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from groundplan.project import AsyncProject
 from groundplan.service.loaded_files import LoadedFiles
 from groundplan.sources.tables.engine.engines import AttachedFile
+from groundplan.state.column_settings import SavedSettings
 from groundplan.state.database import Database
 from groundplan.state.uploads import Upload, Uploads
 
@@ -36,13 +37,14 @@ class Projects:
 
     @asynccontextmanager
     async def of(self, tenant: str) -> AsyncIterator[AsyncProject]:
-        """The tenant's project with all of its uploads; it is not closed while it is used."""
+        """The tenant's project with its uploads and settings of columns; it is not closed while it is used."""
         async with self._opening.setdefault(tenant, asyncio.Lock()):  # slow data delays its own tenant only
             uploads = await Uploads(self.database.of(tenant)).list()
             key = tenant, tuple(upload.id for upload in uploads)
             self._used[key] += 1
             try:
                 await self._open_if_needed(key, uploads)
+                self._open[key].apply(await SavedSettings(self.database.of(tenant)).list())
             except BaseException:
                 self._used -= Counter([key])
                 raise

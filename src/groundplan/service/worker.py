@@ -229,7 +229,7 @@ async def _outcome(
             answer, to = (reply.answer, reply.to) if reply else (None, None)
             return await project.resume(claim.id, thread=request.thread, reply=answer, reply_to=to, **options)
     if request.plan is not None:
-        return await project.run(json.dumps(thaw(request.plan)), run_id=claim.id, **options)
+        return await project.run(json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, **options)
     assert request.question is not None
     return await project.ask(
         request.question,

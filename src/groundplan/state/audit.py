@@ -1,4 +1,4 @@
-"""Who made or revoked keys, approved or declined plans, uploaded or deleted files. Entries are only ever added."""
+"""Who made or revoked keys, approved or declined plans, changed files or columns. Entries are only ever added."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Literal
 
 from groundplan.state.database import Database, Transaction
 
-Action = Literal["key.created", "key.revoked", "plan.approved", "plan.declined", "upload.added", "upload.deleted"]
+Action = Literal[
+    "key.created",
+    "key.revoked",
+    "plan.approved",
+    "plan.declined",
+    "upload.added",
+    "upload.deleted",
+    "column.changed",
+    "column.reset",
+]
 OPERATOR = "operator"  # who uses the command line with the database's URL
 ONE_PERSON = "local"  # who uses a service without keys
 
@@ -18,7 +27,9 @@ class Entry:
     at: datetime
     actor: str  # the id of a key, `oidc:SUBJECT`, `operator` or `local`
     action: Action
-    about: str  # the id of a key, of a run with the fingerprint of its plan, or of an upload with its name
+    about: (
+        str  # the id of a key, of a run with the fingerprint of its plan, of an upload with its name; or TABLE.COLUMN
+    )
 
 
 class Audit:

@@ -83,9 +83,11 @@ class Uploads:
 
     async def delete(self, id_: str, actor: str = ONE_PERSON) -> None:
         async with self._database.transaction() as run:
-            rows = await run("select name from uploads where tenant = ? and id = ?", self._tenant, id_)
+            rows = await run("select name, tables from uploads where tenant = ? and id = ?", self._tenant, id_)
             if not rows:
                 raise NoSuchUpload(f"there is no upload {id_!r}")
+            for table in json.loads(rows[0][1]).values():  # another file may have a table of this name later
+                await run("delete from column_settings where tenant = ? and of_table = ?", self._tenant, table)
             await self._delete(run, id_, rows[0][0], actor)
 
     async def pieces(self, id_: str) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-import type { Change, Kind, Page, PlanReply, Reading, Run, SourceSchema, Suggestion, Upload, UploadList } from "./types";
+import type { Change, ColumnSettings, Kind, Page, PlanReply, Reading, Run, SavedColumns, SourceSchema, Suggestion, Upload, UploadList } from "./types";
 
 const KEPT = "groundplan-key";
 
@@ -8,6 +8,7 @@ export class Fault extends Error {
     readonly status: number,
     readonly code: string,
     detail: string,
+    readonly field = "", // of the body, such as `called.0`
   ) {
     super(detail);
   }
@@ -45,8 +46,8 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 }
 
 async function faultOf(response: Response): Promise<Fault> {
-  const problem: { code?: string; detail?: string } = await response.json().catch(() => ({}));
-  return new Fault(response.status, problem.code ?? "service/http", problem.detail ?? response.statusText);
+  const problem: { code?: string; detail?: string; field?: string } = await response.json().catch(() => ({}));
+  return new Fault(response.status, problem.code ?? "service/http", problem.detail ?? response.statusText, problem.field);
 }
 
 /** Sends a file and tells the share that was sent, which `fetch` cannot. */
@@ -77,6 +78,10 @@ async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promi
   return (await send(path, { method: "POST", headers, body: JSON.stringify(body), signal })).json() as Promise<T>;
 }
 
+function ofColumn(table: string, column: string): string {
+  return `/v1/column-settings?${new URLSearchParams({ table, column })}`;
+}
+
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const api = {
@@ -84,11 +89,15 @@ export const api = {
   upload,
   uploads: (signal?: AbortSignal) => get<UploadList>("/v1/uploads", signal),
   deleteUpload: (id: string) => send(`/v1/uploads/${id}`, { method: "DELETE" }),
+  columnSettings: (signal?: AbortSignal) => get<SavedColumns>("/v1/column-settings", signal),
+  saveColumn: (table: string, column: string, settings: ColumnSettings) =>
+    send(ofColumn(table, column), { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(settings) }),
+  resetColumn: (table: string, column: string) => send(ofColumn(table, column), { method: "DELETE" }),
   runs: (cursor: string | null, limit: number, signal?: AbortSignal) =>
     get<Page>(`/v1/runs?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`, signal),
   run: (id: string, signal?: AbortSignal) => get<Run>(`/v1/runs/${id}`, signal),
   ask: (question: string, thread: string) => post<Run>("/v1/runs", { question, thread, timezone }),
-  runPlan: (reading: Reading, plan: unknown) => post<Run>("/v1/runs", { plan: { reading, plan }, timezone }),
+  runPlan: (reading: Reading, plan: unknown, thread: string) => post<Run>("/v1/runs", { plan: { reading, plan }, thread, timezone }),
   cancel: (id: string) => post<Run>(`/v1/runs/${id}/cancel`, {}),
   answer: (id: string, text: string) => post<Run>(`/v1/runs/${id}/answer`, { text }),
   approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),

@@ -43,7 +43,7 @@ function Cited({ citation, answer }: { citation: Citation; answer: Answer }) {
       events={{ hover: true, focus: true, touch: true }}
       multiline
       maw={320}
-      position="top"
+      position="bottom"
       withArrow
       classNames={{ tooltip: css.tooltip }}
     >

@@ -49,7 +49,7 @@ function withoutRepeats(issues: Issue[]): Issue[] {
   return issues.filter((issue, at) => issues.findIndex((one) => one.code === issue.code && one.requirement === issue.requirement) === at);
 }
 
-function ReadingSoon() {
+export function ReadingSoon() {
   const { t } = useTexts();
   return (
     <section className={css.reading} aria-busy="true">

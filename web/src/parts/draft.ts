@@ -2,7 +2,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../api/client";
-import type { Change, PlanReply, Reading } from "../api/types";
+import type { Change, PlanReply, Reading, Run } from "../api/types";
+import { newThread } from "./format";
 
 export type Draft = {
   now: PlanReply | undefined; // the reading as it is, with the gate's verdict
@@ -15,23 +16,27 @@ export type Draft = {
   running: boolean;
 };
 
+/** The query for the chips of a run's reading. */
+export function chipsOf(run: string, reading: Reading | null | undefined) {
+  return {
+    queryKey: ["chips", run],
+    queryFn: ({ signal }: { signal: AbortSignal }) => api.planReading(reading!, [], signal),
+    staleTime: Infinity,
+  };
+}
+
 /** A reading that is changed by hand. The service applies each change and the gate answers at once. */
-export function useDraft(run: string, reading: Reading | null | undefined): Draft {
+export function useDraft(run: Run, reading: Reading | null | undefined): Draft {
   const [, go] = useLocation();
   const [edits, setEdits] = useState<PlanReply[]>([]);
-  const first = useQuery({
-    queryKey: ["chips", run],
-    queryFn: ({ signal }) => api.planReading(reading!, [], signal),
-    enabled: !!reading,
-    staleTime: Infinity,
-  });
+  const first = useQuery({ ...chipsOf(run.id, reading), enabled: !!reading });
   const now = edits.at(-1) ?? first.data;
   const change = useMutation({
     mutationFn: (wanted: Change) => api.planReading(now!.reading!, [wanted]),
     onSuccess: (reply) => setEdits((before) => [...before, withReading(reply, now)]),
   });
   const start = useMutation({
-    mutationFn: () => api.runPlan(now!.reading!, now!.plan),
+    mutationFn: () => api.runPlan(now!.reading!, now!.plan, run.request.thread ?? newThread()),
     onSuccess: (started) => go(`/runs/${started.id}`),
   });
   return {

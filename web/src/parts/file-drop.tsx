@@ -1,4 +1,4 @@
-import { Button, FileButton } from "@mantine/core";
+import { Button, FileButton, Skeleton } from "@mantine/core";
 import { IconUpload } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -72,6 +72,7 @@ export function FileDrop() {
   }
 
   const over = useDropped(take, !!list.data?.most_files);
+  if (list.isPending) return <Skeleton height={94} radius="lg" />;
   if (!list.data?.most_files) return null;
   const { kinds, most_bytes } = list.data;
   return (

@@ -1,4 +1,5 @@
 import type { Answer, Chip, Step } from "../api/types";
+import type { Texts } from "../texts/en";
 import { useTexts } from "../texts/language";
 import { useLit } from "./lit";
 import { Note } from "./note";
@@ -100,12 +101,18 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
         <Params params={step.params ?? {}} />
         {serves.length > 0 && (
           <p className="small quiet break">
-            {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : serves.join(", ")}
+            {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : serves.map((id) => inWords(id, t)).join(", ")}
           </p>
         )}
       </div>
     </li>
   );
+}
+
+/** A part that has no chip because it follows from others: `output:chart`. */
+function inWords(requirement: string, t: Texts): string {
+  const label = requirement.slice(requirement.indexOf(":") + 1);
+  return (requirement.startsWith("output:") && t.plan.outputs[label]) || label.replaceAll("_", " ");
 }
 
 function Params({ params }: { params: Record<string, unknown> }) {

@@ -118,7 +118,7 @@ function TableCard({ source, table }: { source: SourceSchema; table: Table }) {
         <Link href="/sources">{table.name}</Link>
       </h3>
       <p className="quiet small">
-        {[table.row_count == null ? null : t.ask.rows(number(table.row_count)), t.ask.columns(table.columns.length), source.engine]
+        {[table.row_count == null ? null : t.ask.rows(table.row_count, number(table.row_count)), t.ask.columns(table.columns.length), source.engine]
           .filter(Boolean)
           .join(" · ")}
       </p>

@@ -7,9 +7,9 @@ import { api, Fault } from "../api/client";
 import { useEvents } from "../api/events";
 import type { Answer, Chip, Clarification, Reading, Refusal, Run, RunEvent } from "../api/types";
 import { AnswerText } from "../parts/answer-text";
-import { Chips, IssueText } from "../parts/chips";
+import { Chips, IssueText, ReadingSoon } from "../parts/chips";
 import { useCopied } from "../parts/copied";
-import { useDraft } from "../parts/draft";
+import { chipsOf, useDraft } from "../parts/draft";
 import { FaultNote } from "../parts/fault-note";
 import { LitProvider } from "../parts/lit";
 import { Note } from "../parts/note";
@@ -31,7 +31,16 @@ const SETTLING = new Set(["run.ended", "question", "approval.required"]);
 export default function RunScreen({ id }: { id: string }) {
   const { t } = useTexts();
   const queries = useQueryClient();
-  const found = useQuery({ queryKey: ["run", id], queryFn: ({ signal }) => api.run(id, signal) });
+  const found = useQuery({
+    queryKey: ["run", id],
+    queryFn: async ({ signal }) => {
+      const fetched = await api.run(id, signal);
+      const reading = readingOf(fetched);
+      // with the answer, so that nothing moves when the chips come; without them, `useDraft` says why
+      if (reading) await queries.ensureQueryData(chipsOf(id, reading)).catch(() => null);
+      return fetched;
+    },
+  });
   const run = found.data;
   const told = (event: RunEvent) => {
     if (SETTLING.has(event.kind)) void queries.invalidateQueries({ queryKey: ["run", id] });
@@ -53,11 +62,17 @@ export default function RunScreen({ id }: { id: string }) {
   );
 }
 
+function readingOf(run: Run): Reading | null | undefined {
+  const outcome = run.outcome as Answer | Refusal | Clarification | null | undefined;
+  return outcome && outcome.kind !== "clarification" ? outcome.reading : null;
+}
+
 function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boolean }) {
   const { t } = useTexts();
   const outcome = run.outcome as Answer | Refusal | Clarification | null | undefined;
-  const reading = outcome && outcome.kind !== "clarification" ? outcome.reading : null;
-  const draft = useDraft(run.id, reading);
+  const reading = readingOf(run);
+  const draft = useDraft(run, reading);
+  const working = run.state === "queued" || run.state === "running";
   const chips = draft.now?.chips ?? [];
   const question = reading?.question ?? questionOf(run);
   const underlined = draft.edited ? chips.filter((chip) => chip.words.length > 0) : chips;
@@ -67,11 +82,11 @@ function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boole
         <QuestionHeading question={question} chips={underlined} />
         <CopyLink />
       </div>
-      {reading && <Chips draft={draft} />}
-      <div className={css.old} data-old={draft.edited || undefined}>
+      {reading ? <Chips draft={draft} /> : working && <ReadingSoon />}
+      <div key={String(working)} className={css.old} data-old={draft.edited || undefined}>
         {run.state === "waiting_answer" && <QuestionBack run={run} asked={run.waiting as Clarification} />}
         {run.state === "waiting_approval" && <ApprovalNeeded run={run} asked={run.waiting as Refusal} />}
-        {(run.state === "queued" || run.state === "running") && <Working run={run} events={events} lost={lost} />}
+        {working && <Working run={run} events={events} lost={lost} />}
         {run.state === "cancelled" && <Note tone="plain">{t.run.cancelled}</Note>}
         {run.problem && (
           <Note tone="bad" title={t.run.failed}>

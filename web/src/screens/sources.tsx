@@ -1,9 +1,10 @@
-import { Button, Skeleton, TextInput } from "@mantine/core";
-import { IconAbc, IconCalendar, IconHash, IconSearch, IconToggleLeft, IconTrash, IconQuestionMark } from "@tabler/icons-react";
+import { ActionIcon, Button, Skeleton, TextInput } from "@mantine/core";
+import { IconAbc, IconCalendar, IconHash, IconPencil, IconSearch, IconToggleLeft, IconTrash, IconQuestionMark } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Column, SourceSchema, Table, Upload } from "../api/types";
+import { ColumnForm, useColumnSettings } from "../parts/column-form";
 import { FaultNote } from "../parts/fault-note";
 import { FileDrop, useUploads } from "../parts/file-drop";
 import { type Arrow, Graph } from "../parts/graph";
@@ -90,7 +91,7 @@ type Section = { table: Table; columns: Column[]; engine: string; upload: Upload
 function TableSection({ table, columns, engine, upload }: Section) {
   const { t, number } = useTexts();
   const about = [
-    table.row_count == null ? null : t.ask.rows(number(table.row_count)),
+    table.row_count == null ? null : t.ask.rows(table.row_count, number(table.row_count)),
     t.ask.columns(table.columns.length),
     upload ? t.upload.from(upload.name) : engine,
   ];
@@ -109,7 +110,7 @@ function TableSection({ table, columns, engine, upload }: Section) {
       </header>
       <ul className={css.columns}>
         {columns.map((column) => (
-          <ColumnRow key={column.name} column={column} />
+          <ColumnRow key={column.name} table={table.name} column={column} />
         ))}
       </ul>
     </article>
@@ -149,12 +150,20 @@ function DeleteUpload({ upload }: { upload: Upload }) {
   );
 }
 
-function ColumnRow({ column }: { column: Column }) {
+function ColumnRow({ table, column }: { table: string; column: Column }) {
   const { t, number } = useTexts();
+  const [open, setOpen] = useState(false);
+  const settings = useColumnSettings();
+  const saved = settings?.of(table, column.name);
+  const edit = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    edit.current?.focus();
+  };
   const Icon = ICONS[column.kind];
   const ranges = column.least != null && column.greatest != null;
   const values = [
-    ranges ? `${shown(column.least, number)} – ${shown(column.greatest, number)}` : null,
+    ranges ? [...new Set([column.least, column.greatest])].map((value) => shown(value, number)).join(" – ") : null,
     ranges || column.cardinality == null ? null : t.sources.distinct(number(column.cardinality)),
     column.nulls ? t.sources.empty(number(column.nulls)) : null,
   ];
@@ -170,9 +179,22 @@ function ColumnRow({ column }: { column: Column }) {
             {t.sources.also}: {(column.synonyms ?? []).join(", ")}
           </p>
         )}
+        {saved && <p className={css.changed}>{t.column.changed}</p>}
       </div>
       <span className={css.meaning}>{column.meaning ? t.sources.meanings[column.meaning] : t.sources.kinds[column.kind]}</span>
       <span className={`${css.values} number break`}>{values.filter(Boolean).join(" · ")}</span>
+      <ActionIcon
+        ref={edit}
+        variant="subtle"
+        className={css.edit}
+        aria-label={t.column.edit(column.name)}
+        aria-expanded={open}
+        disabled={!settings}
+        onClick={() => setOpen(!open)}
+      >
+        <IconPencil size={16} stroke={1.7} />
+      </ActionIcon>
+      {open && settings && <ColumnForm table={table} column={column} saved={saved} choices={settings.choices(column)} onClose={close} />}
     </li>
   );
 }

@@ -20,11 +20,13 @@ ARTICLES = frozenset({"the", "a", "an", "our", "my", "your"})
 TEXTS = {
     "en": (
         "The data has nothing called '{}'. What do you mean by it?",
-        "to have '{}' understood from now on, add it to the synonyms in the model file or in groundplan.toml",
+        "to have '{}' understood from now on, add it to the synonyms in the model file or in groundplan.toml, or in "
+        "the browser on the page Data",
     ),
     "ru": (
         "В данных нет ничего с названием «{}». Что имеется в виду?",
-        "чтобы «{}» понималось и дальше, добавьте это слово к синонимам в файле модели или в groundplan.toml",
+        "чтобы «{}» понималось и дальше, добавьте это слово к синонимам в файле модели или в groundplan.toml, или в "
+        "браузере на странице «Данные»",
     ),
 }
 """The question, and the remark on how to be understood without it."""

@@ -273,3 +273,19 @@ def test_related_tables_lend_their_columns(tmp_path: Any) -> None:
     assert "country of customers" in labels
     assert planned.read_as == "Read as: total amount by country of customers, in orders and customers."
     assert isinstance(planned.verdict, Passed)
+
+
+def test_the_ranking_goes_with_the_last_group(sales: Sync) -> None:
+    reading = sales.read("average revenue by region and channel in 2024, top 3")
+    one = sales.change(reading, Change(requirement="group_by:region", to=None))
+    assert one.reading is not None
+    assert any(isinstance(r.value, Rank) for r in one.reading.requirements), "channels can be ranked"
+    none = sales.change(one.reading, Change(requirement="group_by:channel", to=None))
+    assert none.reading is not None
+    assert isinstance(none.verdict, Passed)
+    assert not any(isinstance(r.value, Rank) for r in none.reading.requirements)
+    assert "top 3" in " ".join(e.text for e in none.reading.replaced), "its words are accounted for"
+    answer = sales.run(none)
+    assert isinstance(answer, Answer)
+    [[shown]] = answer.tables[0].rows
+    assert shown == pytest.approx(duckdb.sql(sql_of(none.reading)).fetchall()[0][0])

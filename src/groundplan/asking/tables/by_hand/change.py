@@ -59,7 +59,7 @@ def changed(reading: Reading, changes: Sequence[Change]) -> Reading:
     replaced = [*reading.replaced]
     for change in changes:
         asked, gone = _changed(asked, change, language_of(reading))
-        replaced += [e for e in (gone.evidence, *gone.also) if e.start is not None] if gone else []
+        replaced += [e for r in gone for e in (r.evidence, *r.also) if e.start is not None]
     asked = rows_counted_apart(asked)
     if not asked:
         raise UsageError("a reading needs at least one part; change it, or ask a new question")
@@ -97,8 +97,8 @@ def _follows(requirement: Requirement, reading: Reading) -> bool:
 
 def _changed(
     asked: list[Requirement], change: Change, language: Language
-) -> tuple[list[Requirement], Requirement | None]:
-    """The requirements after one change, and the one that is gone."""
+) -> tuple[list[Requirement], list[Requirement]]:
+    """The requirements after one change, and those that are gone."""
     old = next((r for r in asked if r.id == change.requirement), None)
     if change.requirement is not None and old is None:
         raise UsageError(f"the reading has no part {change.requirement!r}")
@@ -111,7 +111,16 @@ def _changed(
     rest = [r for r in asked if r is not old]
     if change.to is not None:
         rest.insert(place, _chosen(change.to, rest, language))
-    return [_following(r, old, change.to) for r in rest], old
+    gone = [*([old] if old else []), *_pointless(rest, old)]
+    return [_following(r, old, change.to) for r in rest if r not in gone], gone
+
+
+def _pointless(rest: Sequence[Requirement], old: Requirement | None) -> list[Requirement]:
+    """A ranking of groups, after the last group was removed: one number cannot be ranked."""
+    grouped = any(isinstance(r.value, GroupBy | Time) for r in rest)
+    if old is None or not isinstance(old.value, GroupBy | Time) or grouped:
+        return []
+    return [r for r in rest if isinstance(r.value, Rank)]
 
 
 def _place(asked: Sequence[Requirement], value: Value | None) -> int:
