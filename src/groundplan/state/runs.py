@@ -34,7 +34,7 @@ NOT_ENDED = ("queued", "running", *WAITING)
 QUEUE, CANCEL = "queue", "cancel"  # what the bell rings for workers
 COLUMNS = "id, state, attempt, request, waiting, outcome, problem, created, updated"
 ADD = """insert into runs (tenant, id, state, thread, key, request, created, updated)
-    values (?, ?, 'queued', ?, ?, ?, {now}, {now}) on conflict (tenant, key) do nothing returning id"""
+    values (?, ?, 'queued', ?, ?, ?, {now}, {now}) on conflict (tenant, key) do nothing returning {columns}"""
 # the tenant with the fewest active runs is first, so that nobody's long queue delays others
 CLAIM = """with active as (
         select tenant, count(*) as runs from runs where state = 'running' and lease >= {now} group by tenant)
@@ -86,6 +86,11 @@ def topic(tenant: str, run: str) -> str:
     return f"run/{tenant}/{run}"
 
 
+def settled_topic(tenant: str, run: str) -> str:
+    """What the bell rings when a run has ended or waits for a person."""
+    return f"settled/{tenant}/{run}"
+
+
 class Runs:
     def __init__(self, database: Database) -> None:
         self._database, self._tenant = database, database.tenant
@@ -106,13 +111,11 @@ class Runs:
                 await self._refuse_too_many(run, most)
                 await self._tell(run, id_, [("run.queued", {})])
                 await run.ring(QUEUE)
-            else:
-                [(id_, before)] = await run(
-                    "select id, request from runs where tenant = ? and key = ?", self._tenant, key
-                )
-                if before != written:
-                    raise Conflict("this Idempotency-Key was used for another request; use a new one")
-            return await self._get(run, id_), bool(added)
+                return _run(added[0]), True
+            [(id_, before)] = await run("select id, request from runs where tenant = ? and key = ?", self._tenant, key)
+            if before != written:
+                raise Conflict("this Idempotency-Key was used for another request; use a new one")
+            return await self._get(run, id_), False
 
     async def _refuse_busy_thread(self, run: Transaction, thread: str | None, key: str | None) -> None:
         if thread is None:
@@ -267,6 +270,8 @@ class Runs:
         changed = await run(self._sql(f"{sql} returning id"), *values, self._tenant, id_, *states, *of_attempt)
         if changed:
             await self._tell(run, id_, events)
+            if changes.get("state") in (*ENDED, *WAITING):
+                await run.ring(settled_topic(self._tenant, id_))
         return bool(changed)
 
     async def _tell(self, run: Transaction, id_: str, events: Events) -> None:
@@ -274,9 +279,12 @@ class Runs:
             return
         last = "select coalesce(max(number), 0) from events where tenant = ? and run = ?"
         [(number,)] = await run(last, self._tenant, id_)
-        add = self._sql("insert into events (tenant, run, number, kind, data, at) values (?, ?, ?, ?, ?, {now})")
+        rows = ", ".join(["(?, ?, ?, ?, ?, {now})"] * len(events))
+        add = self._sql(f"insert into events (tenant, run, number, kind, data, at) values {rows}")  # noqa: S608 - ours
+        values: list[object] = []
         for place, (kind, data) in enumerate(events, number + 1):
-            await run(add, self._tenant, id_, place, kind, json.dumps(data, ensure_ascii=False))
+            values += (self._tenant, id_, place, kind, json.dumps(data, ensure_ascii=False))
+        await run(add, *values)
         await run.ring(topic(self._tenant, id_))
 
     async def _get(self, run: Transaction, id_: str) -> Run:
@@ -289,7 +297,9 @@ class Runs:
         return f"select {COLUMNS} from runs where tenant = ? and id = ?"  # noqa: S608 - our own names
 
     def _sql(self, sql: str) -> str:
-        return sql.replace("{now}", self._database.now).replace("{skip_locked}", self._database.skip_locked)
+        for name in ("now", "skip_locked"):
+            sql = sql.replace(f"{{{name}}}", getattr(self._database, name))
+        return sql.replace("{columns}", COLUMNS)
 
 
 def _ended(state: State) -> Events:
