@@ -70,11 +70,15 @@ def test_faults_lose_nothing_and_repeat_nothing(
     assert runs == len(asked) >= 4
     assert {*stopped} <= {0, -signal.SIGTERM}  # the latter if it was told to stop before it had begun
     assert {status for client in clients for status in client.statuses} <= {200, 202, 503}
-    assert stuck < 30, f"a run that a worker had taken stood still for {stuck:.1f} s"
+    # if both workers are killed, a run waits until one has started
+    assert stuck < 30 + running.start, f"a run that a worker had taken stood still for {stuck:.1f} s"
     seconds = sorted(one.seconds for _, one in asked)
     half, most = statistics.median(seconds), seconds[-1]
     print(f"\n{dict(Counter(kinds))}: {len(asked)} runs right, each event once; {half:.1f} s, at most {most:.1f} s")
-    print(f"of these in the queue at most {queued:.1f} s; taken by a worker and without an event at most {stuck:.1f} s")
+    print(
+        f"of these in the queue at most {queued:.1f} s; taken by a worker and without an event at most {stuck:.1f} s;"
+    )
+    print(f"processes start in {running.start:.1f} s")
 
 
 def ended(clients: list[Client]) -> int:

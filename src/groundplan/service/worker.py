@@ -52,7 +52,7 @@ class Worker:
         self._projects, self._database = projects, projects.database
         self._telemetry, self._settings = telemetry or Telemetry(), settings
         self._runs, self._bell = Runs(projects.database), projects.database.bell
-        self._slots = asyncio.Semaphore(at_once)
+        self._slots, self._at_once = asyncio.Semaphore(at_once), at_once
         self._tasks: dict[Claim, asyncio.Task[None]] = {}
         self._to_cancel: set[Claim] = set()
         self._stopping = asyncio.Event()
@@ -89,11 +89,17 @@ class Worker:
 
     async def _claimed(self) -> Claim | None:
         try:
-            return await self._runs.claim(self._settings.active_runs if self._settings else MANY)
+            return await self._runs.claim(self._settings.active_runs if self._settings else MANY, self._filling())
         except GroundplanError as error:
             log.warning("no run can be claimed: %s", error)
             await asyncio.sleep(LOOK)
             return None
+
+    def _filling(self) -> str | None:
+        """The tenant that has all slots but one: the last is for others, so that slow data delays its tenant only."""
+        tenants = {claim.tenant for claim in self._tasks}
+        fills = self._settings and len(self._tasks) == self._at_once - 1 and len(tenants) == 1
+        return tenants.pop() if fills else None
 
     def _start(self, claim: Claim) -> None:
         task = asyncio.create_task(self._take(claim), name=f"run {claim.id}")
@@ -103,6 +109,7 @@ class Worker:
             del self._tasks[claim]
             self._to_cancel.discard(claim)
             self._slots.release()
+            self._bell.ring(QUEUE)  # a run of this tenant may be taken again
 
         task.add_done_callback(ended)
 

@@ -133,6 +133,8 @@ async def _refuse_unmigrated(url: str) -> None:
         found = None
     except psycopg.Error as error:
         raise StoreUnavailable(f"the database cannot be opened ({type(error).__name__}); check the URL") from error
+    if found is None:
+        raise UsageError("the database has no tables of groundplan; run `groundplan migrate URL` first")
     if found != newest:
         raise UsageError("the tables of the database are of another version; run `groundplan migrate URL` first")
 

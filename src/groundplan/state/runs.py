@@ -42,7 +42,7 @@ CLAIM = """with active as (
     where (tenant, id) = (
         select r.tenant, r.id from runs as r left join active on active.tenant = r.tenant
         where (r.state = 'queued' or (r.state = 'running' and r.lease < {now}))
-        and (r.tenant = ? or ? = '*') and coalesce(active.runs, 0) < ?
+        and (r.tenant = ? or ? = '*') and r.tenant != ? and coalesce(active.runs, 0) < ?
         order by coalesce(active.runs, 0), r.id limit 1 {skip_locked})
     returning tenant, id, attempt, tries, request, reply, cancel, {now} - created"""
 RENEW = """update runs set lease = {now} + ? where tenant = ? and id = ? and attempt = ? and state = 'running'
@@ -209,14 +209,15 @@ class Runs:
                     await run.ring(CANCEL)
             return await self._get(run, id_)
 
-    async def claim(self, most: int = MANY) -> Claim | None:
+    async def claim(self, most: int = MANY, besides: str | None = None) -> Claim | None:
         """Take up the oldest run that is queued, or whose worker has died, of the tenant with the fewest active runs.
 
         `most`: how many runs of one tenant may be active. Workers that claim at the same moment may exceed it.
+        `besides`: the tenant of which none is taken up.
         """
         sql = self._sql(CLAIM)
         async with self._database.transaction() as run:
-            rows = await run(sql, LEASE, self._tenant, self._tenant, most)
+            rows = await run(sql, LEASE, self._tenant, self._tenant, besides or EVERY_TENANT, most)
         if not rows:
             return None
         tenant, id_, attempt, tries, request, reply, cancel, age = rows[0]
