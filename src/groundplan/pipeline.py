@@ -16,11 +16,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
@@ -122,6 +123,7 @@ class Stage:
     plan_only: bool = False
     verdict: Verdict | None = None
     outcome: Outcome | None = None  # how the question ended; not in the state, because it holds rows
+    _given: tuple[Json | None, Json | None] = (None, None)  # the plan and the reading that `verdict` is about
     _tokens: int = 0
     _since: float = field(default_factory=time.perf_counter)
 
@@ -163,13 +165,16 @@ class Stage:
 
     def checked(self, state: State) -> CheckedPlan:
         """The state's plan, checked by the gate once per process."""
-        if not isinstance(self.verdict, Passed) or self.verdict.plan.fingerprint != _plan_of(state).fingerprint:
-            self.verdict = self.check(_plan_of(state), _reading_of(state))
-        assert isinstance(self.verdict, Passed), "a plan that passed the gate passes it again"
-        return self.verdict.plan
+        verdict = self.check(state)
+        assert isinstance(verdict, Passed), "a plan that passed the gate passes it again"
+        return verdict.plan
 
-    def check(self, plan: Plan, reading: Reading) -> Verdict:
-        return check(plan, reading, self.context.catalog, self.context.schemas)
+    def check(self, state: State) -> Verdict:
+        given = state["plan"], state["reading"]
+        if self.verdict is None or self._given != given:
+            plan, reading = _plan_of(state), _reading_of(state)
+            self.verdict, self._given = check(plan, reading, self.context.catalog, self.context.schemas), given
+        return self.verdict
 
 
 async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
@@ -273,16 +278,16 @@ def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarificatio
 async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Check the plan: it must do what was asked and nothing more."""
     stage, plan, reading = runtime.context, _plan_of(state), _reading_of(state)
-    stage.verdict = stage.check(plan, reading)
-    if isinstance(stage.verdict, Passed):
+    verdict = stage.check(state)
+    if isinstance(verdict, Passed):
         traced = stage.traced(state, "check", "every requirement is covered, and every step is asked for", "passed")
         planner = _planner(state, stage)
         if planner and (planner.needs_model or plan.strategy == "compose"):
             await stage.context.keep(plan, reading)
         return Command(update=traced, goto=END if stage.plan_only else "approve")
-    issues = stage.verdict.issues
+    issues = verdict.issues
     traced = stage.traced(state, "check", "; ".join(issue.problem for issue in issues), "refused")
-    return _again(stage, {**state, **traced}, stage.verdict, refuse(plan, issues, ()), "check")
+    return _again(stage, {**state, **traced}, verdict, refuse(plan, issues, ()), "check")
 
 
 def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, failed_in: str) -> Command[str]:
@@ -472,8 +477,8 @@ def _observed(node: Node) -> Node:
 
 
 @cache
-def stages() -> StateGraph[State, Stage]:
-    """The graph of stages, uncompiled: each question compiles it with its own checkpointer, if any."""
+def stages() -> CompiledStateGraph[State, Stage, State, State]:
+    """The graph of stages, compiled once; each question copies it with its own checkpointer, if any."""
     graph = StateGraph(State, context_schema=Stage)
     graph.add_node("route", _observed(_route), destinations=("read", END))
     graph.add_node("read", _observed(_read), destinations=("plan", "clarify", END))
@@ -484,7 +489,11 @@ def stages() -> StateGraph[State, Stage]:
     graph.add_node("run", _observed(_run), destinations=("answer",))
     graph.add_node("answer", _observed(_answer), destinations=("plan", END))
     graph.add_conditional_edges(START, _first, ["check", "plan", "route"])
-    return graph
+    return graph.compile()
+
+
+def _stages_with(saver: BaseCheckpointSaver[Any] | None) -> CompiledStateGraph[State, Stage, State, State]:
+    return stages().copy({"checkpointer": saver})
 
 
 @dataclass(frozen=True)
@@ -514,14 +523,14 @@ class Waiting:
 
 
 async def look(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
-    snapshot = await stages().compile(checkpointer=saver).aget_state(_config(thread))
+    snapshot = await _stages_with(saver).aget_state(_config(thread))
     exists, stage = bool(snapshot.created_at), next(iter(snapshot.next), None)
     return Waiting(stage, cast(State, snapshot.values), exists, exists and stage is None)
 
 
 async def last_stage(thread: str, saver: BaseCheckpointSaver[Any]) -> str | None:
     """The checkpoint from which the last stage can be repeated: an outcome holds rows, so no checkpoint keeps it."""
-    async for snapshot in stages().compile(checkpointer=saver).aget_state_history(_config(thread)):
+    async for snapshot in _stages_with(saver).aget_state_history(_config(thread)):
         if snapshot.next:
             return str(snapshot.config["configurable"]["checkpoint_id"])
     return None
@@ -536,19 +545,17 @@ async def drive(
 ) -> State:
     """Run the stages until the question ends or waits for a reply. With a saver, checkpoint after every stage.
 
+    A run that neither changes anything nor asks a model is checkpointed only when it waits or ends: if its process is
+    killed, starting again costs no more than continuing, because rows are in no checkpoint.
     Without a state or a reply, continue the thread where the last process stopped, or from an earlier `checkpoint`.
     """
     state: State = {}
-    events = (
-        stages()
-        .compile(checkpointer=saver)
-        .astream(
-            Command(resume=given.value) if isinstance(given, Reply) else given,
-            _config(thread, checkpoint),
-            context=stage,
-            stream_mode=["updates", "values"],
-            durability="sync" if saver else None,
-        )
+    events = _stages_with(saver).astream(
+        Command(resume=given.value) if isinstance(given, Reply) else given,
+        _config(thread, checkpoint),
+        context=stage,
+        stream_mode=["updates", "values"],
+        durability=_durability(stage.context) if saver else None,
     )
     async for mode, event in events:
         if mode == "values":
@@ -559,6 +566,21 @@ async def drive(
                 stage.options.on_stage(name)
                 stage.options.on_update(name, updates[name] or {})
     return state
+
+
+def _durability(context: Context) -> Literal["sync", "exit"]:
+    return "sync" if context.has_actions or context.calls else "exit"
+
+
+def again(state: State) -> State:
+    """The initial state of a question that has ended, for a process that needs its outcome."""
+    if state["question"]:
+        fresh = begin(state["run"], _question_of(state))
+    else:
+        fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state))
+    turns = state.get("turns") or []
+    own = bool(turns) and turns[-1]["reading"] == state.get("reading")
+    return fresh | {"turns": turns[:-1] if own else turns}
 
 
 def waits(state: State) -> bool:

@@ -40,7 +40,7 @@ from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
-from groundplan.pipeline import Reply, Stage, State, Waiting, begin, drive, last_stage, look, waits
+from groundplan.pipeline import Reply, Stage, State, Waiting, again, begin, drive, last_stage, look, waits
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
@@ -322,17 +322,20 @@ class AsyncProject:
             asked = Clarification.model_validate(waiting.state["clarification"])
             if reply is None or reply_to not in (None, asked.text):
                 return asked
+        given: State | Reply | None = Reply(reply) if waiting.stage == "clarify" and reply else None
+        repeated = await last_stage(place, saver) if waiting.ended else None
+        if waiting.ended and repeated is None:  # its earlier checkpoints are gone
+            given = again(waiting.state)
+            waiting = replace(waiting, state=given)
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         stage = await self._stage(None if asks_model else "rules", _run_options(options))
         words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
         turns = waiting.turns if thread else ()
         stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*words))
-        replied = Reply(reply) if waiting.stage == "clarify" and reply else None
-        repeated = await last_stage(place, saver) if waiting.ended else None
         if thread is None:
-            await self._drive_lasting(replied, stage, run_id, repeated)
+            await self._drive_lasting(given, stage, run_id, repeated)
         else:
-            await self._drive_thread(replied, stage, place, repeated)
+            await self._drive_thread(given, stage, place, repeated)
         return _ended(stage)
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:

@@ -25,6 +25,7 @@ create function apart.pause() returns integer language plpgsql stable as $$
 begin if exists (select 1 from apart.flag) then perform pg_sleep(60); end if; return 0; end $$;
 create table apart.entries as
 select 'r' || (n % 5) as region, (n % 97) * 1.25 as revenue from generate_series(1, 1000) as n;
+create table visits as select 'd' || (n % 3) as door, n % 7 as guests from generate_series(1, 1000) as n;
 create view sales as select region, revenue + apart.pause() as revenue from apart.entries;
 """
 

@@ -35,6 +35,7 @@ class Fleet:
     servers: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)  # by port
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)  # exit codes after SIGTERM
+    start: float = 0.0  # seconds that processes need to start
 
     def serve(self, port: int) -> None:
         self.servers[port] = self._start("serve", "--port", str(port))
@@ -88,7 +89,7 @@ def fleet(folder: Path, url: str, data: str) -> Iterator[Fleet]:
             found.serve(free_port())
             found.work()
         for port in found.servers:
-            until(lambda port=port: found.is_up(port), 4 * HANGS)  # type: ignore[misc]
+            found.start += until(lambda port=port: found.is_up(port), 4 * HANGS)  # type: ignore[misc]
         yield found
     finally:
         found.stop()

@@ -21,20 +21,29 @@ from tests.service.processes import make_key, until
 
 FAULTS = ("server kill", "worker kill", "postgres", "worker stop", "server stop", "postgres")
 QUESTIONS = ["total revenue", "total revenue by region", "top 3 regions by revenue", "how many rows are there?"]
+# the longest times between two events of a run: until a worker takes it from the queue, and all others
+LONGEST = """select coalesce(max(pause) filter (where before = 'run.queued'), 0),
+    coalesce(max(pause) filter (where before != 'run.queued'), 0)
+from (select at - lag(at) over own as pause, lag(kind) over own as before from events where tenant = %s
+    window own as (partition by run order by number)) as pauses"""
 
 
 @pytest.mark.requirement("R76", part="resumed")
 @pytest.mark.requirement("R76", part="events")
 @pytest.mark.parametrize(
-    ("count", "pause"), [(12, 1.5), pytest.param(100, 2.5, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("count", "people", "pause"),
+    [(12, 4, 1.5), pytest.param(100, 20, 2.5, marks=pytest.mark.slow)],
+    ids=["few", "many"],
 )
-def test_faults_lose_nothing_and_repeat_nothing(count: int, pause: float, postgres: str, tmp_path: Path) -> None:
+def test_faults_lose_nothing_and_repeat_nothing(
+    count: int, people: int, pause: float, postgres: str, tmp_path: Path
+) -> None:
     with Project(str(SALES)) as project:
         right = {question: project.ask(question).text for question in QUESTIONS}
     tenant = f"faults-{uuid.uuid4().hex[:8]}"
     key, chance, over = make_key(postgres, tenant), random.Random(7), False
     with fleet(tmp_path, postgres, str(SALES)) as running:
-        clients = [Client(sorted(running.servers), key, QUESTIONS, lambda: over) for _ in range(4)]
+        clients = [Client(sorted(running.servers), key, QUESTIONS, lambda: over) for _ in range(people)]
         for client in clients:
             client.start()
         kinds = [FAULTS[n % len(FAULTS)] for n in range(count)]
@@ -57,12 +66,19 @@ def test_faults_lose_nothing_and_repeat_nothing(count: int, pause: float, postgr
         assert_whole(one)
     with psycopg.connect(postgres) as connection:
         [(runs,)] = connection.execute("select count(*) from runs where tenant = %s", (tenant,)).fetchall()
+        [(queued, stuck)] = connection.execute(LONGEST, (tenant,)).fetchall()
     assert runs == len(asked) >= 4
     assert {*stopped} <= {0, -signal.SIGTERM}  # the latter if it was told to stop before it had begun
     assert {status for client in clients for status in client.statuses} <= {200, 202, 503}
+    # if both workers are killed, a run waits until one has started
+    assert stuck < 30 + running.start, f"a run that a worker had taken stood still for {stuck:.1f} s"
     seconds = sorted(one.seconds for _, one in asked)
     half, most = statistics.median(seconds), seconds[-1]
     print(f"\n{dict(Counter(kinds))}: {len(asked)} runs right, each event once; {half:.1f} s, at most {most:.1f} s")
+    print(
+        f"of these in the queue at most {queued:.1f} s; taken by a worker and without an event at most {stuck:.1f} s;"
+    )
+    print(f"processes start in {running.start:.1f} s")
 
 
 def ended(clients: list[Client]) -> int:

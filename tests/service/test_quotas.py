@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 
+import psycopg
 import pytest
 
 from groundplan.contracts.run import RunRequest
+from groundplan.service.projects import Projects
 from groundplan.service.retention import delete_ended
+from groundplan.service.serving import Data
+from groundplan.service.worker import Worker
+from groundplan.settings import ServiceSettings
 from groundplan.state.database import Database
 from groundplan.state.effects import Effects
 from groundplan.state.postgres import open_postgres
 from groundplan.state.runs import Claim, Runs, TooMany
 from tests.service.conftest import OpenDatabase
+from tests.service.test_kills import ended
 from tests.service.test_stores import ASKED, using
 
 
@@ -81,6 +88,51 @@ def test_a_slow_tenant_does_not_starve_another(empty_of_runs: str) -> None:
             assert {claim.tenant for claim in held} == {"slow"}
 
     asyncio.run(work())
+
+
+@pytest.mark.timed
+@pytest.mark.requirement("R77", part="quotas")
+def test_slow_data_of_one_tenant_moves_the_p95_of_another_by_at_most_half(own_postgres: str, data: str) -> None:
+    """Each tenant may have as many active runs as the worker has slots, and `slow` asks for more."""
+
+    async def seconds(runs: Runs) -> list[float]:
+        found = []
+        for _ in range(20):
+            began = time.monotonic()
+            run, _ = await runs.add(RunRequest(question="total guests by door"))
+            await ended(runs, run.id, "succeeded")
+            found.append(time.monotonic() - began)
+        return sorted(found)
+
+    async def work() -> tuple[float, float]:
+        async with open_postgres(own_postgres) as opened, await psycopg.AsyncConnection.connect(data) as engine:
+            projects = Projects(opened, Data(data).open)
+            worker = Worker(projects, 4, settings=ServiceSettings(active_runs=4))
+            working = asyncio.create_task(worker.work())
+            quick, slow = Runs(opened.of("quick")), Runs(opened.of("slow"))
+            for runs in (quick, slow):  # each opens its data
+                run, _ = await runs.add(RunRequest(question="total guests by door"))
+                await ended(runs, run.id, "succeeded")
+            before = await seconds(quick)
+            await engine.execute("insert into apart.flag values (true)")
+            await engine.commit()
+            try:
+                asked = [(await slow.add(RunRequest(question="average revenue by region")))[0].id for _ in range(6)]
+                after = await seconds(quick)
+                assert (await slow.queue())[0]["running"] == 3
+                for id_ in asked:
+                    await slow.cancel(id_)
+            finally:
+                await engine.execute("delete from apart.flag")
+                await engine.commit()
+            worker.stop()
+            await working
+            await projects.close()
+        return before[18], after[18]
+
+    before, after = asyncio.run(work())
+    print(f"\np95 {before:.2f} s alone, {after:.2f} s beside a slow tenant")
+    assert after < 1.5 * before + 0.5  # a moment, for whatever else the machine does
 
 
 def test_runs_that_ended_long_ago_are_deleted_with_all_that_was_kept(postgres: str) -> None:

@@ -11,7 +11,7 @@ from groundplan.contracts.run import WAITING, Run, RunReply
 from groundplan.project import AsyncProject
 from groundplan.service.projects import Projects
 from groundplan.state.database import wait_for
-from groundplan.state.runs import NoSuchRun, Runs, topic
+from groundplan.state.runs import NoSuchRun, Runs, settled_topic
 
 PING = 5.0  # seconds between two signs of life on a stream
 STOPPING = "stopping"  # the bell rings this when the server stops
@@ -37,7 +37,7 @@ async def settled(request: Request, runs: Runs, run: Run, seconds: float) -> Run
     """The run when it has ended or waits, or as it is after these seconds."""
     until = time.monotonic() + seconds
     bell = request.app.state.projects.database.bell
-    with bell.heard(topic(request.state.tenant, run.id), STOPPING) as rung:
+    with bell.heard(settled_topic(request.state.tenant, run.id), STOPPING) as rung:
         while True:
             rung.clear()
             run = await run_of(runs, run.id)

@@ -20,7 +20,6 @@ from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from groundplan.errors import Crashed, StoreUnavailable, UsageError
 from groundplan.project import AsyncProject
-from groundplan.service.http import create_app
 from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
 from groundplan.service.runs import STOPPING
@@ -62,6 +61,8 @@ class Data:
 
 async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], object] | None = None) -> None:
     """Serve one person on this machine: no Postgres, no key, one process with its own worker."""
+    from groundplan.service.http import create_app  # here, because a worker starts sooner without it
+
     if host not in LOOPBACK:
         raise UsageError(
             f"without keys the service listens on this machine only, not on {host}; add --database URL and make a key"
@@ -77,14 +78,16 @@ async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], 
     telemetry.close()
 
 
-async def serve(data: Data, url: str, host: str, port: int) -> None:
+async def serve(data: Data, url: str, host: str, port: int, listening: Callable[[], object] | None = None) -> None:
     """Serve many people: any number of these processes, and workers beside them."""
+    from groundplan.service.http import create_app
+
     log_as_json()
     telemetry, settings = _telemetry("serve"), load_settings(Path.cwd())
     async with open_postgres(url) as database:
         projects = Projects(database, data.open, telemetry.metrics.opened)
         app = create_app(projects, "", Keys(database), telemetry, settings.service)
-        await _listen(app, database, host, port)
+        await _listen(app, database, host, port, listening)
         await projects.close()
     telemetry.close()
 

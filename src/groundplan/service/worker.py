@@ -6,8 +6,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
@@ -31,7 +31,9 @@ from groundplan.text.read_back import read_as
 AT_ONCE = 4  # runs of one worker
 LOOK = 1.0  # seconds between two looks at the queue, if nobody rings
 RENEW = 1.0  # seconds between two renewals of all claims
+PAUSES = (0.1, 0.3, 1.0, 2.0)  # seconds before each try to give back a run
 TIDY = 600.0  # seconds between two deletions of old runs
+MOMENT = 0.1  # seconds between two writes of a run's events
 GRACE = 5.0  # seconds that runs have to end when the worker stops
 
 log = logging.getLogger("groundplan.worker")
@@ -50,7 +52,7 @@ class Worker:
         self._projects, self._database = projects, projects.database
         self._telemetry, self._settings = telemetry or Telemetry(), settings
         self._runs, self._bell = Runs(projects.database), projects.database.bell
-        self._slots = asyncio.Semaphore(at_once)
+        self._slots, self._at_once = asyncio.Semaphore(at_once), at_once
         self._tasks: dict[Claim, asyncio.Task[None]] = {}
         self._to_cancel: set[Claim] = set()
         self._stopping = asyncio.Event()
@@ -87,11 +89,17 @@ class Worker:
 
     async def _claimed(self) -> Claim | None:
         try:
-            return await self._runs.claim(self._settings.active_runs if self._settings else MANY)
+            return await self._runs.claim(self._settings.active_runs if self._settings else MANY, self._filling())
         except GroundplanError as error:
             log.warning("no run can be claimed: %s", error)
             await asyncio.sleep(LOOK)
             return None
+
+    def _filling(self) -> str | None:
+        """The tenant that has all slots but one: the last is for others, so that slow data delays its tenant only."""
+        tenants = {claim.tenant for claim in self._tasks}
+        fills = self._settings and len(self._tasks) == self._at_once - 1 and len(tenants) == 1
+        return tenants.pop() if fills else None
 
     def _start(self, claim: Claim) -> None:
         task = asyncio.create_task(self._take(claim), name=f"run {claim.id}")
@@ -101,6 +109,7 @@ class Worker:
             del self._tasks[claim]
             self._to_cancel.discard(claim)
             self._slots.release()
+            self._bell.ring(QUEUE)  # a run of this tenant may be taken again
 
         task.add_done_callback(ended)
 
@@ -158,10 +167,22 @@ class Worker:
                     await self._end(runs, claim, "cancelled")
                 elif self._stopping.is_set():
                     await runs.write(claim, [("run.queued", {})], state="queued", tries=0)
-        except (Fenced, StoreUnavailable) as error:
+        except Fenced as error:
             log.warning("%s", error)
+        except StoreUnavailable as error:
+            log.warning("%s", error)
+            await self._give_back(runs, claim)
         except Exception as error:  # noqa: BLE001 - the worker goes on with other runs
             log.error("run %s: %s", claim.id, Crashed.by(error))  # noqa: TRY400 - a traceback may quote data
+
+    async def _give_back(self, runs: Runs, claim: Claim) -> None:
+        """Queue a run whose database was lost. If that fails for long, its claim expires instead."""
+        for pause in PAUSES:
+            await asyncio.sleep(pause)
+            with suppress(StoreUnavailable):
+                with suppress(Fenced):  # its last write was committed, after all
+                    await runs.write(claim, [("run.queued", {})], state="queued", tries=claim.tries - 1)
+                return
 
     async def _observed(self, claim: Claim, runs: Runs) -> None:
         told: Attributes = {"run": claim.id, "attempt": claim.attempt}
@@ -171,30 +192,31 @@ class Worker:
             await self._run(claim, runs)
 
     async def _run(self, claim: Claim, runs: Runs) -> None:
-        await runs.write(claim, [("run.started", {"attempt": claim.attempt})])
+        telling = _Telling(runs, claim)
+        telling("run.started", {"attempt": claim.attempt})
         try:
-            async with self._projects.of(claim.tenant) as project, _writing(runs, claim) as tell:
-                outcome = await _outcome(project, claim, tell)
+            async with telling, self._projects.of(claim.tenant) as project:
+                outcome = await _outcome(project, claim, telling)
         except (Fenced, StoreUnavailable):
             raise
         except GroundplanError as error:
             code = "usage" if isinstance(error, UsageError) else "crashed" if isinstance(error, Crashed) else "world"
-            await self._end(runs, claim, "failed", problem=_problem(code, str(error)))
+            await self._end(runs, claim, "failed", telling.left, problem=_problem(code, str(error)))
             return
         shown = outcome.model_dump(mode="json")
         if isinstance(outcome, Clarification):
-            await runs.write(claim, [("question", shown)], state="waiting_answer", waiting=outcome, reply=None)
+            events: Events = [*telling.left, ("question", shown)]
+            await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         elif isinstance(outcome, Refusal) and _waits_for_approval(outcome):
             assert outcome.plan is not None
             asked = {"plan": outcome.plan.fingerprint, "text": outcome.text}
-            await runs.write(
-                claim, [("approval.required", asked)], state="waiting_approval", waiting=outcome, reply=None
-            )
+            events = [*telling.left, ("approval.required", asked)]
+            await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         else:
             state: State = "succeeded" if isinstance(outcome, Answer) else "refused"
-            await self._end(runs, claim, state, [("outcome", shown)], outcome=outcome)
+            await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
             self._telemetry.metrics.outcome(outcome)
 
     async def _end(self, runs: Runs, claim: Claim, state: State, events: Events = (), **changes: Any) -> None:
@@ -261,29 +283,34 @@ def _problem(code: str, text: str) -> Issue:
     return Issue(code=f"service/{code}", problem=text)
 
 
-@asynccontextmanager
-async def _writing(runs: Runs, claim: Claim) -> AsyncIterator[Callable[[EventKind, Mapping[str, Any]], None]]:
-    """Writes events in order while the run goes on, several in one transaction; all are written when the block ends."""
-    waiting: list[tuple[EventKind, Mapping[str, Any]]] = []
-    told, ended = asyncio.Event(), False
+class _Telling:
+    """Writes the events of a run in order while it goes on: the first at once, then all that came within a moment.
 
-    def tell(kind: EventKind, data: Mapping[str, Any]) -> None:
-        waiting.append((kind, data))
-        told.set()
+    What is not written when the block ends is `left` for the last transaction.
+    """
 
-    async def write() -> None:
-        while waiting or not ended:
-            await told.wait()
-            told.clear()
-            events = waiting.copy()
-            waiting.clear()
+    def __init__(self, runs: Runs, claim: Claim) -> None:
+        self._runs, self._claim = runs, claim
+        self.left: list[tuple[EventKind, Mapping[str, Any]]] = []
+        self._told, self._ended = asyncio.Event(), asyncio.Event()
+
+    def __call__(self, kind: EventKind, data: Mapping[str, Any]) -> None:
+        self.left.append((kind, data))
+        self._told.set()
+
+    async def __aenter__(self) -> None:
+        self._writing = asyncio.create_task(self._write())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._ended.set()
+        self._told.set()
+        await self._writing  # never cancelled: nobody would know what it has written
+
+    async def _write(self) -> None:
+        while not self._ended.is_set():
+            self._told.clear()
+            events, self.left = self.left, []
             if events:
-                await runs.write(claim, events)
-
-    writing = asyncio.create_task(write())
-    try:
-        yield tell
-    finally:
-        ended = True
-        told.set()
-        await writing  # never cancelled: nobody would know what it has written
+                await self._runs.write(self._claim, events)
+            await wait_for(self._ended, MOMENT)
+            await self._told.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self, cast
@@ -20,6 +21,7 @@ CONNECTIONS = 10
 SECONDS = 10.0  # to wait for a connection
 IDLE = 20_000  # milliseconds after which a process that stands still loses its locks
 AGAIN = 1.0  # seconds until a lost connection is tried again
+BEGIN = names.SQL("begin; select set_config('groundplan.tenant', {}, true)")  # both in one message
 OUT_OF_REACH = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
 
 
@@ -32,6 +34,7 @@ class Postgres:
 
     def __init__(self, pool: AsyncConnectionPool[Any], tenant: str, bell: Bell) -> None:
         self.pool, self.tenant, self.bell = pool, tenant, bell
+        self._begin = BEGIN.format(names.Literal(tenant)).as_bytes()
 
     def of(self, tenant: str) -> Self:
         return type(self)(self.pool, tenant, self.bell)
@@ -45,9 +48,10 @@ class Postgres:
     async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
         """A connection in a transaction that sees this tenant's rows only."""
         with typed():
-            async with self.pool.connection() as connection, connection.transaction():
-                await connection.execute("select set_config('groundplan.tenant', %s, true)", (self.tenant,))
+            async with self.pool.connection() as connection:  # rolls back after an error
+                await connection.execute(self._begin)
                 yield connection
+                await connection.commit()  # an error if the connection is lost
 
 
 class _PostgresTransaction:
@@ -89,7 +93,7 @@ async def open_postgres(url: str) -> AsyncIterator[Postgres]:
         open=False,
         timeout=SECONDS,
         configure=_take_role,
-        check=AsyncConnectionPool.check_connection,
+        check=_refuse_closed,
         kwargs={"autocommit": True, "prepare_threshold": None},  # so that pgbouncer can be in between
     )
     bell = Bell()
@@ -129,8 +133,18 @@ async def _refuse_unmigrated(url: str) -> None:
         found = None
     except psycopg.Error as error:
         raise StoreUnavailable(f"the database cannot be opened ({type(error).__name__}); check the URL") from error
+    if found is None:
+        raise UsageError("the database has no tables of groundplan; run `groundplan migrate URL` first")
     if found != newest:
         raise UsageError("the tables of the database are of another version; run `groundplan migrate URL` first")
+
+
+async def _refuse_closed(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Ask a connection whether it works only if it has something to say: that the server has closed it, for example."""
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _take_role(connection: psycopg.AsyncConnection[Any]) -> None:

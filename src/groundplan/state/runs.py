@@ -34,7 +34,7 @@ NOT_ENDED = ("queued", "running", *WAITING)
 QUEUE, CANCEL = "queue", "cancel"  # what the bell rings for workers
 COLUMNS = "id, state, attempt, request, waiting, outcome, problem, created, updated"
 ADD = """insert into runs (tenant, id, state, thread, key, request, created, updated)
-    values (?, ?, 'queued', ?, ?, ?, {now}, {now}) on conflict (tenant, key) do nothing returning id"""
+    values (?, ?, 'queued', ?, ?, ?, {now}, {now}) on conflict (tenant, key) do nothing returning {columns}"""
 # the tenant with the fewest active runs is first, so that nobody's long queue delays others
 CLAIM = """with active as (
         select tenant, count(*) as runs from runs where state = 'running' and lease >= {now} group by tenant)
@@ -42,7 +42,7 @@ CLAIM = """with active as (
     where (tenant, id) = (
         select r.tenant, r.id from runs as r left join active on active.tenant = r.tenant
         where (r.state = 'queued' or (r.state = 'running' and r.lease < {now}))
-        and (r.tenant = ? or ? = '*') and coalesce(active.runs, 0) < ?
+        and (r.tenant = ? or ? = '*') and r.tenant != ? and coalesce(active.runs, 0) < ?
         order by coalesce(active.runs, 0), r.id limit 1 {skip_locked})
     returning tenant, id, attempt, tries, request, reply, cancel, {now} - created"""
 RENEW = """update runs set lease = {now} + ? where tenant = ? and id = ? and attempt = ? and state = 'running'
@@ -86,6 +86,11 @@ def topic(tenant: str, run: str) -> str:
     return f"run/{tenant}/{run}"
 
 
+def settled_topic(tenant: str, run: str) -> str:
+    """What the bell rings when a run has ended or waits for a person."""
+    return f"settled/{tenant}/{run}"
+
+
 class Runs:
     def __init__(self, database: Database) -> None:
         self._database, self._tenant = database, database.tenant
@@ -106,13 +111,11 @@ class Runs:
                 await self._refuse_too_many(run, most)
                 await self._tell(run, id_, [("run.queued", {})])
                 await run.ring(QUEUE)
-            else:
-                [(id_, before)] = await run(
-                    "select id, request from runs where tenant = ? and key = ?", self._tenant, key
-                )
-                if before != written:
-                    raise Conflict("this Idempotency-Key was used for another request; use a new one")
-            return await self._get(run, id_), bool(added)
+                return _run(added[0]), True
+            [(id_, before)] = await run("select id, request from runs where tenant = ? and key = ?", self._tenant, key)
+            if before != written:
+                raise Conflict("this Idempotency-Key was used for another request; use a new one")
+            return await self._get(run, id_), False
 
     async def _refuse_busy_thread(self, run: Transaction, thread: str | None, key: str | None) -> None:
         if thread is None:
@@ -206,14 +209,15 @@ class Runs:
                     await run.ring(CANCEL)
             return await self._get(run, id_)
 
-    async def claim(self, most: int = MANY) -> Claim | None:
+    async def claim(self, most: int = MANY, besides: str | None = None) -> Claim | None:
         """Take up the oldest run that is queued, or whose worker has died, of the tenant with the fewest active runs.
 
         `most`: how many runs of one tenant may be active. Workers that claim at the same moment may exceed it.
+        `besides`: the tenant of which none is taken up.
         """
         sql = self._sql(CLAIM)
         async with self._database.transaction() as run:
-            rows = await run(sql, LEASE, self._tenant, self._tenant, most)
+            rows = await run(sql, LEASE, self._tenant, self._tenant, besides or EVERY_TENANT, most)
         if not rows:
             return None
         tenant, id_, attempt, tries, request, reply, cancel, age = rows[0]
@@ -267,6 +271,8 @@ class Runs:
         changed = await run(self._sql(f"{sql} returning id"), *values, self._tenant, id_, *states, *of_attempt)
         if changed:
             await self._tell(run, id_, events)
+            if changes.get("state") in (*ENDED, *WAITING):
+                await run.ring(settled_topic(self._tenant, id_))
         return bool(changed)
 
     async def _tell(self, run: Transaction, id_: str, events: Events) -> None:
@@ -274,9 +280,12 @@ class Runs:
             return
         last = "select coalesce(max(number), 0) from events where tenant = ? and run = ?"
         [(number,)] = await run(last, self._tenant, id_)
-        add = self._sql("insert into events (tenant, run, number, kind, data, at) values (?, ?, ?, ?, ?, {now})")
+        rows = ", ".join(["(?, ?, ?, ?, ?, {now})"] * len(events))
+        add = self._sql(f"insert into events (tenant, run, number, kind, data, at) values {rows}")  # noqa: S608 - ours
+        values: list[object] = []
         for place, (kind, data) in enumerate(events, number + 1):
-            await run(add, self._tenant, id_, place, kind, json.dumps(data, ensure_ascii=False))
+            values += (self._tenant, id_, place, kind, json.dumps(data, ensure_ascii=False))
+        await run(add, *values)
         await run.ring(topic(self._tenant, id_))
 
     async def _get(self, run: Transaction, id_: str) -> Run:
@@ -289,7 +298,9 @@ class Runs:
         return f"select {COLUMNS} from runs where tenant = ? and id = ?"  # noqa: S608 - our own names
 
     def _sql(self, sql: str) -> str:
-        return sql.replace("{now}", self._database.now).replace("{skip_locked}", self._database.skip_locked)
+        for name in ("now", "skip_locked"):
+            sql = sql.replace(f"{{{name}}}", getattr(self._database, name))
+        return sql.replace("{columns}", COLUMNS)
 
 
 def _ended(state: State) -> Events:

@@ -47,12 +47,16 @@ def serve(
     """Answer questions in the browser and over HTTP. Without --database: for one person on this machine, no key."""
     serving, data = _serving(), _data(source, model)
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    say(f"groundplan listens on {url}", to_err=True)
+
+    def listening() -> None:
+        say(f"groundplan listens on {url}", to_err=True)
+        if database is None and not no_browser and _has_a_screen():
+            _open_page(url)
+
     if database is None:
-        opened = None if no_browser or not _has_a_screen() else lambda: _open_page(url)
-        asyncio.run(serving.serve_alone(data, host, port, opened))
+        asyncio.run(serving.serve_alone(data, host, port, listening))
     else:
-        asyncio.run(serving.serve(data, database, host, port))
+        asyncio.run(serving.serve(data, database, host, port, listening))
 
 
 def worker(
