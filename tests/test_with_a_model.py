@@ -189,7 +189,7 @@ def test_what_the_gate_misses_goes_back_until_the_plan_is_right() -> None:
     async def run() -> tuple[Outcome, list[dict[str, Any]]]:
         wrong = {"changes": [{**ADDED, "params": {**PARAMS, "x": "channel"}}]}
         right = {"op": "modify", "step": "added1", "params": PARAMS, "satisfies": ["output:chart"]}
-        script = (says(PROBED), told(wrong), told({"changes": [right]}), told({"sentences": ["1"]}))
+        script = (says(PROBED), told(wrong), told({"changes": [right]}))
         async with scripted(*script) as server:
             project = await AsyncProject.open(SALES, models=[server.endpoint()])
             return await project.ask(SCATTER), server.requests
@@ -218,7 +218,7 @@ def test_three_attempts_that_mend_nothing_end_as_without_a_model() -> None:
 @pytest.mark.requirement("R29")
 def test_the_same_in_other_words_costs_no_call_for_the_plan() -> None:
     async def run() -> tuple[Outcome, Outcome, int]:
-        async with scripted(says(PROBED), told(DRAWN), told({"sentences": ["1"]})) as server:
+        async with scripted(says(PROBED), told(DRAWN)) as server:
             project = await AsyncProject.open(SALES, models=[server.endpoint()])
             first = await project.ask(SCATTER)
             before = len(server.requests)
@@ -264,7 +264,7 @@ def test_the_next_model_is_asked_when_the_first_gives_nothing_usable() -> None:
     async def run() -> Outcome:
         async with (
             scripted(says(PROBED), says("no idea")) as small,
-            scripted(says(PROBED), told(DRAWN), told({"sentences": ["1"]})) as large,
+            scripted(says(PROBED), told(DRAWN)) as large,
         ):
             first, second = small.endpoint(), large.endpoint().model_copy(update={"name": "large"})
             project = await AsyncProject.open(SALES, models=[first, second])

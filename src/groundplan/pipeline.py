@@ -25,7 +25,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from groundplan.answering.answer import answer, refuse
+from groundplan.answering.answer import RENDERED, answer, refuse
 from groundplan.answering.refusals import in_russian
 from groundplan.asking.replies import complete
 from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attempts_of, load_routes, planners_for
@@ -354,11 +354,12 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     if route and not facts.found and not facts.failures and (nothing := route.nothing_found(stage.context)):
         return _stopped(stage, state, nothing)
     shown = await _fetch(facts, stage.sources, plan)
-    written = (await _written(plan, facts, shown, reading, stage.context)).model_copy(update={"reading": reading})
+    found, how = await _written(plan, facts, shown, reading, stage.context)
+    written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
         return _again(stage, {**state, **traced}, Refused(issues=written.issues), written, "run")
-    traced = stage.traced(state, "answer", "written from the facts, verified against them", "answered")
+    traced = stage.traced(state, "answer", how, "answered")
     stage.ended({**state, **traced}, written.model_copy(update={"read_as": read_as(reading)}))
     turns = state.get("turns") or []
     if state["route"] != "tasks":
@@ -377,13 +378,14 @@ async def _fetch(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan)
 
 async def _written(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
-) -> Answer | Refusal:
-    if context.calls is None:
-        return answer(plan, facts, shown, (), language=reading.language)
-    from groundplan.answering.choosing.choose import answer_with
+) -> tuple[Answer | Refusal, str]:
+    """The answer, and how its text came to be."""
+    if context.calls is None or context.calls.roles.writer == "code":
+        return answer(plan, facts, shown, (), language=reading.language), RENDERED
+    from groundplan.answering.drafting.draft import answer_with
 
-    calls = context.calls.of("write")
-    return await answer_with(plan, facts, shown, (), reading.question, calls, language=reading.language)
+    calls, said = context.calls.of("write"), read_as(reading)
+    return await answer_with(plan, facts, shown, (), reading.question, said, calls, language=reading.language)
 
 
 def _unapproved(plan: CheckedPlan, reading: Reading) -> Refusal:

@@ -18,6 +18,8 @@ from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
 
+RENDERED = "written from the facts, verified against them"  # for the trace
+
 
 def answer(
     plan: CheckedPlan,

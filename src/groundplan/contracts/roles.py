@@ -14,6 +14,9 @@ RoleName = Literal["read", "plan", "build", "write"]
 Reader = Literal["words", "model"]
 """Who reads a question about tables first: the grammar by its words, or a model whose reading the grammar checks."""
 
+Writer = Literal["code", "model"]
+"""Who writes the text of an answer: code, or a model whose every word code verifies."""
+
 
 def split_names(names: object) -> object:
     """`qwen, large` as a list of names."""
@@ -46,11 +49,12 @@ class Roles(Contract):
     """The table [roles] of groundplan.toml."""
 
     reader: Reader = "words"  # `model`: the model reads questions about tables first, and the grammar checks it
+    writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
     read: ReadRole = ReadRole()  # reading questions
     plan: Role = Role()  # editing plans and choosing tools for tasks
     build: Role = Role()  # building typed queries
-    write: WriteRole = WriteRole()  # the sentences of answers, and steps that write, choose or work
+    write: WriteRole = WriteRole()  # drafts of answers, and steps that write, choose or work
 
     def of(self, name: RoleName) -> Role:
         role: Role = getattr(self, name)

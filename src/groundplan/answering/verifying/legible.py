@@ -69,6 +69,8 @@ def _shows_place(text: str, path: str, record: Record, language: Language) -> bo
 
 
 PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
+    r"conditions\.\d+\.values": lambda found, language: period(found[0], found[1], language),
+    r"conditions\.\d+\.values\.0": lambda found, language: named(found, language, is_time=True),
     r"conditions\.\d+": condition,
     "where": lambda found, language: where(read_condition(found), language),
     r"query\.filters\.\d+": filtered,

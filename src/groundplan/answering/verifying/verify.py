@@ -52,7 +52,7 @@ def _issues(text: str, citations: Sequence[Citation], record: Record, language: 
     yield from _artefacts(text, citations)
     yield from _uncited(text, parsed, citations)
     for citation in citations:
-        yield from _untrue(citation, record, language)
+        yield from untrue(citation, record, language)
     for fits in parsed.sentences:
         yield from _unfounded(fits, record)
     for step in broken_lists(parsed.sentences, record):
@@ -88,7 +88,8 @@ def _uncited(text: str, parsed: Parsed, citations: Sequence[Citation]) -> Iterat
         yield _issue(_kind(missing), f"{missing.text!r} is cited but not in the text")
 
 
-def _untrue(citation: Citation, record: Record, language: Language) -> Iterator[Issue]:
+def untrue(citation: Citation, record: Record, language: Language) -> Iterator[Issue]:
+    """What is wrong with a citation: its fact has another value, or its words do not show it."""
     trace = find_trace(citation.fact)
     try:
         if trace is None:

@@ -21,13 +21,6 @@ def measured(cite: Citing) -> Iterator[Sentence]:
             yield from _by_keys(cite, measure)
 
 
-def further_measured(cite: Citing) -> Iterator[Sentence]:
-    """For additive groups: the total if only parts are stated, and single cells if only sums are."""
-    for measure in _told(cite):
-        if measure.additive and cite.subject.groups and _has_numbers(cite, measure):
-            yield _total(cite, measure) if cite.subject.time is None else _extremes(cite, measure)
-
-
 def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence[str]) -> Iterator[Sentence]:
     """The groups that rose and fell most, if there are several."""
     if len(pairs) < 2:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number, placed
 from groundplan.answering.writing.display import named, period
 from groundplan.answering.writing.forms import Sentence
-from groundplan.answering.writing.measures import changes, further_measured, measured, movers, whole
+from groundplan.answering.writing.measures import changes, measured, movers, whole
 from groundplan.answering.writing.phrases import METHODS, RELATED
 from groundplan.answering.writing.subjects import Kind
 from groundplan.answering.writing.tracing import Cell, Column, Derived, flat, total
@@ -32,14 +32,6 @@ def described(cite: Citing, items: int) -> Iterator[Sentence]:
         yield from _listing(cite, items)  # the key columns were dropped
     else:
         yield from list(TELLERS[subject.kind](cite, items)) or _listing(cite, items)
-
-
-def further(cite: Citing) -> Iterator[Sentence]:
-    """Further true sentences, which are used only if a model chooses them."""
-    if cite.subject.complete and cite.subject.kind == "correlation":
-        yield from (_pair(cite, row) for row in _strongest(cite)[MOST_PAIRS:])
-    elif cite.subject.complete and cite.subject.kind == "measured":
-        yield from further_measured(cite)
 
 
 def _ranking(cite: Citing, items: int) -> Iterator[Sentence]:

@@ -14,7 +14,7 @@ from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.render import rendered
 from groundplan.answering.writing.steps import step_sentences
 from groundplan.answering.writing.subjects import Subject, find_filters, selects_groups, subjects
-from groundplan.answering.writing.tables import described, further
+from groundplan.answering.writing.tables import described
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.tracing import flat
 from groundplan.contracts.answer import Citation, ShownTable
@@ -53,12 +53,6 @@ def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language
     return [*steps, *told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
 
 
-def further_findings(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """Further true sentences, from which a model may choose."""
-    for subject in about:
-        yield from further(Citing(subject, language))
-
-
 def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     """What the text must always state: scope and caveats."""
     yield from _scope(plan, facts, about, language)
@@ -95,7 +89,7 @@ def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: 
         filters = {path: told for end in ran for path, told in find_filters(plan, end)}
     for form, of_groups in (("filters", False), ("filters_of_groups", True)):
         kept = {path: told for path, told in filters.items() if selects_groups(plan, path) == of_groups}
-        once = {_condition(path, told, language): (path, told) for path, told in reversed(kept.items())}
+        once = {condition_in_words(path, told, language): (path, told) for path, told in reversed(kept.items())}
         cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
         if cites:
             yield Sentence(form, {"conditions": tuple(cites)})
@@ -125,7 +119,7 @@ def _aggregated(plan: CheckedPlan, places: Mapping[str, int], step: str) -> tupl
         step = next(iter(plan.inputs[step].values())).steps[0]
 
 
-def _condition(path: str, told: Mapping[str, Any], language: Language) -> str:
+def condition_in_words(path: str, told: Mapping[str, Any], language: Language) -> str:
     if path.endswith(".where"):
         return where(read_condition(told), language)
     return filtered(told, language) if ".query." in path else condition(told, language)

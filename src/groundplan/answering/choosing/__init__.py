@@ -1,1 +1,0 @@
-"""A model chooses among sentences that are already verified."""
