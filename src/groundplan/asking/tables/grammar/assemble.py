@@ -76,7 +76,7 @@ from groundplan.contracts.reading import (
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.text.periods.calendar import shift
-from groundplan.text.stems import stem
+from groundplan.text.stems import is_russian, stem
 from groundplan.text.words import Word, language_of
 
 USABLE = frozenset(
@@ -146,6 +146,9 @@ LOOSE = frozenset(
 """Phrases that a reading may have no part for: they say once more what it is about."""
 
 
+EXCLUDING = frozenset(
+    map(stem, ("except", "excluding", "exclude", "without", "leaving", "leave", "ignoring", "ignore", "кроме", "без"))
+)
 EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
 
 
@@ -255,6 +258,8 @@ class Assembly:
                 case "measure":
                     if self._rows_before(item):
                         raise Unfit("rows and a measure")
+                    if _is_running_value(value.expression) and any(self._events_in(item)):  # type: ignore[attr-defined]
+                        raise Unfit("what happened, not what it is now")
                     self.measures.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "group":
                     if item.length == 1 and self._is_of_people(value):  # type: ignore[arg-type]
@@ -305,6 +310,7 @@ class Assembly:
         joined: list[tuple[Cond, tuple[Item, ...]]] = []
         for condition, items in sorted(self.conditions, key=lambda pair: pair[1][0].first):
             before = joined[-1] if joined else None
+            condition = self._left_out_too(before, condition, items) if before else condition
             plain = condition.column and condition.values and not condition.versus
             same = [c for c, _ in joined if plain and c.column == condition.column]
             if not same:
@@ -322,6 +328,14 @@ class Assembly:
                 both = replace(both, condition=Not(part=both.condition), negated=True)
             joined[-1] = (both, (*before[1], *items))
         self.conditions = joined
+
+    def _left_out_too(self, before: tuple[Cond, tuple[Item, ...]], condition: Cond, items: tuple[Item, ...]) -> Cond:
+        """Leaving out cancellations and no shows: both."""
+        last = before[1][-1]
+        excludes = self.words[last.first].stem in EXCLUDING and not condition.date
+        if not excludes or self._gap(last, items[0]).strip(" ,&") not in ("", "and", "or", "и", "или"):
+            return condition
+        return self.builders.not_condition(condition) or condition
 
     def _without(self, left: Cond, right: Cond) -> Cond:
         """In the west but not the east: in the west."""
@@ -420,18 +434,28 @@ class Assembly:
         named = [getattr(base, "name", "") for base in bases]
         found = self._dates_called_like(named)
         if not found:  # outcomes of one type in 2025: by the date of the outcome
-            found = self._dates_called_like(
-                [
-                    *(c.column or "" for c, _ in self.conditions),
-                    *(n for m, _ in self.measures for n in columns_of(m.expression)),
-                ]
-            )
+            inside = [name for measure, _ in self.measures for name in columns_of(measure.expression)]
+            found = self._dates_called_like([*(c.column or "" for c, _ in self.conditions), *inside])
+            found |= self._dates_of_events()
         events = self.meanings.events
         visited = events.get("visit") or events.get("check_in")
         numbers = any(base is not None and base.meaning in NUMBERS for base in bases)
         if not found and numbers and visited and not visited.nulls and self.meanings.main_date == events.get("book"):
             found.add(visited.name)  # money is spent on the visit, not when it was booked
         return found
+
+    def _dates_of_events(self) -> set[str]:
+        """Installs in 2025, where `installed` is a value: by the date of the installation."""
+        said = [items for c, items in self.conditions if c.column] + [items for _, items in self.measures]
+        found = {name for items in said for item in items for name in self._events_in(item)}
+        return found if len(found) == 1 else set()
+
+    def _events_in(self, item: Item) -> Iterator[str]:
+        for place in range(item.first, item.last):
+            for category, value in self.meanings.lexicon.find(self.words, place, place + 1):
+                column = self.meanings.events.get(value) if category == "event" else None
+                if column is not None:
+                    yield column.name
 
     def _dates_called_like(self, names: Iterable[str]) -> set[str]:
         known = self.meanings.names
@@ -616,6 +640,8 @@ class Assembly:
                 continue
             if self._is_subject(item):
                 raise Unfit("what it does, not what it is split by")
+            if is_russian(self.words[item.first].lower) and any(i[-1].last == item.first for _, i in self.measures):
+                raise Unfit("whose it is, not what it is split by")
             if value.meaning == "flag" and not self.all("split"):
                 self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
@@ -1638,6 +1664,10 @@ def as_metric(measure: Measure, meanings: Meanings, *, alone: bool) -> Metric:
     if name in {column.name for column in meanings.table.columns}:
         name = f"{name} value"
     return Metric(expression=measure.expression, name=name[:120])
+
+
+def _is_running_value(measure: Any) -> bool:
+    return isinstance(measure, Running) and isinstance(measure.of, Rows) and isinstance(measure.of.where, Compare)
 
 
 def free_id(id_: str, taken: Collection[str]) -> str:

@@ -561,7 +561,7 @@ class Builders:
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
             return None
-        if field.meaning == "rate" and self.is_out_of_range(field, number.value):
+        if field.meaning in ("rate", "year") and self.is_out_of_range(field, number.value):
             return None
         return Cond(Compare(left=field.expression, operator=compare.value, right=Constant(value=number.value)))
 
@@ -721,8 +721,11 @@ class Builders:
     def running_such(self, such: Cond) -> Measure | None:
         """Cumulative adoptions."""
         plain = such.column and such.values and not such.negated and not such.versus and not such.named
-        name = ", ".join(map(str, such.values))
-        return Measure(Running(of=under(Rows(), such.condition)), f"running {name}") if plain else None
+        happened = isinstance(such.condition, Not) and isinstance(such.condition.part, Missing)
+        if not plain and not happened:
+            return None
+        name = ", ".join(map(str, such.values)) or "number"
+        return Measure(Running(of=under(Rows(), such.condition)), f"running {name}")
 
     def extreme(self, field: Field, mark: Mark) -> Measure | None:
         """The age of the oldest."""
