@@ -268,6 +268,9 @@ MOORED = {
     "Can you show the total harbour cost by hull": "total harbour cost by hull",
     "Gull vs can harbour cost": "total harbour cost by crew, where crew is Can or Gull",
     "средний weight по экипажам": "среднее «weight kg», разбивка: «crew»",
+    "how many moorings leaving out auctions and seizures": (
+        "number of rows where intake kind is not Seizure and outcome kind is not Auction"
+    ),
     "average length of stay by hull": "average days from intake date to outcome date by hull",
 }
 
