@@ -266,6 +266,8 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said("width", words(of), wording.value(width))
         case Bins(of=of, edges=edges):
             return said("edges", words(of), _list([wording.value(edge) for edge in edges], said("and")))
+        case Cases() if (day := day_named(node)) is not None:
+            return words(day)
         case Cases(conditions=conditions, values=values, otherwise=otherwise):
             pairs = zip(values, conditions, strict=True)
             named = [said("case", wording.value(value), words(condition)) for value, condition in pairs]
@@ -298,6 +300,13 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
             return _condition(node, inner)
     assert_never(node)
+
+
+def day_named(cases: Cases) -> DatePart | None:
+    """The day of the week, where the cases only give each day its name."""
+    days = [part.left for part in cases.conditions if isinstance(part, Compare) and isinstance(part.left, DatePart)]
+    alone = len(days) == len(cases.conditions) == 7 and len({*days}) == 1 and cases.otherwise is None
+    return days[0] if alone and days[0].part == "weekday" else None
 
 
 def _aggregate(function: str, of: Expression, percent: float | None, wording: Wording) -> str:

@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
+    Aggregate,
     Arithmetic,
     Cases,
     Column,
@@ -39,7 +40,7 @@ from groundplan.contracts.reading import (
     Time,
     Value,
 )
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.words import Wording, day_named, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
 from groundplan.text.safe import ACTIVE, as_code, plain
@@ -403,6 +404,8 @@ def _order(meaning: Meaning, wording: Wording) -> str:
     said = SAID[wording.language]
     if meaning.order is None:
         return said["limit"].format(meaning.limit) if meaning.limit else ""
+    if _is_week(meaning):
+        return ""
     told = said[_order_key(meaning, meaning.order)]
     given = [str(meaning.limit)] if (meaning.limit or 0) > 1 else []
     if {meaning.order[0]} != meaning.measures:
@@ -410,6 +413,13 @@ def _order(meaning: Meaning, wording: Wording) -> str:
     told = told.format(*given)
     within = _list(_sorted(meaning.within, wording), wording.language) if meaning.within else ""
     return told + (said["for each"].format(within) if within else "")
+
+
+def _is_week(meaning: Meaning) -> bool:
+    """All days from Monday to Sunday, as anybody would list them."""
+    days = [day_named(group) for group in meaning.groups if isinstance(group, Cases)]
+    by, descending = meaning.order or (None, True)
+    return not (descending or meaning.limit) and any(by == Aggregate(function="min", of=day) for day in days if day)
 
 
 def _ordering(by: Expression, meaning: Meaning, wording: Wording) -> str:

@@ -44,8 +44,7 @@ def differs(draft: Draft) -> Iterator[Issue]:
     for step in draft.shown:
         done = draft.relations.get(step.id)
         drawn = step.tool != "show_table" and asked.limit is None  # a chart of all groups has an order of its own
-        wanted = replace(asked, order=None) if drawn else asked
-        for problem, lacking in _differences(*_alike(wanted, draft, done)) if done else [INCOMPARABLE]:
+        for problem, lacking in _differences(*_alike(asked, draft, done), drawn) if done else [INCOMPARABLE]:
             yield Issue(
                 code="meaning/differs",
                 step=step.id,
@@ -126,7 +125,7 @@ def _chosen(value: Value, done: Relation, made: Collection[Aggregate], keys: Col
             return value
 
 
-def _differences(asked: Meaning, done: Relation) -> Iterator[Difference]:
+def _differences(asked: Meaning, done: Relation, drawn: bool) -> Iterator[Difference]:
     if asked.table and asked.table != done.table:
         yield f"it reads {done.table!r} and the question is about {asked.table!r}", None
     if asked.things != done.things:
@@ -141,7 +140,7 @@ def _differences(asked: Meaning, done: Relation) -> Iterator[Difference]:
     else:
         yield from _other_columns(asked, done)
     for made in (done.order, *([done.cut_by] if done.limit is not None and done.cut_by != done.order else [])):
-        if asked.order is not None and asked.order != made:
+        if asked.order is not None and asked.order != made and not drawn:
             yield f"it orders by {_sorting(made)}, and {_sorting(asked.order)} was asked", None
     told = not asked.measures and not asked.groups and asked.limit is None and done.cut_by is None
     if (asked.limit, asked.within) != (done.limit, done.within) and not told:  # the answer tells how many are shown

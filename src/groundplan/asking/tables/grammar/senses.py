@@ -256,8 +256,9 @@ class Senses:
             if len(text) < 5 or not text.isalpha() or word.stem in stems or text in known:
                 continue
             allowed = 2 if len(text) >= 9 else 1
-            alike = [w for w in spelt if w[0] == text[0] and abs(len(w) - len(text)) < 2]
             written = (text, text[:-1]) if text.endswith("s") and len(text) > 6 else (text,)  # also of the plural
+            shortest = len(written[-1])
+            alike = [w for w in spelt if w[0] == text[0] and shortest - 2 < len(w) < len(text) + 2]
             slips = {
                 w: min(OSA.distance(way, w, score_cutoff=allowed if way == text else 1) for way in written)
                 for w in alike
@@ -472,8 +473,14 @@ class Senses:
     def _current(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         """Right now says nothing where rows have no end; where they may have one, it has to be found."""
         yield "current", Mark("current", value), 0.9
-        if not any(date.nulls for date in self.meanings.dates):
+        if not any(date.nulls for date in self.meanings.dates) or self._says_undone():
             yield "filler", Mark("filler"), 0.9
+
+    def _says_undone(self) -> bool:
+        """Still in transit right now: it is said in what state they are."""
+        find, size = self.meanings.lexicon.find, len(self.words)
+        spans = ((first, last) for first in range(size) for last in range(first + 1, min(first + LONGEST, size) + 1))
+        return any(category in ("undone", "lateness") for span in spans for category, _ in find(self.words, *span))
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         if not self._is_told_in(first):
@@ -672,8 +679,8 @@ class Senses:
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 key = tuple(word.stem for word in self.words[first:last])
-                if key not in known and last - first == 1 and self.words[first].lower.endswith("ly"):
-                    key = (stem(self.words[first].lower.removesuffix("ly")),)
+                if key not in known and last - first == 1:  # directly, DVDs
+                    key = (stem(self.words[first].lower.removesuffix("ly").removesuffix("s")),)
                 for column_name, values in self._nearest(known.get(key, {})):
                     if any(self._may_be_value(first, last, value) for value in values):
                         kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
