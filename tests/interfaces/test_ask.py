@@ -119,6 +119,9 @@ def test_a_report_folder_has_everything(tmp_path: Path) -> None:
     }
     report = (tmp_path / "report.md").read_text()
     assert "![" in report
+    assert "| 2025-03 |" in report  # as long as its grain, in the terminal too
+    assert "│ 2025-03 │" in done.stdout
+    assert "2025-03-01" in (tmp_path / "table.csv").read_text()
     stages = json.loads((tmp_path / "trace.json").read_text())
     assert all({"stage", "ms", "tokens"} <= stage.keys() for stage in stages)
     assert all(f"| {stage['stage']} | {stage['ms']:,.1f} | 0 |" in report for stage in stages)

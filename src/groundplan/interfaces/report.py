@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
 from groundplan.charts.picture import pictures
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
+from groundplan.contracts.facts import TableColumn
 from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
 from groundplan.text.printable import csv_text, markdown, markdown_code
@@ -60,7 +61,7 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
         if cited.link:
             yield f"- {markdown(cited.id)}: <{quote(cited.link, safe=LINK_SIGNS)}>"
     for (step, ref), table in zip(outcome.facts.tables.items(), outcome.tables, strict=True):
-        yield from _table(step, table, [column.name for column in ref.columns if column.ratio])
+        yield from _table(step, table, {column.name: column for column in ref.columns})
     yield "## How it was answered\n"
     for item in outcome.coverage:
         yield f"- {markdown_code(item.requirement)} by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
@@ -88,11 +89,11 @@ def _stages(answer: Answer) -> Iterator[str]:
             yield f"| {role} | {models} | {spent.calls:,} | {tokens} | {spent.seconds:,.1f} |"
 
 
-def _table(step: str, table: ShownTable, ratios: Sequence[str]) -> Iterator[str]:
+def _table(step: str, table: ShownTable, known: Mapping[str, TableColumn]) -> Iterator[str]:
     yield "| " + " | ".join(map(markdown, table.columns)) + " |"
     yield "|" + " --- |" * len(table.columns)
     for row in table.rows[:ROWS_IN_THE_REPORT]:
-        cells = (cell(value, name in ratios) for name, value in zip(table.columns, row, strict=True))
+        cells = (cell(value, known.get(name)) for name, value in zip(table.columns, row, strict=True))
         yield "| " + " | ".join(map(markdown, cells)) + " |"
     more = table.row_count - min(len(table.rows), ROWS_IN_THE_REPORT)
     yield (

@@ -19,6 +19,7 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.explanation import WordFate, reasons
+from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.progress import Progress
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from groundplan.state.plans import Entry
 
 ROWS_IN_THE_TERMINAL = 20
+LENGTHS = {"year": 4, "month": 7}  # 2025 and 2025-03: characters of a date that its grain leaves
 TABLES_IN_FULL = 8
 SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
@@ -319,7 +321,7 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
         for spec in outcome.charts:
             _chart(thaw(spec))
         for table, ref in zip(outcome.tables, outcome.facts.tables.values(), strict=True):
-            _table(table, [column.name for column in ref.columns if column.ratio])
+            _table(table, {column.name: column for column in ref.columns})
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
         _links(outcome)
     else:
@@ -369,13 +371,13 @@ def _queries(answer: Answer) -> None:
         out.print(f"[dim]-- {escape(step)}[/]\n{escape(query)}", soft_wrap=True)
 
 
-def _table(shown: ShownTable, ratios: Sequence[str] = ()) -> None:
+def _table(shown: ShownTable, known: Mapping[str, TableColumn]) -> None:
     table = Table(title=escape(shown.title) if shown.title else None, title_justify="left", header_style="bold")
     numeric = [all(isinstance(row[i], int | float | None) for row in shown.rows) for i in range(len(shown.columns))]
     for name, number in zip(shown.columns, numeric, strict=True):
         table.add_column(escape(name), justify="right" if number else "left")
     for row in shown.rows[:ROWS_IN_THE_TERMINAL]:
-        table.add_row(*(escape(cell(value, name in ratios)) for name, value in zip(shown.columns, row, strict=True)))
+        table.add_row(*(escape(cell(value, known.get(name))) for name, value in zip(shown.columns, row, strict=True)))
     out.print(table)
     more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
     if more > 0:
@@ -383,9 +385,12 @@ def _table(shown: ShownTable, ratios: Sequence[str] = ()) -> None:
         out.print(f"[dim]… {more:,} more rows (--output DIR saves {kept}, --json prints {kept})[/]")
 
 
-def cell(value: Scalar, ratio: bool = False) -> str:
-    if ratio and isinstance(value, int | float):
+def cell(value: Scalar, column: TableColumn | None = None) -> str:
+    """A value as its column is read: shares in percent, periods as long as their grain."""
+    if column and column.ratio and isinstance(value, int | float):
         return f"{value:,.1%}"
+    if column and column.grain in LENGTHS and isinstance(value, str):
+        return value[: LENGTHS[column.grain]]
     match value:
         case None:
             return ""
