@@ -271,8 +271,18 @@ MOORED = {
     "how many moorings leaving out auctions and seizures": (
         "number of rows where intake kind is not Seizure and outcome kind is not Auction"
     ),
+    "cheapest auction fee": "lowest auction fee",
     "average length of stay by hull": "average days from intake date to outcome date by hull",
 }
+
+
+def test_a_year_over_a_year_is_a_comparison() -> None:
+    found, same = (
+        derive(f"growth of harbour cost by hull, 2025 {over} 2024", MOORINGS, MOORING_VALUES, today=TODAY).reading
+        for over in ("over", "vs")
+    )
+    assert found is not None and same is not None
+    assert read_back(found) == read_back(same)
 
 
 @pytest.mark.parametrize("question", MOORED)

@@ -432,13 +432,15 @@ class Builders:
         return Field(Elapsed(start=planned, end=done, unit=span.unit), f"{span.unit}s late", "rate")
 
     def longest(self, mark: Mark, value: Any) -> Rank | None:
-        """The longest average wait: of a number that is a time."""
+        """The longest average wait: of a number that is a time. The cheapest rent: of one that is paid."""
         direction, kind = mark.value.split()
         base = value.base if isinstance(value, Measure) else value
-        timed = base is not None and (
-            isinstance(base.expression, Elapsed) or (base.column is not None and self.unit_of(base.column) is not None)
-        )
-        return Rank(direction, 1, None, value) if kind == "duration" and timed else None
+        if base is None:
+            return None
+        timed = isinstance(base.expression, Elapsed) or (base.column and self.unit_of(base.column) is not None)
+        paid = base.meaning == "amount" or {*self.meanings.names.get(base.name, ())} & {*map(stem, PRICES)}
+        fits = timed if kind == "duration" else paid if kind == "price" else False
+        return Rank(direction, 1, None, value) if fits else None
 
     def most_done(self, mark: Mark) -> Mark:
         return Mark("frequent", mark.value)
@@ -1049,6 +1051,7 @@ UNITS = {
     }.items()
 }
 VALUES = ("measure", "field", "thing")
+PRICES = ("price", "rent", "fee", "fare", "rate", "charge", "cost", "цена", "аренда", "тариф")
 MOST = ("most", "least", "больше всего", "меньше всего")
 MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 
 from rapidfuzz.distance import OSA
@@ -123,6 +124,7 @@ class Senses:
         self._ranges()
         self._priors()
         self._shifted()
+        self._years_apart()
         self._counting_numbers()
         self._shortened()
         return self.items
@@ -178,6 +180,17 @@ class Senses:
             start, end = (shift(day, said[1], -1) for day in (earlier[0].start, earlier[0].end))  # type: ignore[arg-type]
             moved = earlier[0].model_copy(update={"start": start, "end": end, "phrase": said[0]})
             self._add("period", inside[0], inside[-1] + 1, When(moved), 1.6)
+
+    def _years_apart(self) -> None:
+        """2025 over 2024."""
+        for said in YEARS_APART.finditer(self.text):
+            over, last = (self._words_in(*said.span(part)) for part in ("over", "last"))
+            first = [found.period for found in self.periods if found.start == said.start("first") and found.period]
+            if over and last and first:
+                year = date(int(said["last"]), 1, 1)
+                told = {"start": year, "end": year.replace(year=year.year + 1), "phrase": said["last"]}
+                self._add("versus", over[0], over[0] + 1, Mark("versus", "versus"), 0.9)
+                self._add("period", last[0], last[0] + 1, When(first[0].model_copy(update=told)), 1.5)
 
     def _priors(self) -> None:
         """Compared with the month before."""
@@ -734,6 +747,7 @@ PRIOR = re.compile(
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 AT_MOST = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}  # days
 BEFORE = re.compile(rf"(?:(?:{_MONTHS}) )?(?:of |in )?the {_UNIT} before\b")
+YEARS_APART = re.compile(r"\b(?P<first>(?:19|20)\d\d)\s+(?P<over>over|on)\s+(?P<last>(?:19|20)\d\d)\b")
 _NUMBER = r"\d+(?:[.,]\d+)*\s?k?"
 _BELOW = "under|below|less than|up to|over|above|more than|до|менее|меньше|свыше|более|больше|от"
 _ABOVE = r"\+|and over|and above|and older|and more|or more|и более|и старше|и выше"
