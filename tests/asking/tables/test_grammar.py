@@ -281,7 +281,8 @@ def test_a_year_over_a_year_is_a_comparison() -> None:
         derive(f"growth of harbour cost by hull, 2025 {over} 2024", MOORINGS, MOORING_VALUES, today=TODAY).reading
         for over in ("over", "vs")
     )
-    assert found is not None and same is not None
+    assert found is not None
+    assert same is not None
     assert read_back(found) == read_back(same)
 
 
