@@ -209,6 +209,7 @@ def test_the_query_is_shown(page: Page, client: httpx.Client) -> None:
 def test_the_plan_is_a_list_and_a_graph(page: Page, client: httpx.Client) -> None:
     id_ = open_answer(page, client, "monthly revenue by region in 2025")
     steps = get(client, id_)["outcome"]["plan"]["steps"]
+    expect(page.locator("[data-state=drawn] canvas").first).to_be_visible()  # what is below it stays where it is
     page.locator("summary").click()
     graph = page.get_by_role("region", name="The steps as a graph")
     expect(graph.locator("rect")).to_have_count(len(steps))

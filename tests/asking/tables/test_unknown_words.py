@@ -29,7 +29,7 @@ def asked(question: str) -> Reading | Clarification | Refusal:
         ("average thickness by branch", "pages", "average pages by branch"),
         ("total levy in 2025", "fee", "total fee in 2025"),
         ("which shelf has the most loans", "branch", "which branch has the most loans"),
-        ("сколько выдач в Hill", "library loans", "how many loans in Hill"),
+        ("сколько прокатов в Hill", "library loans", "how many loans in Hill"),
     ],
 )
 def test_an_unknown_noun_is_asked_back_and_the_reply_completes_the_question(
@@ -75,8 +75,8 @@ def test_values_verbs_and_groups_are_refused_by_name(question: str) -> None:
 
 
 def test_a_russian_question_is_asked_back_in_russian() -> None:
-    asks = asked("сколько выдач в Hill")
+    asks = asked("сколько прокатов в Hill")
     assert isinstance(asks, Clarification)
-    assert asks.text == "В данных нет ничего с названием «выдач». Что имеется в виду?"
+    assert asks.text == "В данных нет ничего с названием «прокатов». Что имеется в виду?"
     assert asks.candidates[0] == "library loans"
     assert "синонимам" in asks.notes[0]
