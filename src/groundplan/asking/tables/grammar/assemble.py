@@ -149,6 +149,7 @@ LOOSE = frozenset(
 EXCLUDING = frozenset(
     map(stem, ("except", "excluding", "exclude", "without", "leaving", "leave", "ignoring", "ignore", "кроме", "без"))
 )
+LISTING = ("", "and", "or", "и", "или")  # what may stand between the parts of a list
 EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
 
 
@@ -321,7 +322,7 @@ class Assembly:
             if before[0].negated != condition.negated:
                 joined[-1] = (self._without(before[0], condition), (*before[1], *items))
                 continue
-            if self._gap(before[1][-1], items[0]).strip(" ,/;&") not in ("", "and", "or", "и", "или"):
+            if self._gap(before[1][-1], items[0]).strip(" ,/;&") not in LISTING:
                 raise Unfit("values that are no list")
             both = one_of(condition.column or "", (*before[0].values, *condition.values))
             if condition.negated:
@@ -333,7 +334,7 @@ class Assembly:
         """Leaving out cancellations and no shows: both."""
         last = before[1][-1]
         excludes = self.words[last.first].stem in EXCLUDING and not condition.date
-        if not excludes or self._gap(last, items[0]).strip(" ,&") not in ("", "and", "or", "и", "или"):
+        if not excludes or self._gap(last, items[0]).strip(" ,&") not in LISTING:
             return condition
         return self.builders.not_condition(condition) or condition
 
@@ -481,7 +482,7 @@ class Assembly:
     def _than(self) -> None:
         """Do women stay longer than men: two values, on both sides of `than`."""
         for item in self.all("than"):
-            plain = [(c, i) for c, i in self.conditions if c.column and c.values and not c.negated and not c.versus]
+            plain = [(c, i) for c, i in self.conditions if c.is_plain]
             pairs = [
                 (left, right)
                 for left in plain

@@ -119,6 +119,11 @@ class Cond:
     weekday: bool = False  # of days of the week
     known: Condition | None = None  # what has to be known to decide it
 
+    @property
+    def is_plain(self) -> bool:
+        """Values of a column, neither negated nor compared with each other."""
+        return bool(self.column and self.values) and not self.negated and not self.versus
+
 
 @dataclass(frozen=True)
 class Event:

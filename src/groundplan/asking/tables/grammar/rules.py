@@ -140,8 +140,7 @@ class Builders:
         return self._less(measure.expression, left, right) if measure else None
 
     def _less(self, of: Expression, left: Cond, right: Cond) -> Measure | None:
-        plain = all(side.column and side.values and not side.negated and not side.versus for side in (left, right))
-        if not plain or left.column != right.column or {*left.values} & {*right.values}:
+        if not (left.is_plain and right.is_plain) or left.column != right.column or {*left.values} & {*right.values}:
             return None
         made = Arithmetic(operator="-", left=under(of, left.condition), right=under(of, right.condition))
         said = [", ".join(map(str, side.values)) for side in (left, right)]
@@ -557,8 +556,7 @@ class Builders:
 
     def by_value(self, condition: Cond) -> Cond | None:
         """Paid by card, came in by email."""
-        plain = condition.column and condition.values and not condition.versus and not condition.negated
-        return condition if plain and not condition.named else None
+        return condition if condition.is_plain and not condition.named else None
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
@@ -714,17 +712,15 @@ class Builders:
 
     def more_such(self, compare: Mark, number: Number, such: Cond) -> Cond | None:
         """Breeds with more than 50 adoptions, where an adoption is a row with that value."""
-        plain = such.column and such.values and not such.negated and not such.versus and not such.named
-        if not plain or number.percent or self.meanings.of.get(such.column or "") == "flag":
+        if not such.is_plain or such.named or number.percent or self.meanings.of.get(such.column or "") == "flag":
             return None
         left = under(Rows(), such.condition)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
     def running_such(self, such: Cond) -> Measure | None:
         """Cumulative adoptions."""
-        plain = such.column and such.values and not such.negated and not such.versus and not such.named
         happened = isinstance(such.condition, Not) and isinstance(such.condition.part, Missing)
-        if not plain and not happened:
+        if (not such.is_plain or such.named) and not happened:
             return None
         name = ", ".join(map(str, such.values)) or "number"
         return Measure(Running(of=under(Rows(), such.condition)), f"running {name}")
