@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import psycopg
 
+from tests.cluster import Cluster
 from tests.patience import HANGS
 from tests.service.processes import MAIN, free_port, until
 
@@ -30,7 +31,7 @@ Event = tuple[int, str, Any]
 @dataclass
 class Fleet:
     folder: Path
-    url: str
+    database: Cluster
     data: str
     servers: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)  # by port
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -45,14 +46,19 @@ class Fleet:
 
     def _start(self, command: str, *more: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{command}.log").open("ab") as log:
-            arguments = [*MAIN, command, self.data, "--database", self.url, *more]
+            arguments = [*MAIN, command, self.data, "--database", self.database.url, *more]
             return subprocess.Popen(arguments, cwd=self.folder, stdout=log, stderr=log)
 
     def fault(self, kind: str, chance: random.Random) -> None:
         """Do one fault, and start again what it ended."""
-        if kind == "postgres":
-            with psycopg.connect(self.url, autocommit=True) as connection:
+        if kind == "connections":
+            with psycopg.connect(self.database.url, autocommit=True) as connection:
                 connection.execute(TERMINATE)
+            return
+        if kind == "postgres":
+            self.database.crash()
+            time.sleep(chance.uniform(0, 2))
+            self.database.start()
             return
         number = signal.SIGKILL if kind.endswith("kill") else signal.SIGTERM
         if kind.startswith("server"):
@@ -82,8 +88,8 @@ class Fleet:
 
 
 @contextmanager
-def fleet(folder: Path, url: str, data: str) -> Iterator[Fleet]:
-    found = Fleet(folder, url, data)
+def fleet(folder: Path, database: Cluster, data: str) -> Iterator[Fleet]:
+    found = Fleet(folder, database, data)
     try:
         for _ in range(2):
             found.serve(free_port())

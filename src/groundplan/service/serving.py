@@ -34,6 +34,7 @@ from groundplan.telemetry.logs import log_as_json
 from groundplan.telemetry.telemetry import Telemetry
 from groundplan.telemetry.traces import open_traces
 
+STARTING = 30.0  # seconds that the database may take to answer when this process starts
 CLOSING = 10  # seconds that open requests have to end
 MIGRATING = 7_271_001  # the advisory lock of `migrate`
 
@@ -84,7 +85,7 @@ async def serve(data: Data, url: str, host: str, port: int, listening: Callable[
 
     log_as_json()
     telemetry, settings = _telemetry("serve"), load_settings(Path.cwd())
-    async with open_postgres(url) as database:
+    async with open_postgres(url, STARTING) as database:
         projects = Projects(database, data.open, telemetry.metrics.opened)
         app = create_app(projects, "", Keys(database), telemetry, settings.service)
         await _listen(app, database, host, port, listening)
@@ -100,7 +101,7 @@ async def work(
     telemetry, settings = _telemetry("worker"), load_settings(Path.cwd())
     if metrics_port is not None:
         expose(telemetry, metrics_host, metrics_port)
-    async with open_postgres(url) as database:
+    async with open_postgres(url, STARTING) as database:
         projects = Projects(database, data.open, telemetry.metrics.opened)
         worker = Worker(projects, at_once, telemetry, settings.service)
         for number in (signal.SIGTERM, signal.SIGINT):

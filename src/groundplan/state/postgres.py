@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import select
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self, cast
@@ -15,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from groundplan.errors import StateInvalid, StoreUnavailable, UsageError
 from groundplan.state.database import EVERY_TENANT, Bell, Row, Transaction, migrations
 
+log = logging.getLogger("groundplan.database")
 CHANNEL = "groundplan"  # of NOTIFY
 ROLE = "groundplan"  # owns nothing, and sees one tenant at a time
 CONNECTIONS = 10
@@ -84,8 +87,11 @@ class typed:  # noqa: N801 - used as a statement
 
 
 @asynccontextmanager
-async def open_postgres(url: str) -> AsyncIterator[Postgres]:
-    """Open the pool and listen. Row-level security is on: each transaction sees its tenant only."""
+async def open_postgres(url: str, wait: float = 0.0) -> AsyncIterator[Postgres]:
+    """Open the pool and listen. Row-level security is on: each transaction sees its tenant only.
+
+    A database that cannot be reached is tried again for `wait` seconds: it may be starting, too.
+    """
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
         url,
         min_size=1,
@@ -97,7 +103,7 @@ async def open_postgres(url: str) -> AsyncIterator[Postgres]:
         kwargs={"autocommit": True, "prepare_threshold": None},  # so that pgbouncer can be in between
     )
     bell = Bell()
-    await _refuse_unmigrated(url)
+    await _refuse_unmigrated(url, wait)
     listening = asyncio.create_task(_listen(url, bell))
     try:
         await pool.open()
@@ -123,20 +129,31 @@ async def migrate(connection: psycopg.AsyncConnection[Any]) -> list[int]:
     return ran
 
 
-async def _refuse_unmigrated(url: str) -> None:
+async def _refuse_unmigrated(url: str, wait: float) -> None:
     newest = max(number for number, _ in migrations("postgres"))
-    try:
-        async with await psycopg.AsyncConnection.connect(url, connect_timeout=int(SECONDS)) as connection:
-            cursor = await connection.execute("select max(number) from migrations")
-            [found] = await cursor.fetchone() or (None,)
-    except psycopg.errors.UndefinedTable:
-        found = None
-    except psycopg.Error as error:
-        raise StoreUnavailable(f"the database cannot be opened ({type(error).__name__}); check the URL") from error
+    found = await _migrated(url, time.monotonic() + wait)
     if found is None:
         raise UsageError("the database has no tables of groundplan; run `groundplan migrate URL` first")
     if found != newest:
         raise UsageError("the tables of the database are of another version; run `groundplan migrate URL` first")
+
+
+async def _migrated(url: str, until: float) -> int | None:
+    """The number of the last SQL file that was run."""
+    while True:
+        try:
+            async with await psycopg.AsyncConnection.connect(url, connect_timeout=int(SECONDS)) as connection:
+                cursor = await connection.execute("select max(number) from migrations")
+                [found] = await cursor.fetchone() or (None,)
+                return cast("int | None", found)
+        except psycopg.errors.UndefinedTable:
+            return None
+        except psycopg.Error as error:
+            problem = f"the database cannot be opened ({type(error).__name__}); check the URL"
+            if time.monotonic() >= until or not isinstance(error, psycopg.OperationalError):
+                raise StoreUnavailable(problem) from error
+        log.warning("%s; it is tried again for %.0f s", problem, until - time.monotonic())
+        await asyncio.sleep(AGAIN)
 
 
 async def _refuse_closed(connection: psycopg.AsyncConnection[Any]) -> None:

@@ -3,46 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
-import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
+from tests.cluster import cluster
 from tests.sources.tables.data import COLUMNS, ROWS
 
 from groundplan.sources.tables.source import Tables
 
-BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-
 
 @pytest.fixture(scope="session")
-def superuser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def superuser() -> Iterator[str]:
     """The DSN of a superuser: of the server that is named in the environment, or of a throw-away one."""
     if given := os.environ.get("GROUNDPLAN_TEST_POSTGRES"):
         yield given
         return
-    if not BINARIES:
-        pytest.skip("no PostgreSQL binaries under /usr/lib/postgresql and no GROUNDPLAN_TEST_POSTGRES")
-    folder = Path(f"/tmp/gp-{uuid.uuid4().hex[:8]}")  # short: a socket's path may have 107 bytes
-    folder.mkdir()
-    port = _free_port()
-    control = [str(BINARIES[-1].with_name("pg_ctl")), "-D", str(folder / "data"), "-w", "-s"]
-    try:
-        if os.geteuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        _as_postgres(
-            [str(BINARIES[-1]), "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"]
-        )
-        server = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-        _as_postgres([*control, "-l", str(folder / "log"), "-o", server, "start"])
-        yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        _as_postgres([*control, "-m", "immediate", "stop"])
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with cluster() as own:
+        yield own.url
 
 
 @pytest.fixture(scope="session")
@@ -116,15 +96,3 @@ def _fill_postgres(owner: object) -> None:
             cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", ROWS[table])
     owner.execute("CREATE TABLE secrets (word text)")  # type: ignore[attr-defined]
     owner.execute("INSERT INTO secrets VALUES ('hidden')")  # type: ignore[attr-defined]
-
-
-def _as_postgres(command: list[str]) -> None:
-    """PostgreSQL refuses to run as root."""
-    prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    subprocess.run([*prefix, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
