@@ -15,13 +15,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from groundplan.contracts.run import RunRequest
 from groundplan.project import Project
-from groundplan.service.serving import migrate
+from groundplan.service.projects import Projects
+from groundplan.service.serving import Data, migrate
+from groundplan.service.worker import Worker
+from groundplan.state.postgres import open_postgres
+from groundplan.state.runs import Runs
 from tests.asking.tables.described import SALES
 from tests.cluster import Cluster, cluster
 from tests.patience import HANGS
 from tests.service.fleet import Asked, Client, Fleet, fleet
 from tests.service.processes import free_port, make_key, until
+from tests.service.test_kills import ended
 
 FAULTS = ("server kill", "worker kill", "postgres", "worker stop", "server stop", "connections")
 QUESTIONS = ["total revenue", "total revenue by region", "top 3 regions by revenue", "how many rows are there?"]
@@ -30,6 +36,8 @@ LONGEST = """select coalesce(max(pause) filter (where before = 'run.queued'), 0)
     coalesce(max(pause) filter (where before != 'run.queued'), 0)
 from (select at - lag(at) over own as pause, lag(kind) over own as before from events where tenant = %s
     window own as (partition by run order by number)) as pauses"""
+
+WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
 
 
 @pytest.fixture
@@ -62,8 +70,8 @@ def test_faults_lose_nothing_and_repeat_nothing(
         for place, kind in enumerate(kinds):
             time.sleep(pause * chance.uniform(0.5, 1.5))
             if place % 4 == 0:  # most faults come before the last one is mended, but not all
-                before = ended(clients)
-                until(lambda: ended(clients) > before, 4 * HANGS)  # noqa: B023 - called now
+                before = count_ended(clients)
+                until(lambda: count_ended(clients) > before, 4 * HANGS)  # noqa: B023 - called now
             running.fault(kind, chance)
         over = True
         for client in clients:
@@ -91,7 +99,7 @@ def test_faults_lose_nothing_and_repeat_nothing(
     print(f"processes start in {running.start:.1f} s")
 
 
-def ended(clients: list[Client]) -> int:
+def count_ended(clients: list[Client]) -> int:
     return sum(len(runs) for client in clients for runs in client.asked.values())
 
 
@@ -113,3 +121,36 @@ def test_a_server_waits_for_a_database_that_starts_later(database: Cluster, tmp_
         until(lambda: running.is_up(port), HANGS)
     finally:
         running.stop()
+
+
+def test_a_run_is_queued_again_if_the_database_was_lost(
+    database: Cluster, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its claim does not expire meanwhile, so the worker itself must have given it back."""
+    monkeypatch.setattr("groundplan.state.runs.LEASE", 10 * HANGS)
+
+    async def work() -> None:
+        async with open_postgres(database.url) as opened:
+            projects, runs = Projects(opened, Data(data).open), Runs(opened.of("lost"))
+            worker = Worker(projects, 1)
+            working = asyncio.create_task(worker.work())
+            first, _ = await runs.add(RunRequest(question="average revenue by region"))
+            await ended(runs, first.id, "succeeded")
+            with psycopg.connect(data) as engine:
+                engine.execute("lock table apart.entries")
+                run, _ = await runs.add(RunRequest(question="average revenue by region"))
+                await asyncio.to_thread(until, lambda: engine.execute(WAITING).fetchone() == (1,), HANGS)
+                await asyncio.to_thread(database.crash)
+                engine.rollback()  # the query goes on
+            await asyncio.sleep(0.5)
+            await asyncio.to_thread(database.start)
+            found = await ended(runs, run.id, "succeeded")
+            assert found.attempt == 2
+            events = await runs.events(run.id, 0)
+            assert [event.number for event in events] == [*range(1, len(events) + 1)]
+            assert [event.kind for event in events].count("run.queued") == 2
+            worker.stop()
+            await working
+            await projects.close()
+
+    asyncio.run(work())
