@@ -17,26 +17,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from groundplan.contracts.answer import Outcome, Spent
-from groundplan.contracts.roles import ROLES, ReadRole, Role, RoleName, Roles
+from groundplan.contracts.roles import ROLES, ReadRole, Role, RoleName, Roles, Writer, WriteRole
 from groundplan.project import AsyncProject
 from groundplan.settings import Endpoint
 
 SALES = Path(__file__).parent.parent / "examples" / "sales.csv"
-PATIENT = Roles(seconds=600, read=ReadRole(seconds=600), plan=Role(seconds=600), build=Role(seconds=600))
-QUESTIONS: Sequence[tuple[str, str | None]] = (  # with the strategy that needs the role, if one must be named
-    ("total lucre by region", None),
-    ("revenue by fiefdom", None),
-    ("total revenue by region", "adapt"),
-    ("total revenue by region", "direct"),
-    ("revenue by channel over time", None),
+PATIENT = Roles(
+    seconds=600,
+    read=ReadRole(seconds=600),
+    plan=Role(seconds=600),
+    build=Role(seconds=600),
+    write=WriteRole(seconds=600),
+)
+QUESTIONS: Sequence[tuple[str, str | None, Writer]] = (  # with the strategy and the writer that need the role
+    ("total lucre by region", None, "code"),
+    ("revenue by fiefdom", None, "code"),
+    ("total revenue by region", "adapt", "code"),
+    ("total revenue by region", "direct", "code"),
+    ("total revenue by channel", None, "model"),
 )
 
 
-async def ask(url: str, question: str, strategy: str | None) -> Outcome:
+async def ask(url: str, question: str, strategy: str | None, writer: Writer) -> Outcome:
     endpoint = Endpoint(name="model", url=url, model="")
     with tempfile.TemporaryDirectory() as state:
         os.environ["GROUNDPLAN_STATE"] = state
-        project = await AsyncProject.open(SALES, models=[endpoint], roles=PATIENT)
+        project = await AsyncProject.open(SALES, models=[endpoint], roles=PATIENT.model_copy(update={"writer": writer}))
         try:
             return await project.ask(question, strategy=strategy)
         finally:
@@ -45,8 +51,8 @@ async def ask(url: str, question: str, strategy: str | None) -> Outcome:
 
 async def spent_by_role(url: str) -> Mapping[RoleName, list[Spent]]:
     found: defaultdict[RoleName, list[Spent]] = defaultdict(list)
-    for question, strategy in QUESTIONS:
-        outcome = await ask(url, question, strategy)
+    for question, strategy, writer in QUESTIONS:
+        outcome = await ask(url, question, strategy, writer)
         print(f"{outcome.kind}: {question} {outcome.usage.roles}", file=sys.stderr)
         for role, spent in outcome.usage.roles.items():
             found[role].append(spent)
