@@ -12,6 +12,7 @@ from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.near import Told
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
+from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.read import read
 from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable, unreadable_table
 from groundplan.asking.tables.spellings import counted_apart
@@ -149,6 +150,10 @@ def read_plain(
         return derive_best(asked, schema, values, today=today, timezone=timezone, nearness=meaning)
 
     derived = derive(text)
+    explained = restated(text, derived.unread)
+    if explained and isinstance(read_again := decided(derive(explained.text), explained.text), Reading):
+        note = f"{explained.words!r} was read as {explained.explanation!r}, as the question says"
+        return Plain(read_again, (note,))
     answer = decided(derived, text)
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
     if isinstance(answer, Reading):

@@ -1102,7 +1102,7 @@ class Assembly:
             if len(rows) != len(things):
                 raise Unfit("two kinds of things")
         if counts and not self.measures:
-            entity = things[0].value if things else Thing(self.meanings.entities[0], "rows")
+            entity = things[0].value if things else self._people() or Thing(self.meanings.entities[0], "rows")
             made = self.builders.count_things(entity)  # type: ignore[arg-type]
             if not things:
                 self.penalty += 0.3
@@ -1137,6 +1137,26 @@ class Assembly:
                 raise Unfit("what of the things?")
         self._counted_values()
 
+    def _people(self) -> Thing | None:
+        """Women and men are people, whatever the rows are."""
+        said = any(self._says_sex(items) for _, items in self.conditions)
+        return Thing(self.meanings.person, "people") if said and self.meanings.person else None
+
+    def _counts_by_sex(self) -> bool:
+        """How many women: nothing else is counted."""
+        said = [word.lower for word in self.words]
+        counted = [("how", "many"), ("number", "of"), ("count", "of")]
+        first = [
+            place for place in range(len(said)) if tuple(said[:place][-2:]) in counted or "сколько" in said[:place][-1:]
+        ]
+        return any(map(self._is_sex, first))
+
+    def _says_sex(self, items: Sequence[Item]) -> bool:
+        return any(self._is_sex(place) for item in items for place in range(item.first, item.last))
+
+    def _is_sex(self, place: int) -> bool:
+        return any(category == "sex" for category, _ in self.meanings.lexicon.find(self.words, place, place + 1))
+
     def _counted_values(self) -> None:
         """Adoptions in 2025 and 2024: a value that is said as several things is counted."""
         if self.measures or self.columns or self.having or self.rank or self.ask or not (self.groups or self.sides):
@@ -1158,7 +1178,7 @@ class Assembly:
             word = self.words[items[-1].last - 1].lower if items else ""
             plain = condition.column and condition.values and not condition.named and not condition.negated
             written = any(str(value).lower().endswith(word[-3:]) for value in condition.values)
-            if plain and word.endswith("s") and not written:
+            if plain and word.endswith("s") and not written and not self._says_sex(items):
                 return items
         return ()
 
@@ -1500,6 +1520,9 @@ class Assembly:
             raise Unfit("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
             raise Unfit("who, of nobody")
+        people = self._people() if self._counts_by_sex() else None
+        if people and not people.entity.is_rows and any(m.expression == Rows() for m, _ in self.measures):
+            raise Unfit("rows, of women or men")
         for measure, _ in self.measures:
             match measure.expression:
                 case Aggregate(function="count_distinct", of=Column(name=name)):
@@ -1513,7 +1536,8 @@ class Assembly:
         if left:
             raise Unfit(f"{left[0].category} has no place")
         if not self.measures and not self.columns and not (self.having and self.groups):
-            if self._is_unsaid() or (not self.groups and self.conditions and not self.all("thing")):
+            compared = any(c.versus for c, _ in self.conditions)  # women vs men: their number, or what of them?
+            if self._is_unsaid() or ((compared or not self.groups) and self.conditions and not self.all("thing")):
                 table = self.meanings.table
                 known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
                 raise Unsaid(known, self._measure_names(), said=self.text, link="what")

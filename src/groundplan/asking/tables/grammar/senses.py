@@ -11,6 +11,7 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
+from groundplan.asking.tables.grammar.labels import latest
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, NUMBERS, PREPOSITIONS, Entity, Meanings
 from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
@@ -58,6 +59,10 @@ METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
+LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний")))
+CALENDAR = frozenset(
+    map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
+)
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
@@ -120,6 +125,7 @@ class Senses:
             self._coded(first)
             self._unmarked(first)
             self._moments(first)
+            self._latest(first)
         self._values()
         self._ranges()
         self._priors()
@@ -406,6 +412,19 @@ class Senses:
             value = self.meanings.no_value(column) if self.meanings.of[column.name] == "flag" else None
             if value is not None and rest in self.meanings.names[column.name]:
                 self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.8)
+
+    def _latest(self, first: int) -> None:
+        """The last term, where terms are called Fall 2025. A last year may be the one before this."""
+        said = [word.lower for word in self.words[first : first + 2]]
+        size = 2 if said == ["most", "recent"] else 1
+        if size == 1 and self.words[first].stem not in LATEST:
+            return
+        for last in range(first + size + 1, min(first + size + LONGEST, len(self.words)) + 1):
+            for _, column in self._named(self.words[first + size : last]):
+                values = self.meanings.values.get(column.name, ())
+                newest = latest(values) if len(values) == column.cardinality else None
+                if newest is not None and CALENDAR.isdisjoint(self.meanings.names[column.name]):
+                    self._add("condition", first, last, one_of(column.name, (newest,)), 0.95 * (last - first))
 
     def _moments(self, first: int) -> None:
         """The words of a date's name, beside those that every date has: pickup of pickup_date."""
