@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -181,13 +182,15 @@ def provided(url: str, client: Client) -> Iterator[None]:
         pytest.skip("oidc-provider is not there: npm --prefix web ci")
     environment = os.environ | ({"CLIENT_SECRET": client.secret} if client.secret else {})
     command = [str(NODE), str(PROVIDER), url, CLIENT, client.redirect]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
         try:
             assert running.stdout is not None
             assert any("listening" in line for line in running.stdout)
             yield
         finally:
-            running.kill()
+            os.killpg(running.pid, signal.SIGKILL)  # `node` is a script that starts the real one
 
 
 @pytest.mark.parametrize("secret", [None, "s e:cret/+%"], ids=["public", "with a secret"])
