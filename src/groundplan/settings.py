@@ -52,6 +52,33 @@ class Endpoint(Server):
     name: str  # the user's name for it, such as `qwen`
 
 
+class SignInSettings(Contract):
+    """The table [service.oidc.sign_in]: people sign in at the issuer to use the browser pages."""
+
+    url: str  # the address of the service in the browser, such as https://groundplan.example.org
+    client_id: Annotated[str, Field(min_length=1)]
+    client_secret_env: str | None = None  # without a secret it is a public client
+    scopes: Annotated[tuple[str, ...], Field(min_length=1)] = ("openid", "profile")
+    name: Annotated[str, Field(max_length=60)] = ""  # on the button; by default the host of the issuer
+    hours: Annotated[float, Field(gt=0, le=24 * 30)] = 8.0  # until one has to sign in again
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_origin(cls, url: str) -> str:
+        """As a browser writes it in the header `Origin`."""
+        origin = _origin(url)
+        if not origin or not is_safe_address(url):
+            raise ValueError("use an https URL without a path, such as https://groundplan.example.org")
+        return origin
+
+    @field_validator("scopes")
+    @classmethod
+    def _has_openid(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        if "openid" not in scopes:
+            raise ValueError('add "openid"; without it there is no ID token')
+        return scopes
+
+
 class OidcSettings(Contract):
     """The table [service.oidc]: whose bearer tokens are accepted beside keys."""
 
@@ -60,6 +87,7 @@ class OidcSettings(Contract):
     tenant_claim: Annotated[str, Field(min_length=1)] = "tenant"
     role_claim: Annotated[str, Field(min_length=1)] = "role"  # `ask` or `admin`, or a list that has one of them
     default_role: Literal["ask", "none"] = "ask"  # if the claim names no role; with `none` such a token is refused
+    sign_in: SignInSettings | None = None
 
     @field_validator("issuer")
     @classmethod
@@ -243,6 +271,20 @@ def is_safe_address(url: str) -> bool:
     if not parts.hostname or "@" in parts.netloc:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+
+
+def _origin(url: str) -> str | None:
+    """The scheme, host and port of a URL that has nothing else; None if it is another."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    if not url.isascii() or parts.path not in ("", "/") or "?" in url or "#" in url:
+        return None
+    shown = f"[{host}]" if ":" in host else host
+    is_default = port is None or (parts.scheme, port) in (("https", 443), ("http", 80))
+    return f"{parts.scheme}://{shown}" if is_default else f"{parts.scheme}://{shown}:{port}"
 
 
 def _unknown(name: str, settings: Settings, folder: Path) -> str:

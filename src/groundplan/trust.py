@@ -33,6 +33,8 @@ def _wants(written: Mapping[str, Any]) -> Iterator[str]:
         yield "trace_questions: puts the text of questions into traces"
     if oidc := (written.get("service") or {}).get("oidc"):
         yield f"[service.oidc] lets in whoever {_without_credentials(str(oidc.get('issuer')))} vouches for"
+        if secret := (oidc.get("sign_in") or {}).get("client_secret_env"):
+            yield f"[service.oidc.sign_in] {_want('client_secret_env', secret)}"
     for kind in ("sources", "models"):
         for name, table in (written.get(kind) or {}).items():
             for key, value in table.items():

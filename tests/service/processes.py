@@ -45,9 +45,9 @@ def process(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def served(folder: Path, *arguments: str, key: str | None = None) -> Iterator[httpx.Client]:
+def served(folder: Path, *arguments: str, key: str | None = None, port: int | None = None) -> Iterator[httpx.Client]:
     """A client of `groundplan serve` with these arguments."""
-    port = free_port()
+    port = port or free_port()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with (
         process(folder, "serve", *arguments, "--port", str(port)) as running,

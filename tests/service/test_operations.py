@@ -112,10 +112,11 @@ def commands() -> Iterator[tuple[str, list[str]]]:
         unit = configparser.ConfigParser(strict=False, interpolation=None)
         unit.optionxform = str  # type: ignore[assignment,method-assign]
         unit.read(file)
-        program, *arguments = shlex.split(unit["Service"]["ExecStart"])
-        assert program.endswith("/bin/groundplan")
         assert "EnvironmentFile" in unit["Service"]
-        yield file.name, arguments
+        for line in ("ExecStartPre", "ExecStart"):
+            program, *arguments = shlex.split(unit["Service"][line])
+            assert program.endswith("/bin/groundplan")
+            yield f"{file.name} {line}", arguments
 
 
 @pytest.mark.parametrize(("place", "arguments"), [*commands()])
@@ -126,6 +127,15 @@ def test_the_commands_in_ops_are_commands_of_groundplan(place: str, arguments: l
     assert {*used} <= {*options}, place
     filled = ["9100" if argument == "%i" else re.sub(r"\$\{.*?\}", "x", argument) for argument in arguments[1:]]
     known.make_context(arguments[0], filled)  # a wrong value or a missing argument raises
+
+
+def test_a_container_trusts_its_settings_and_then_runs_its_command(tmp_path: Path) -> None:
+    service = yaml.safe_load((OPS / "compose.yaml").read_text())["services"]["serve"]
+    (tmp_path / "groundplan").write_text('#!/bin/sh\necho "$#: $*"\n')
+    (tmp_path / "groundplan").chmod(0o755)
+    entry = [part.replace("$$", "$") for part in service["entrypoint"]]
+    ran = subprocess.run([*entry, "serve", "a b"], env={"PATH": f"{tmp_path}:/bin"}, capture_output=True, text=True)
+    assert ran.stdout.splitlines() == ["2: trust --yes", "2: serve a b"]
 
 
 def test_prometheus_scrapes_what_compose_exposes() -> None:

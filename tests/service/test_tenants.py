@@ -29,7 +29,7 @@ from tests.state.test_plans import TOTALS
 TENANTS = 12
 NOBODYS = "f" * 24
 OWN = {"/v1/plans", "/v1/suggestions", "/v1/checks", "/v1/explanations"}  # name nothing that is stored
-OPEN = {"/livez", "/readyz", "/metrics"}
+OPEN = {"/livez", "/readyz", "/metrics", "/v1/session"}
 
 
 @dataclass

@@ -3,7 +3,7 @@ import { lazy, Suspense, useSyncExternalStore } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Redirect, Route, Switch } from "wouter";
 import { api, Fault, key } from "./api/client";
-import { KeyForm } from "./parts/key-form";
+import { SignIn } from "./parts/sign-in";
 import { TopBar } from "./parts/top-bar";
 import { AskScreen } from "./screens/ask";
 import { useTexts } from "./texts/language";
@@ -24,7 +24,7 @@ export function App() {
       </a>
       <TopBar />
       <main id="content" tabIndex={-1}>
-        {refused ? <KeyForm wrong={held !== null} /> : <Screens key={held} />}
+        {refused ? <SignIn wrong={held !== null} /> : <Screens key={held} />}
       </main>
     </>
   );

@@ -1,8 +1,8 @@
 """Who may call: checked before a request is read.
 
-With keys, the bearer key or token names the tenant. Without keys, the service is for one person on this machine: a web
-page that the person visits must not reach it, so the Host must be loopback (DNS rebinding) and the Origin its own
-(CSRF).
+With keys, the bearer key or token names the tenant, or the session of a browser. Without keys, the service is for one
+person on this machine: a web page that the person visits must not reach it, so the Host must be loopback (DNS
+rebinding) and the Origin its own (CSRF).
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from groundplan.errors import GroundplanError
+from groundplan.service.browser_sessions import SESSION, SIGN_IN, BrowserSessions
+from groundplan.service.code_flow import CALLBACK
 from groundplan.service.oidc import Caller, TokenRefused, Tokens
 from groundplan.service.pages import is_page
 from groundplan.service.problems import of_error, problem
@@ -22,7 +25,7 @@ from groundplan.settings import LOOPBACK
 from groundplan.state.audit import ONE_PERSON
 from groundplan.state.keys import PREFIX, Keys, Role
 
-OPEN_TO_ALL = ("/livez", "/readyz")
+OPEN_TO_ALL = ("/livez", "/readyz", SESSION, SIGN_IN, CALLBACK)
 ADMINISTERED = ("/v1/keys", "/v1/audit")
 METRICS = "/metrics"
 UPLOADS = "/v1/uploads"
@@ -42,9 +45,15 @@ class Access:
     """ASGI middleware that sets `state.tenant` and `state.actor`, or answers with a problem."""
 
     def __init__(
-        self, app: App, keys: Keys | None, tenant: str, tokens: Tokens | None = None, upload_bytes: int = MOST_BYTES
+        self,
+        app: App,
+        keys: Keys | None,
+        tenant: str,
+        tokens: Tokens | None = None,
+        sessions: BrowserSessions | None = None,
+        upload_bytes: int = MOST_BYTES,
     ) -> None:
-        self._app, self._keys, self._tokens = app, keys, tokens
+        self._app, self._keys, self._tokens, self._sessions = app, keys, tokens, sessions
         self._tenant, self._upload_bytes = tenant, upload_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,6 +69,8 @@ class Access:
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal started
             started = True
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")  # nobody else's browser keeps it
             await send(message)
 
         try:
@@ -86,21 +97,29 @@ class Access:
             return _from_elsewhere(headers, is_page(scope["path"]))
         if scope["path"] in OPEN_TO_ALL or is_page(scope["path"]):
             return None
-        scheme, _, sent = headers.get("authorization", "").partition(" ")
         try:
-            found = await self._caller(self._keys, sent.strip()) if scheme.lower() == "bearer" else None
+            found = await self._caller(self._keys, HTTPConnection(scope))
         except TokenRefused as error:
             return _unknown("token", str(error), ', error="invalid_token"')
         except GroundplanError as error:
             return of_error(error)
         if found is None:
-            return _unknown("key", "send a key: `Authorization: Bearer gp_…`")
+            return _unknown(
+                "key", f"{'sign in, or ' if self._sessions else ''}send a key: `Authorization: Bearer gp_…`"
+            )
         if not _may(found.role, scope["path"]):
             return problem(403, "role", f"a key with the role {found.role!r} may not do this")
         scope["state"].update(tenant=found.tenant, actor=found.actor)
         return None
 
-    async def _caller(self, keys: Keys, sent: str) -> Caller | None:
+    async def _caller(self, keys: Keys, request: HTTPConnection) -> Caller | None:
+        scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return await self._bearer(keys, sent.strip())
+        session = await self._sessions.find(request) if self._sessions else None
+        return Caller(session.tenant, session.role, session.actor) if session else None
+
+    async def _bearer(self, keys: Keys, sent: str) -> Caller | None:
         if self._tokens and not sent.startswith(PREFIX):
             return await self._tokens.verify(sent)
         key = await keys.find(sent)

@@ -33,7 +33,9 @@ class MadeKey(BaseModel):
 
 class AuditEntry(BaseModel):
     at: datetime
-    actor: str = Field(description="The id of the key that did it, `oidc:` and the subject of a token, or `operator`.")
+    actor: str = Field(
+        description="The id of the key that did it, `oidc:` and the subject of a token or sign-in, or `operator`."
+    )
     action: str
     about: str
 
@@ -61,6 +63,6 @@ def add_administration(app: FastAPI) -> None:
 
     @app.get("/v1/audit")
     async def list_audit(request: Request, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[AuditEntry]:
-        """Who made or revoked keys, approved or declined plans, and uploaded or deleted files; newest first."""
+        """Who signed in or out, made or revoked keys, approved or declined plans, and changed files; newest first."""
         found = await Audit(request.app.state.projects.database.of(request.state.tenant)).list(limit)
         return [AuditEntry(at=one.at, actor=one.actor, action=one.action, about=one.about) for one in found]

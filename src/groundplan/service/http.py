@@ -28,6 +28,8 @@ from groundplan.contracts.verdict import Passed
 from groundplan.result import Planned
 from groundplan.service.access import Access
 from groundplan.service.administration import add_administration
+from groundplan.service.browser_sessions import BrowserSessions, add_session
+from groundplan.service.code_flow import CodeFlow
 from groundplan.service.column_settings import add_column_settings
 from groundplan.service.mcp_endpoint import add_mcp
 from groundplan.service.monitoring import add_metrics
@@ -36,11 +38,13 @@ from groundplan.service.pages import add_pages
 from groundplan.service.problems import Problem, add_handlers
 from groundplan.service.projects import Projects
 from groundplan.service.runs import PING, STOPPING, approve_run, forget, project_of, run_of, runs_of, settled
+from groundplan.service.sign_in import add_sign_in
 from groundplan.service.uploads import add_uploads
-from groundplan.settings import ServiceSettings
+from groundplan.settings import OidcSettings, ServiceSettings
 from groundplan.state.database import wait_for
 from groundplan.state.keys import Keys
 from groundplan.state.runs import NoSuchRun, Runs, topic
+from groundplan.state.sessions import Sessions
 from groundplan.telemetry.telemetry import Telemetry
 from groundplan.text.printable import csv_text
 
@@ -174,7 +178,10 @@ def create_app(
         telemetry={"logs": False, "operation_spans": False},
     )
     tokens = Tokens(settings.oidc) if keys and settings.oidc else None
-    app.add_middleware(Access, keys=keys, tokens=tokens, tenant=tenant, upload_bytes=settings.upload_bytes)
+    sessions = _open_sign_in(app, settings.oidc, tokens, projects) if tokens and settings.oidc else None
+    app.add_middleware(
+        Access, keys=keys, tokens=tokens, sessions=sessions, tenant=tenant, upload_bytes=settings.upload_bytes
+    )
     add_metrics(app, telemetry or Telemetry())
     add_handlers(app)
     app.state.projects, app.state.stopping = projects, False
@@ -184,11 +191,21 @@ def create_app(
     add_uploads(app, settings)
     add_column_settings(app)
     _add_health(app)
+    add_session(app, sessions)
     if keys:
         add_administration(app)
     app.state.mcp = add_mcp(app, sessions=keys is None)
     add_pages(app)
     return app
+
+
+def _open_sign_in(app: FastAPI, oidc: OidcSettings, tokens: Tokens, projects: Projects) -> BrowserSessions | None:
+    """The sessions of browsers, if people can sign in."""
+    if oidc.sign_in is None:
+        return None
+    sessions = BrowserSessions(oidc.sign_in, oidc.issuer, Sessions(projects.database))
+    add_sign_in(app, CodeFlow(oidc.sign_in, oidc.issuer, tokens), sessions)
+    return sessions
 
 
 def _opened(lifespan: Lifespan | None) -> Lifespan:

@@ -1,14 +1,15 @@
-"""Bearer tokens of an OIDC issuer: verified here, with the keys that the issuer publishes."""
+"""Tokens of an OIDC issuer: verified here, with the keys that the issuer publishes."""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import logging
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import httpx2
@@ -23,18 +24,21 @@ ALGORITHMS = frozenset(
 )  # none with a shared secret
 MOST_CHARACTERS = 8_192  # of a token
 MOST_BYTES = 256_000  # of a document of the issuer
-SECONDS = 5.0  # to fetch the keys
+SECONDS = 5.0  # for the issuer to reply
 LEEWAY = 30.0  # seconds by which clocks may differ
 FRESH = 600.0  # seconds until the keys are fetched again
 KEPT = 3_600.0  # seconds for which they are used if the issuer cannot be reached
 BETWEEN = 10.0  # seconds between two attempts to fetch them, whatever tokens name
 SUBJECT = re.compile(r"[ -~]{1,255}")
+NAMES = ("name", "preferred_username", "email", "sub")  # claims that name a person, the most readable first
+MOST_OF_NAME = 100  # characters
 FAULTS: Mapping[type[Exception], str] = {
     jwt.ExpiredSignatureError: "it has expired",
     jwt.ImmatureSignatureError: "it is not valid yet",
     jwt.InvalidAudienceError: "it is for another audience",
     jwt.InvalidIssuerError: "it is of another issuer",
 }
+UNREADABLE = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError)  # of a reply of the issuer
 
 log = logging.getLogger("groundplan.oidc")
 
@@ -56,20 +60,41 @@ class IssuerUnavailable(TransientError):
 class Tokens:
     def __init__(self, settings: OidcSettings) -> None:
         self._settings = settings
+        self._about: dict[str, Any] = {}
         self._keys: dict[str, jwt.PyJWK] = {}
         self._renewed = self._tried = -math.inf
         self._renewing = asyncio.Lock()
 
     async def verify(self, token: str) -> Caller:
-        """Whom the token names; TokenRefused or IssuerUnavailable if it proves nothing."""
+        """Whom a bearer token names; TokenRefused or IssuerUnavailable if it proves nothing."""
+        return self._caller(await self._claims(token, self._settings.audience))
+
+    async def identify(self, token: str, client: str, nonce: str) -> tuple[Caller, str]:
+        """Whom an ID token of this client and sign-in names, and the person's name as a page shows it."""
+        claims = await self._claims(token, client)
+        if claims.get("azp", claims["aud"]) not in (client, [client]):
+            raise TokenRefused("the token is refused: it is for another client")
+        sent = claims.get("nonce")
+        if not isinstance(sent, str) or not hmac.compare_digest(sent.encode("utf-8", "replace"), nonce.encode()):
+            raise TokenRefused("the token is refused: it is of another sign-in")
+        caller, names = self._caller(claims), (claims.get(name) for name in NAMES)
+        shown = (name for name in names if isinstance(name, str) and name.strip() and name.isprintable())
+        return caller, next(shown, caller.actor)[:MOST_OF_NAME]
+
+    async def about(self) -> Mapping[str, Any]:
+        """The discovery document of the issuer."""
+        await self._refresh(lambda: bool(self._about))
+        return self._about
+
+    async def _claims(self, token: str, audience: str) -> dict[str, Any]:
         key = await self._key(_named_key(token))
         try:
-            claims = jwt.decode(
+            return jwt.decode(
                 token,
                 key,
                 algorithms=[key.algorithm_name],  # the key's, whatever the token says
                 issuer=self._settings.issuer,
-                audience=self._settings.audience,
+                audience=audience,
                 leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"], "enforce_minimum_key_length": True},
             )
@@ -78,7 +103,6 @@ class Tokens:
                 (text for kind, text in FAULTS.items() if isinstance(error, kind)), "its signature or form is wrong"
             )
             raise TokenRefused(f"the token is refused: {why}") from error
-        return self._caller(claims)
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         settings, subject = self._settings, claims["sub"]
@@ -94,16 +118,19 @@ class Tokens:
         return Caller(tenant, role or "ask", f"oidc:{subject}")
 
     async def _key(self, named: str) -> jwt.PyJWK:
-        known = named in self._keys
-        if not (known and self._age() < (KEPT if self._renewing.locked() else FRESH)):
-            async with self._renewing:
-                if (named not in self._keys or self._age() >= FRESH) and time.monotonic() - self._tried >= BETWEEN:
-                    await self._renew()
-        if self._age() >= KEPT:
-            raise IssuerUnavailable("tokens cannot be verified now: the issuer's keys cannot be fetched")
+        await self._refresh(lambda: named in self._keys)
         if named not in self._keys:
             raise TokenRefused("the token is refused: the issuer publishes no such key")
         return self._keys[named]
+
+    async def _refresh(self, known: Callable[[], bool]) -> None:
+        """Fetch the issuer's documents if they are old, or if what is asked for is not known."""
+        if not (known() and self._age() < (KEPT if self._renewing.locked() else FRESH)):
+            async with self._renewing:
+                if (not known() or self._age() >= FRESH) and time.monotonic() - self._tried >= BETWEEN:
+                    await self._renew()
+        if self._age() >= KEPT:
+            raise IssuerUnavailable("tokens cannot be verified now: the issuer's keys cannot be fetched")
 
     def _age(self) -> float:
         return time.monotonic() - self._renewed
@@ -113,8 +140,8 @@ class Tokens:
         self._tried = time.monotonic()
         try:
             async with asyncio.timeout(SECONDS):
-                self._keys = await _fetch_keys(self._settings.issuer)
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError) as error:
+                self._about, self._keys = await _discover(self._settings.issuer)
+        except UNREADABLE as error:
             log.warning("the keys of the OIDC issuer cannot be fetched: %s", type(error).__name__)
         else:
             self._renewed = time.monotonic()
@@ -136,25 +163,35 @@ def _named_key(token: str) -> str:
     return named
 
 
-async def _fetch_keys(issuer: str) -> dict[str, jwt.PyJWK]:
-    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-    async with httpx2.AsyncClient(headers=headers, timeout=SECONDS, follow_redirects=False) as client:
-        about = await _fetch(client, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-        address = about.get("jwks_uri")
-        if about.get("issuer") != issuer or not isinstance(address, str) or not is_safe_address(address):
-            raise ValueError("the discovery document is of another issuer, or names no safe address")
-        listed = (await _fetch(client, address)).get("keys")
+async def _discover(issuer: str) -> tuple[dict[str, Any], dict[str, jwt.PyJWK]]:
+    """The discovery document of the issuer, and its keys by their ids."""
+    about = await _get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    address = about.get("jwks_uri")
+    if about.get("issuer") != issuer or not isinstance(address, str) or not is_safe_address(address):
+        raise ValueError("the discovery document is of another issuer, or names no safe address")
+    listed = (await _get(address)).get("keys")
     if not isinstance(listed, list):
         raise ValueError("there is no list of keys")  # noqa: TRY004 - of the document
     keys = [(one.get("kid"), _usable(one)) for one in listed if isinstance(one, dict)]
-    return {named: key for named, key in keys if isinstance(named, str) and key}
+    return about, {named: key for named, key in keys if isinstance(named, str) and key}
 
 
-async def _fetch(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
-    content = b""
-    async with client.stream("GET", url) as reply:
-        if reply.status_code != 200 or reply.headers.get("content-encoding", "identity") != "identity":
-            raise ValueError("the reply is not a plain document")
+async def _get(url: str) -> dict[str, Any]:
+    status, document = await fetch("GET", url)
+    if status != 200:
+        raise ValueError("the reply is not a document")
+    return document
+
+
+async def fetch(method: str, url: str, **more: Any) -> tuple[int, dict[str, Any]]:
+    """The status and the JSON object that the issuer replies with; one of UNREADABLE if it does not."""
+    headers, content = {"Accept": "application/json", "Accept-Encoding": "identity"}, b""
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=SECONDS, follow_redirects=False) as client,
+        client.stream(method, url, **more) as reply,
+    ):
+        if reply.headers.get("content-encoding", "identity") != "identity":
+            raise ValueError("the reply is compressed")
         async for part in reply.aiter_raw():
             content += part
             if len(content) > MOST_BYTES:
@@ -162,7 +199,7 @@ async def _fetch(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
     document = json.loads(content)
     if not isinstance(document, dict):
         raise ValueError("the document is not an object")  # noqa: TRY004 - of the document
-    return document
+    return reply.status_code, document
 
 
 def _usable(listed: dict[str, Any]) -> jwt.PyJWK | None:

@@ -44,7 +44,7 @@ def add_pages(app: FastAPI, built: Path = BUILT) -> None:
         nonce = secrets.token_urlsafe(16)
         index = built / "index.html"
         text = index.read_text(encoding="utf-8").replace(NONCE, nonce) if index.is_file() else NOT_BUILT
-        return HTMLResponse(text, headers={**_headers(nonce), "Cache-Control": "no-store"})
+        return HTMLResponse(text, headers={**policy(nonce), "Cache-Control": "no-store"})
 
     async def file(name: str, request: Request) -> Response:
         found = built / "assets" / name
@@ -70,9 +70,9 @@ def _zipped(content: bytes) -> bytes:
     return gzip.compress(content, 9, mtime=0)
 
 
-def _headers(nonce: str) -> dict[str, str]:
+def policy(nonce: str) -> dict[str, str]:
     """Nothing from elsewhere, no inline script, no eval. Mantine writes its theme into style elements: the nonce's."""
-    policy = (
+    rules = (
         "default-src 'self'",
         f"style-src 'self' 'nonce-{nonce}'",
         "object-src 'none'",
@@ -81,7 +81,7 @@ def _headers(nonce: str) -> dict[str, str]:
         "frame-ancestors 'none'",
     )
     return {
-        "Content-Security-Policy": "; ".join(policy),
+        "Content-Security-Policy": "; ".join(rules),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",

@@ -18,7 +18,7 @@ from groundplan.state.uploads import NoRoom, NoSuchUpload, Unreadable
 
 TITLES = {
     400: "The request is wrong",
-    401: "A key is needed",
+    401: "A key or a sign-in is needed",
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
@@ -31,6 +31,10 @@ TITLES = {
     502: "Something outside failed",
     503: "Not available now",
 }
+
+
+class ForeignOrigin(GroundplanError):
+    """A browser sent this for the page of another site."""
 
 
 class Problem(BaseModel):
@@ -64,6 +68,8 @@ def of_error(error: GroundplanError) -> JSONResponse:
             return problem(409, "no-room", str(error))
         case TooMany():
             return problem(429, "too-many-runs", str(error), {"Retry-After": "5"})
+        case ForeignOrigin():
+            return problem(403, "origin", str(error))
         case Unfit():
             return problem(422, "unfit", str(error), field=error.field)
         case UsageError():

@@ -1,4 +1,4 @@
-"""Who made or revoked keys, approved or declined plans, changed files or columns. Entries are only ever added."""
+"""Who signed in, made or revoked keys, approved or declined plans, changed files or columns. Entries are only added."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from groundplan.state.database import Database, Transaction
 Action = Literal[
     "key.created",
     "key.revoked",
+    "session.started",
+    "session.ended",
     "plan.approved",
     "plan.declined",
     "upload.added",
@@ -27,9 +29,7 @@ class Entry:
     at: datetime
     actor: str  # the id of a key, `oidc:SUBJECT`, `operator` or `local`
     action: Action
-    about: (
-        str  # the id of a key, of a run with the fingerprint of its plan, of an upload with its name; or TABLE.COLUMN
-    )
+    about: str  # the id of a key or session, of a run with its plan's fingerprint, of an upload; or TABLE.COLUMN
 
 
 class Audit:

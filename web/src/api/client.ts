@@ -1,4 +1,4 @@
-import type { Change, ColumnSettings, Kind, Page, PlanReply, Reading, Run, SavedColumns, SourceSchema, Suggestion, Upload, UploadList } from "./types";
+import type { Change, ColumnSettings, Kind, Page, PlanReply, Reading, Run, SavedColumns, SessionState, SourceSchema, Suggestion, Upload, UploadList } from "./types";
 
 const KEPT = "groundplan-key";
 
@@ -85,6 +85,8 @@ function ofColumn(table: string, column: string): string {
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const api = {
+  session: (signal?: AbortSignal) => get<SessionState>("/v1/session", signal),
+  signOut: () => send("/v1/session", { method: "DELETE" }),
   sources: (signal?: AbortSignal) => get<SourceSchema[]>("/v1/sources", signal),
   upload,
   uploads: (signal?: AbortSignal) => get<UploadList>("/v1/uploads", signal),

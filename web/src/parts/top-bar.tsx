@@ -1,9 +1,11 @@
 import { ActionIcon, Menu, useMantineColorScheme } from "@mantine/core";
 import { IconCheck, IconSettings } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
 import { useSyncExternalStore, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
-import { key } from "../api/client";
+import { api, key } from "../api/client";
 import { useTexts } from "../texts/language";
+import { useSession } from "./sign-in";
 import css from "./top-bar.module.css";
 
 export function TopBar() {
@@ -38,9 +40,10 @@ function Settings() {
   const { t, language, setLanguage } = useTexts();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const held = useSyncExternalStore(key.subscribe, key.get);
-  const label = `${t.settings.language}, ${t.settings.scheme}`;
+  const person = useSession().data?.person;
+  const label = [t.settings.language, t.settings.scheme, ...(person ? [t.signIn.out] : [])].join(", ");
   return (
-    <Menu position="bottom-end" width={200} radius="md">
+    <Menu position="bottom-end" width={200} radius="md" withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size={36} aria-label={label} className={css.settings}>
           <IconSettings size={20} stroke={1.6} />
@@ -61,8 +64,24 @@ function Settings() {
           </Choice>
         ))}
         {held && <Menu.Item onClick={() => key.set(null)}>{t.settings.key}</Menu.Item>}
+        {person && <SignOut person={person} />}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** Ends the session and loads the page anew, so that nothing of it stays in memory. */
+function SignOut({ person }: { person: string }) {
+  const { t } = useTexts();
+  const signOut = useMutation({ mutationFn: api.signOut, onSuccess: () => location.replace("/") });
+  return (
+    <>
+      <Menu.Label className="break">{t.signIn.as(person)}</Menu.Label>
+      <Menu.Item closeMenuOnClick={false} disabled={signOut.isPending} onClick={() => signOut.mutate()}>
+        {t.signIn.out}
+      </Menu.Item>
+      {signOut.isError && <Menu.Label role="alert">{t.signIn.stillIn}</Menu.Label>}
+    </>
   );
 }
 

@@ -239,6 +239,14 @@ export const en = {
     editedPlan: "changed reading",
     cancel: (question: string) => `Cancel: ${question}`,
   },
+  signIn: {
+    title: "Sign in to ask your data",
+    offer: (name: string) => `Sign in with ${name}`,
+    withKey: "Use a key instead",
+    as: (person: string) => `Signed in as ${person}`,
+    out: "Sign out",
+    stillIn: "You are still signed in: the service cannot be reached. Try again.",
+  },
   key: {
     title: "This service needs a key",
     lead: "Ask whoever runs the service. They make one with “groundplan keys create”. It stays in this browser tab only.",
