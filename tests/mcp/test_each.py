@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from groundplan.contracts.answer import Answer, Refusal
+from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.verdict import Passed
 from groundplan.project import AsyncProject, Project
 from tests.mcp.tasks import MAILS
@@ -131,6 +132,13 @@ def test_more_items_than_allowed_are_refused_before_anybody_is_asked(shop: Path,
     assert "found 6 items" in issue.problem
     assert "limits.each" in issue.hint
     assert rows(shop, MAILS) == []
+
+
+def test_too_many_items_are_refused_in_russian_too(shop: Path, project: Project) -> None:
+    task = 'Покажи список клиентов и отправь каждому из них письмо с темой "Гала" и текстом "Приходите".'
+    outcome = project.ask(task, approve=True, bounds=Bounds(items=5)).outcome
+    assert isinstance(outcome, Refusal)
+    assert outcome.text.startswith("Шаг «list_customers» нашёл больше")
 
 
 def test_nothing_is_asked_and_nothing_done_for_an_empty_list(tmp_path: Path) -> None:

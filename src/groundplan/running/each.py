@@ -40,7 +40,7 @@ def items_of(step: Step, outcomes: Mapping[str, StepOutcome], limits: Limits) ->
     if count > limits.each:
         problem = f"{step.for_each!r} found {count:,} items, and step {step.id!r} may run for at most {limits.each}"
         return failed(
-            "too-many-items", step.id, problem, "it ran for none of them; narrow the list, or allow more (--most-items)"
+            "too-many-items", step.id, problem, "narrow the list, or allow more: --most-items, limits.each of a plan"
         )
     if facts is None or len(facts.listed) != count:
         return failed("no-items", step.id, f"the items that {step.for_each!r} found were not kept")
