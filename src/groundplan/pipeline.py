@@ -1,8 +1,8 @@
 """The stages of a question as one LangGraph graph. Read this module first; each stage has its own package.
 
-    route ─ read ─ plan ─ check ─ approve ─ run ─ answer
-      ▲      │      ▲       │ refused              │ failed
-      └─ clarify    └───────┴──────────────────────┘   the next attempt, or the next planner
+    route ─ read ─ plan ─ check ─ look ─ approve ─ run ─ answer
+      ▲      │      ▲       │ refused                     │ failed
+      └─ clarify    └───────┴─────────────────────────────┘   the next attempt, or the next planner
 
 Clarifications and approvals are interrupts: the thread waits, and any process can continue it with the reply. The state
 holds contracts as JSON and never rows. A plan loaded from the state passes the gate again before it runs. Live objects
@@ -12,7 +12,7 @@ holds contracts as JSON and never rows. A plan loaded from the state passes the 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -32,15 +32,19 @@ from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attem
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import Answer, Attempt, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
+from groundplan.contracts.contract import Language
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
+from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
-from groundplan.running.run import run
+from groundplan.running.run import look_up, run
 from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
@@ -68,6 +72,7 @@ class State(TypedDict, total=False):
     """The state of a thread, checkpointed after each stage."""
 
     question: Json
+    bounds: Json  # what the caller allows
     turns: list[Json]  # earlier turns of the conversation, oldest first
     run: str  # the run id under which effects are recorded
     routes: list[str]  # candidate routes, best first
@@ -78,6 +83,7 @@ class State(TypedDict, total=False):
     refused: Json | None  # why the gate refused `plan`
     place: int  # index of the current planner
     attempt: int  # attempt number of the current planner
+    looked: Json | None  # the outcomes of steps that ran before approval
     runs: int
     tried: list[Json]
     failure: Json | None  # the refusal to return if no other plan succeeds
@@ -88,11 +94,19 @@ class State(TypedDict, total=False):
 
 
 def begin(
-    run: str, question: Question | None = None, reading: Reading | None = None, plan: Plan | None = None
+    run: str,
+    question: Question | None = None,
+    reading: Reading | None = None,
+    plan: Plan | None = None,
+    bounds: Bounds = NO_BOUNDS,
 ) -> State:
-    """The initial state for a new question, for a reading about tables to plan, or for a plan to check and run."""
+    """The initial state for a new question, for a reading about tables to plan, or for a plan to check and run.
+
+    `bounds` is what the caller of a plan allows; a question has its own.
+    """
     return {
         "question": _json(question) if question else {},
+        "bounds": _json(question.bounds if question else bounds),
         "run": run,
         "routes": [],
         "route": TABLES if reading and not plan else None,
@@ -102,6 +116,7 @@ def begin(
         "refused": None,
         "place": 0,
         "attempt": 1,
+        "looked": None,
         "runs": 0,
         "tried": [],
         "failure": None,
@@ -172,8 +187,9 @@ class Stage:
     def check(self, state: State) -> Verdict:
         given = state["plan"], state["reading"]
         if self.verdict is None or self._given != given:
-            plan, reading = _plan_of(state), _reading_of(state)
-            self.verdict, self._given = check(plan, reading, self.context.catalog, self.context.schemas), given
+            plan, reading, bounds = _plan_of(state), _reading_of(state), bounds_of(state)
+            self.verdict = check(plan, reading, self.context.catalog, self.context.schemas, bounds)
+            self._given = given
         return self.verdict
 
 
@@ -246,6 +262,7 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
             continue
         proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
         if isinstance(proposed, Plan):
+            proposed = bounds_of(state).limited(proposed)
             thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
             traced = stage.traced(state, "plan", thought, tools_of(proposed))
             update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
@@ -284,7 +301,8 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
         planner = _planner(state, stage)
         if planner and (planner.needs_model or plan.strategy == "compose"):
             await stage.context.keep(plan, reading)
-        return Command(update=traced, goto=END if stage.plan_only else "approve")
+        after = "look" if verdict.plan.changes_each else "approve"
+        return Command(update=traced, goto=END if stage.plan_only else after)
     issues = verdict.issues
     traced = stage.traced(state, "check", "; ".join(issue.problem for issue in issues), "refused")
     return _again(stage, {**state, **traced}, verdict, refuse(plan, issues, ()), "check")
@@ -311,15 +329,41 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
     return Command(update=update, goto="plan")
 
 
+async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
+    """Find the items that a step would change, each by each, so that a person approves them and not only a plan."""
+    stage, plan = runtime.context, runtime.context.checked(state)
+    first = looked_up_first(plan)
+    outcomes = await look_up(
+        plan,
+        stage.sources,
+        first,
+        run_id=state["run"],
+        on_progress=stage.options.on_progress,
+        language=_language_of(state),
+    )
+    traced = stage.traced(state, "look", "what steps would change", ", ".join(first))
+    found = (items_of(step, outcomes, plan.limits) for step in plan.steps if step.id in plan.changes_each)
+    failed = [one.issue for one in found if isinstance(one, StepOutcome) and one.issue]
+    if failed:
+        refusal = refuse(_plain(plan), failed, ()).model_copy(update={"reading": _reading_of(state)})
+        return _stopped(stage, {**state, **traced}, refusal)
+    looked = {step: _json(outcome) for step, outcome in outcomes.items()}
+    return Command(update={"looked": looked, **traced}, goto="approve")
+
+
 async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Wait until a person approves the steps that have an effect."""
     stage, plan = runtime.context, runtime.context.checked(state)
-    if not plan.writes:
+    items = changed_items(plan, _looked(state))
+    changing = [step for step in plan.writes if items.get(step) != ()]
+    if not changing:
         return Command(goto="run")
-    approve = stage.options.approve
-    approved = approve(Passed(plan=plan)) if callable(approve) else approve
+    approve, shown = stage.options.approve, tuple(_changes(plan, changing, items))
+    warning = {"severity": "warning", "hint": "approve it only if these are the right ones"}
+    warned = tuple(issue.model_copy(update=warning) for issue in shown if issue.step in items)
+    approved = approve(Passed(plan=plan, issues=warned)) if callable(approve) else approve
     if not approved:
-        stage.ended(state, _unapproved(plan, _reading_of(state)))
+        stage.ended(state, _unapproved(plan, shown, _reading_of(state)))
         approved = bool(interrupt({"kind": "approval", "plan": plan.fingerprint}))
     if not approved:
         return Command(goto=END)
@@ -339,7 +383,8 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
         on_progress=stage.options.on_progress,
         effects=stage.effects,
         trail=trail,
-        language="ru" if _reading_of(state).language == "ru" else "en",
+        language=_language_of(state),
+        known=_looked(state),
     )
     audited = any(entry["stage"] == "retrieval_planner" for entry in state["trace"])
     traced = stage.traced(state, "run", plan.reasons, ", ".join(s.id for s in plan.steps), trail if audited else ())
@@ -388,20 +433,42 @@ async def _written(
     return await answer_with(plan, facts, shown, (), reading.question, said, calls, language=reading.language)
 
 
-def _unapproved(plan: CheckedPlan, reading: Reading) -> Refusal:
-    """The refusal for a valid plan whose effects nobody has approved."""
-    issues = tuple(
-        Issue(
+def _changes(plan: CheckedPlan, changing: Sequence[str], items: Mapping[str, Sequence[str]]) -> Iterator[Issue]:
+    """What each step would change; for a step that runs for each item of a list, the items."""
+    for step in plan.steps:
+        if step.id not in changing:
+            continue
+        listed = items.get(step.id, ())
+        over = (
+            f" for each of the {len(listed)} items that {step.for_each!r} found ({'; '.join(listed)})" if listed else ""
+        )
+        yield Issue(
             code="access/unapproved",
             step=step.id,
-            problem=f"step {step.id!r} calls {step.tool!r}, which changes something",
+            problem=f"step {step.id!r} calls {step.tool!r}{over}, which changes something",
             hint="review the plan, then approve it with --approve",
         )
-        for step in plan.steps
-        if step.id in plan.writes
-    )
+
+
+def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading) -> Refusal:
+    """The refusal for a valid plan whose effects nobody has approved."""
     text = f"Nothing was done: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
+    each = [f"{issue.problem}." for issue in issues if issue.step in plan.changes_each]
+    text = " ".join((text, *(f"{said[0].upper()}{said[1:]}" for said in each)))
     return Refusal(text=text, issues=issues, reading=reading, plan=_plain(plan))
+
+
+def bounds_of(state: State) -> Bounds:
+    """What the caller allows; a state from an earlier version has none."""
+    return Bounds.model_validate(state.get("bounds") or {})
+
+
+def _looked(state: State) -> dict[str, StepOutcome]:
+    return {step: StepOutcome.model_validate(outcome) for step, outcome in (state.get("looked") or {}).items()}
+
+
+def _language_of(state: State) -> Language:
+    return "ru" if _reading_of(state).language == "ru" else "en"
 
 
 def _plain(plan: CheckedPlan) -> Plan:
@@ -486,7 +553,8 @@ def stages() -> CompiledStateGraph[State, Stage, State, State]:
     graph.add_node("read", _observed(_read), destinations=("plan", "clarify", END))
     graph.add_node("clarify", _observed(_clarify), destinations=("route",))
     graph.add_node("plan", _observed(_plan), destinations=("check", "clarify", END))
-    graph.add_node("check", _observed(_check), destinations=("plan", "approve", END))
+    graph.add_node("check", _observed(_check), destinations=("plan", "look", "approve", END))
+    graph.add_node("look", _observed(_look), destinations=("approve", END))
     graph.add_node("approve", _observed(_approve), destinations=("run", END))
     graph.add_node("run", _observed(_run), destinations=("answer",))
     graph.add_node("answer", _observed(_answer), destinations=("plan", END))
@@ -579,7 +647,7 @@ def again(state: State) -> State:
     if state["question"]:
         fresh = begin(state["run"], _question_of(state))
     else:
-        fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state))
+        fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state))
     turns = state.get("turns") or []
     own = bool(turns) and turns[-1]["reading"] == state.get("reading")
     return fresh | {"turns": turns[:-1] if own else turns}

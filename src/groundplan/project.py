@@ -30,6 +30,7 @@ from groundplan.checking.parsing import parse
 from groundplan.column_settings import ColumnSettings, Place, corrected, described, with_saved
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
@@ -40,7 +41,7 @@ from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
-from groundplan.pipeline import Reply, Stage, State, Waiting, again, begin, drive, last_stage, look, waits
+from groundplan.pipeline import Reply, Stage, State, Waiting, again, begin, bounds_of, drive, last_stage, look, waits
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
@@ -86,9 +87,12 @@ def _today(timezone: str) -> date:
         raise UsageError(f"there is no time zone {timezone!r}; use a name such as Europe/Berlin or UTC") from error
 
 
-def _question(text: str, today: date | None, timezone: str, strategy: str | None) -> Question:
+def _question(
+    text: str, today: date | None, timezone: str, strategy: str | None, bounds: Bounds = NO_BOUNDS
+) -> Question:
     try:
-        return Question(text=text, today=today or _today(timezone), timezone=timezone, strategy=strategy)
+        day = today or _today(timezone)
+        return Question(text=text, today=day, timezone=timezone, strategy=strategy, bounds=bounds)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
     raise UsageError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
@@ -229,6 +233,7 @@ class AsyncProject:
         strategy: str | None = None,
         thread: str | None = None,
         run_id: str | None = None,
+        bounds: Bounds = NO_BOUNDS,
         **options: Unpack[Options],
     ) -> Outcome:
         """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
@@ -239,12 +244,13 @@ class AsyncProject:
         question, and a reply to a clarification completes the question that waits there.
         `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
         `output`: the folder to which files may be written.
+        `bounds`: what else the caller allows: which tools, and how many steps, items, seconds and tokens.
         `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
-        asked = _question(question, today, timezone, strategy)
+        asked = _question(question, today, timezone, strategy, bounds)
         run_id = None if run_id is None else _run_id(run_id)
         thread = None if thread is None else _thread(thread)
-        stage = await self._stage(strategy, _run_options(options))
+        stage = await self._stage(strategy, _run_options(options), bounds)
         if thread is None:
             stage.context = replace(stage.context, schemas=await self._schemas_about(question))
             return await self._ask_once(asked, stage, run_id)
@@ -328,7 +334,8 @@ class AsyncProject:
             given = again(waiting.state)
             waiting = replace(waiting, state=given)
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
-        stage = await self._stage(None if asks_model else "rules", _run_options(options))
+        bounds = bounds_of(waiting.state)
+        stage = await self._stage(None if asks_model else "rules", _run_options(options), bounds)
         words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
         turns = waiting.turns if thread else ()
         stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*words))
@@ -350,10 +357,11 @@ class AsyncProject:
         today: date | None = None,
         timezone: str = "UTC",
         strategy: str | None = None,
+        bounds: Bounds = NO_BOUNDS,
     ) -> Planned:
-        """Plan a question and check the plan, without running it."""
-        asked = _question(question, today, timezone, strategy)
-        context = (await self._stage(strategy, RunOptions())).context
+        """Plan a question and check the plan, without running it. `bounds` is what the caller allows."""
+        asked = _question(question, today, timezone, strategy, bounds)
+        context = (await self._stage(strategy, RunOptions(), bounds)).context
         return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
 
     @_typed()
@@ -409,21 +417,24 @@ class AsyncProject:
         *,
         run_id: str | None = None,
         thread: str | None = None,
+        bounds: Bounds = NO_BOUNDS,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
         """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
 
         `thread`: a conversation, whose next question may follow up on this one.
 
-        `approve` allows steps with an effect; `output` is the folder to which files may be written.
+        `approve` allows steps with an effect; `output` is the folder to which files may be written; `bounds` is what
+        else the caller allows.
         """
         read = proposed if isinstance(proposed, Proposal) else parse(_text(proposed))
         if isinstance(read, Refused):
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
-        stage = await self._stage(None if asks_model else "rules", _run_options(options))
+        stage = await self._stage(None if asks_model else "rules", _run_options(options), bounds)
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
-        given = begin(_run_id(uuid.uuid4().hex if run_id is None else run_id), reading=read.reading, plan=read.plan)
+        run = _run_id(uuid.uuid4().hex if run_id is None else run_id)
+        given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds)
         if thread is not None:
             async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
                 await self._drive_thread(given, stage, self._place(thread))
@@ -435,13 +446,18 @@ class AsyncProject:
         assert isinstance(outcome, Answer | Refusal), "a supplied plan needs no clarification"
         return outcome
 
-    async def _stage(self, strategy: str | None, options: RunOptions) -> Stage:
+    async def _stage(self, strategy: str | None, options: RunOptions, bounds: Bounds = NO_BOUNDS) -> Stage:
         """The live objects for one question. Models are opened unless the strategy uses none."""
+        for name in (*bounds.allow, *bounds.forbid):
+            if name not in self.catalog.tools and name not in self.sources and name != MODEL:
+                raise UsageError(
+                    f"there is no tool or source {name!r} to allow or forbid; see `groundplan catalog list`"
+                )
         if strategy:
             known_strategy(strategy)
         if strategy == "adapt" and not self.models:
             raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
-        calls, sources = await self._calls(strategy), self.sources
+        calls, sources = await self._calls(strategy, bounds), self.sources
         if calls:
             model = load_type(MODEL).open((calls.of("write"), self.catalog.tools, self.sources), MODEL)
             sources = {**sources, model.name: model}
@@ -468,7 +484,7 @@ class AsyncProject:
             found[name] = schema
         return found
 
-    async def _calls(self, strategy: str | None) -> CallsByRole | None:
+    async def _calls(self, strategy: str | None, bounds: Bounds) -> CallsByRole | None:
         if strategy == "rules" or not self.models:
             return None
         from groundplan.llm.calls import CallsByRole
@@ -480,7 +496,7 @@ class AsyncProject:
 
                 opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
                 self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
-        return CallsByRole(self._cascade, self.roles)
+        return CallsByRole(self._cascade, bounds.roles(self.roles or Roles()), bounds.tokens)
 
     @property
     def database(self) -> Database:

@@ -9,6 +9,7 @@ from typing import cast
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.draft import Draft
+from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
 from groundplan.contracts.reading import Entity, Evidence, Filter, GroupBy, Metric, Reading, Requirement
@@ -74,7 +75,23 @@ INVITE = Tool.model_validate(
         "effect": "write",
     }
 )
-OTHERS = (SEND_MAIL, FIND_CUSTOMER, INVITE)
+LIST_CUSTOMERS = Tool.model_validate(
+    {
+        "name": "list_customers",
+        "description": "List customers of a city.",
+        "source": "mail",
+        "capabilities": ["retrieve"],
+        "params": {"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties": False},
+        "output": {"kind": "facts"},
+        "returns": {
+            "type": "object",
+            "properties": {"number": {"type": "integer"}, "email": {"type": "string"}},
+            "x-many": True,
+        },
+        "effect": "read",
+    }
+)
+OTHERS = (SEND_MAIL, FIND_CUSTOMER, INVITE, LIST_CUSTOMERS)
 
 
 def _column(name: str, kind: str, role: str) -> Column:
@@ -196,7 +213,9 @@ def _expressed(kind: str, name: str, text: str) -> Requirement:
 
 
 def _hanging(rest: Sequence[str]) -> dict[str, object]:
-    """`goal:g2:if:c1`, `goal:g3:else:c1`"""
+    """`goal:g2:if:c1`, `goal:g3:else:c1`, `goal:g4:each`"""
+    if rest == ["each"]:
+        return {"each": True}
     return {"when": f"constraint:{rest[1]}", "holds": rest[0] == "if"} if rest else {}
 
 
@@ -212,6 +231,7 @@ def draft(
     fallback: dict[str, object] | None = None,
     limits: dict[str, object] | None = None,
     strategy: str = "hand",
+    bounds: dict[str, object] | None = None,
 ) -> Draft:
     plan = Plan(
         strategy=cast(Strategy, strategy),
@@ -219,4 +239,5 @@ def draft(
         fallback=Fallback.model_validate(fallback) if fallback else None,
         limits=Limits.model_validate(limits or {}),
     )
-    return Draft(plan, asked(*asks), using, {"tables": SCHEMA, "knowledge": KNOWLEDGE} if source else {})
+    schemas = {"tables": SCHEMA, "knowledge": KNOWLEDGE} if source else {}
+    return Draft(plan, asked(*asks), using, schemas, Bounds.model_validate(bounds or {}))

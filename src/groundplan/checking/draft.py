@@ -12,6 +12,7 @@ from groundplan.checking.params import as_used
 from groundplan.checking.relation import Relation
 from groundplan.checking.relations import relations
 from groundplan.checking.wiring import Wiring
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.join_paths import NoPath, rooted_reading
 from groundplan.contracts.meaning import has_meaning, is_extended
 from groundplan.contracts.plan import Plan, Step
@@ -30,6 +31,7 @@ class Draft:
     reading: Reading
     catalog: Catalog
     schemas: Mapping[str, SourceSchema]
+    bounds: Bounds = NO_BOUNDS  # what the caller allows
 
     @cached_property
     def wiring(self) -> Wiring:

@@ -13,6 +13,7 @@ from groundplan.checking.rules import (
     access,
     conditions,
     coverage,
+    each,
     expressions,
     filters,
     flow,
@@ -25,6 +26,7 @@ from groundplan.checking.rules import (
     shape,
     types,
 )
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Binding, CheckedPlan, Coverage, Plan, Step
 from groundplan.contracts.reading import Reading
@@ -46,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *filters.RULES,
     *meaning.RULES,
     *goals.RULES,
+    *each.RULES,
     *flow.RULES,
     *access.RULES,
     *limits.RULES,
@@ -73,12 +76,18 @@ MOST_ISSUES = 100
 UNMET = ("coverage/", "meaning/")  # the families that say which requirement a plan does not meet
 
 
-def check(plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:
-    """Make safe repairs, run every rule, and pass or refuse the plan."""
+def check(
+    plan: Plan,
+    reading: Reading,
+    catalog: Catalog,
+    schemas: Mapping[str, SourceSchema] | None = None,
+    bounds: Bounds = NO_BOUNDS,
+) -> Verdict:
+    """Make safe repairs, run every rule, and pass or refuse the plan. `bounds` is what the caller allows."""
     known = schemas or {}
     plan, reading = write_out(plan, reading, known)
     repaired, repairs = repair(plan, catalog, known)
-    draft = Draft(repaired, reading, catalog, known)
+    draft = Draft(repaired, reading, catalog, known, bounds)
     issues = tuple(_first(MOST_ISSUES, (issue for rule in RULES for issue in rule(draft))))
     errors = [issue for issue in issues if issue.severity == "error"]
     if errors:
@@ -110,7 +119,9 @@ def _refused(issues: tuple[Issue, ...]) -> Refused:
             dict.fromkeys(
                 i.step
                 for i in issues
-                if i.step and i.code in ("coverage/unjustified", "coverage/unasked", "access/unasked-write")
+                if i.step
+                and i.code
+                in ("coverage/unjustified", "coverage/unasked", "access/unasked-write", "access/forbidden-tool")
             )
         ),
     )

@@ -97,6 +97,7 @@ class StepFacts(Contract):
     found: bool = True
     rows: int | None = None
     first: JsonObject = {}  # the first row of a shown table
+    listed: tuple[JsonObject, ...] = ()  # the items of a list, if a later step runs for each of them
     items: tuple[Item, ...] = ()
     groups: tuple[Group, ...] = ()
     table: TableRef | None = None

@@ -36,6 +36,7 @@ class Step(Contract):
     rationale: Text = ""
     routes: Annotated[tuple[Route, ...], Field(max_length=32)] = ()  # routers only: the first that holds wins
     default: StepId | None = None  # routers only: where to go when no route holds
+    for_each: StepId | None = None  # run once for each item of this step's list; references to it take the item
 
 
 class Fallback(Contract):
@@ -49,6 +50,7 @@ class Limits(Contract):
     rows: Annotated[int, Field(ge=1, le=100_000)] = 30_000  # shown or drawn by one step
     items: Annotated[int, Field(ge=1, le=1_000)] = 50
     groups: Annotated[int, Field(ge=1, le=100)] = 12
+    each: Annotated[int, Field(ge=1, le=500)] = 20  # items of one `for_each`; if there are more, it runs for none
     step_seconds: Annotated[float, Field(gt=0, le=600)] = 60
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 120
 
@@ -82,8 +84,15 @@ class Plan(Contract):
 
     @property
     def fingerprint(self) -> str:
-        """A hash that is equal for two plans exactly when they do the same."""
-        work = self.model_dump_json(include={"steps", "fallback", "limits"})
+        """A hash that is equal for two plans exactly when they do the same.
+
+        Fields that came later count only if they are set, so that runs of earlier versions can be resumed.
+        """
+        unset: dict[str, Any] = {
+            "steps": {place: {"for_each"} for place, step in enumerate(self.steps) if step.for_each is None},
+            "limits": {"each"} if self.limits.each == Limits().each else set(),
+        }
+        work = self.model_dump_json(include={"steps", "fallback", "limits"}, exclude=unset)
         return hashlib.sha256(work.encode()).hexdigest()[:16]
 
 
@@ -125,6 +134,11 @@ class CheckedPlan(Plan):
     writes: tuple[StepId, ...] = ()  # steps with an effect, which need approval
     catalog_version: str
     schema_hash: str | None
+
+    @property
+    def changes_each(self) -> tuple[StepId, ...]:
+        """The steps that change each item of a list: which items is known only once the list has been read."""
+        return tuple(step.id for step in self.steps if step.for_each and step.id in self.writes)
 
     @model_validator(mode="wrap")
     @classmethod

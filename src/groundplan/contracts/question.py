@@ -1,4 +1,4 @@
-"""A question as the user asked it: text, date, time zone and strategy."""
+"""A question as the user asked it: text, date, time zone, strategy, and what the caller allows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract, Name
 
 
@@ -14,4 +15,5 @@ class Question(Contract):
     text: Annotated[str, Field(max_length=100_000)]
     today: date
     timezone: str = "UTC"
+    bounds: Bounds = NO_BOUNDS
     strategy: Name | None = None  # None: rules first, then a model if they cannot settle the question

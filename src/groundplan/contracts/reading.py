@@ -171,12 +171,16 @@ class IntentAsked(Contract):
 
 
 class Goal(Contract):
-    """Something to do. `when` is the id of the constraint that decides whether to do it, if any."""
+    """Something to do. `when` is the id of the constraint that decides whether to do it, if any.
+
+    `each`: it is to be done for each of several, as `close each of them` says.
+    """
 
     kind: Literal["goal"] = "goal"
     text: Text
     when: Annotated[str, Field(max_length=256)] | None = None
     holds: bool = True
+    each: bool = False
 
 
 class Constraint(Contract):

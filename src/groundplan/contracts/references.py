@@ -93,6 +93,17 @@ def inside(value: object) -> Iterator[tuple[str, object]]:
         yield from ((str(index), inner) for index, inner in enumerate(value))
 
 
+def renamed(value: object, steps: Mapping[str, str]) -> object:
+    """A copy of a JSON value whose references name other steps; those that are not in `steps` stay as they are."""
+
+    def rename(found: Taken) -> object:
+        if isinstance(found, Join):
+            return {JOIN: [part if isinstance(part, str) else rename(part) for part in found.parts]}
+        return {FROM: f"{steps.get(found.step, found.step)}.{found.field}"}
+
+    return filled(value, rename)
+
+
 def filled(value: object, fill: Callable[[Taken], object]) -> object:
     """A copy of a JSON value with each reference and join replaced."""
     found = read_reference(value) or read_join(value)

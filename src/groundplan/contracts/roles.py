@@ -17,6 +17,9 @@ Reader = Literal["words", "model"]
 Writer = Literal["code", "model"]
 """Who writes the text of an answer: code, or a model whose every word code verifies."""
 
+Composer = Literal["parts", "whole"]
+"""How a model plans a task: part by part among what words have found, or the whole graph in one call."""
+
 
 def split_names(names: object) -> object:
     """`qwen, large` as a list of names."""
@@ -50,6 +53,7 @@ class Roles(Contract):
 
     reader: Reader = "words"  # `model`: the model reads questions about tables first, and the grammar checks it
     writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it
+    composer: Composer = "parts"  # `whole`: a large model writes the whole graph of a task in one call
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
     read: ReadRole = ReadRole()  # reading questions
     plan: Role = Role()  # editing plans and choosing tools for tasks

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundplan.contracts.answer import Answer, Clarification, Refusal
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract, JsonObject
 from groundplan.contracts.issue import Issue
 
@@ -51,6 +52,7 @@ class RunRequest(Contract):
     strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
+    bounds: Bounds = Field(NO_BOUNDS, description="What the caller allows: tools, steps, items, seconds, tokens.")
 
     @model_validator(mode="after")
     def _is_one_of_them(self) -> RunRequest:

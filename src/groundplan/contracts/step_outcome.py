@@ -19,6 +19,7 @@ class StepOutcome(Contract):
     facts: StepFacts | None = None  # for a finished step
     to: str | None = None  # for a finished router: the step it chose
     issue: Issue | None = None  # for a failed or blocked step
+    each: tuple[StepOutcome, ...] = ()  # for a step that ran for each item of a list, in the list's order
 
     @property
     def found(self) -> bool:

@@ -27,6 +27,7 @@ class NodeConfig(Contract):
     mode: Literal["tool", "llm", "agent"] | None = None
     tool: str | None = None
     params: JsonObject = {}
+    for_each: StepId | None = None  # the node whose list it runs over
     default: StepId | None = None
 
 
@@ -60,6 +61,7 @@ class Graph(Contract):
                     mode=None if step.kind == "router" else step.kind,
                     tool=step.tool,
                     params=cast(dict[str, JsonValue], thaw(step.params)),
+                    for_each=step.for_each,
                     default=step.default,
                 ),
             )

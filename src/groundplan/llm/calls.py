@@ -5,7 +5,9 @@ A failed call is returned as data, not raised: the rules can still answer the qu
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -37,6 +39,7 @@ class Calls:
     limits: Role = field(default_factory=ReadRole)
     usage: Usage = field(default_factory=Usage)
     failures: list[Failed] = field(default_factory=list)
+    left_for_all: Callable[[], float] = lambda: math.inf  # tokens that the caller still allows
     _begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -70,7 +73,7 @@ class Calls:
         model, begun = self.cascade.model, time.monotonic()
         if spent := self._used_up():
             return self._failed(model.name, spent)
-        room = min(max_tokens, self.limits.tokens - self.usage.tokens)
+        room = int(min(max_tokens, self.limits.tokens - self.usage.tokens, self.left_for_all()))
         with observed("model", model=model.name, fills=into.__name__, result="failed") as told:
             try:
                 reply = await model.ask(
@@ -98,6 +101,8 @@ class Calls:
             return f"the time for model calls in one question, {most:.3g} s, is used up; see [roles] in groundplan.toml"
         if self.usage.tokens >= self.limits.tokens:
             return f"the {self.limits.tokens:,} tokens of [roles.{self.role}] for one question are used up"
+        if self.left_for_all() <= 0:
+            return "the tokens that the caller allows for this question are used up"
         return ""
 
     def _failed(self, model: str, problem: str) -> Failed:
@@ -109,12 +114,15 @@ class Calls:
 class CallsByRole:
     """The model calls of one question, each role with its own models and limits."""
 
-    def __init__(self, cascade: Cascade, roles: Roles | None = None) -> None:
-        self.roles = roles or Roles()
+    def __init__(self, cascade: Cascade, roles: Roles | None = None, tokens: int | None = None) -> None:
+        """`tokens`: at most so many for all roles together."""
+        self.roles, self._tokens = roles or Roles(), math.inf if tokens is None else tokens
         self._calls = {
             name: Calls(chosen(cascade, self.roles.of(name)), self.roles.seconds, name, self.roles.of(name))
             for name in ROLES
         }
+        for calls in self._calls.values():
+            calls.left_for_all = lambda: self._tokens - self.usage.tokens
 
     def of(self, role: RoleName) -> Calls:
         return self._calls[role]

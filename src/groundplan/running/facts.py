@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
@@ -75,6 +75,9 @@ def _ends(
 ) -> Iterator[StepEnd]:
     for step in told:
         tool, outcome = plan.tools[step.tool or ""], outcomes[step.id]
+        if step.for_each and outcome.status in ("finished", "failed"):
+            yield from _ends_each(step, tool, outcome, items.get(step.id, ()), groups.get(step.id, ()))
+            continue
         sent = outcome.facts.given if outcome.facts and tool.effect == "write" else _meant(step, tool, outcomes)
         yield StepEnd(
             step=step.id,
@@ -86,6 +89,26 @@ def _ends(
             items=items.get(step.id, ()),
             groups=groups.get(step.id, ()),
         )
+
+
+def _ends_each(
+    step: Step, tool: Tool, outcome: StepOutcome, items: Sequence[int], groups: Sequence[int]
+) -> Iterator[StepEnd]:
+    """How the step ended for each item; none if the list was empty or too long."""
+    item, group = 0, 0
+    for one in outcome.each:
+        facts = one.facts
+        after = (item + len(facts.items), group + len(facts.groups)) if facts else (item, group)
+        yield StepEnd(
+            step=step.id,
+            tool=tool.name.removeprefix(f"{tool.source}."),
+            effect=tool.effect,
+            status=one.status,
+            given=tuple(_param(name, value) for name, value in facts.given.items()) if facts else (),
+            items=tuple(items[item : after[0]]),
+            groups=tuple(groups[group : after[1]]),
+        )
+        item, group = after
 
 
 def _places(listed: Iterable[StepFacts], field: Literal["items", "groups"]) -> Places:

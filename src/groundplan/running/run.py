@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -26,6 +27,7 @@ from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.step_outcome import SKIPPED, StepOutcome, failed
 from groundplan.errors import StateInvalid, UsageError
+from groundplan.running.each import items_of, keeps_for, together
 from groundplan.running.facts import collect
 from groundplan.running.readiness import fallback_is_due, hindrance
 from groundplan.running.references import referred
@@ -56,31 +58,62 @@ async def run(
     effects: Effects | None = None,
     trail: list[Execution] | None = None,
     language: Language = "en",
+    known: Mapping[str, StepOutcome] = MappingProxyType({}),
 ) -> Facts:
     """Run a checked plan within its time limit and return its facts. Failures of steps are part of the facts.
 
     Inside another graph, the steps are checkpointed and resumed with that graph. Otherwise pass a `checkpointer`;
     `resume` then continues where an earlier process stopped, without repeating finished steps. With `effects`, a step
-    with an effect is called only once per run, even if processes are killed. `trail` collects audit records.
+    with an effect is called only once per run, even if processes are killed. `trail` collects audit records. `known`
+    has the outcomes of steps that ran before the effects were approved.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
         raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
-    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects, language)
+    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects, language, known)
     graph = _graph(this, checkpointer)
     config: RunnableConfig | None = {"configurable": {"thread_id": this.id}} if checkpointer else None
     start = None if resume else {"plan": plan.fingerprint}
     if resume and config and (done := await _finished_before(graph, config)) is not None:
         return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(done))
-    outcomes: State = {}
+    outcomes = await _walked(graph, start, config, on_progress, durable=checkpointer is not None)
+    return collect.execute([] if trail is None else trail, this.id, plan, outcomes)
+
+
+async def look_up(
+    plan: CheckedPlan,
+    sources: Mapping[str, Source],
+    steps: Collection[str],
+    *,
+    run_id: str,
+    on_progress: OnProgress = lambda _: None,
+    language: Language = "en",
+) -> dict[str, StepOutcome]:
+    """Run only these steps of a checked plan, none of which has an effect, and return their outcomes."""
+    assert not set(steps) & set(plan.writes), "steps with an effect run after approval only"
+    others = {step.id: SKIPPED for step in plan.steps if step.id not in steps}
+    this = _Run(plan, sources, run_id, None, None, language, others)
+    outcomes = await _walked(_graph(this, None), {"plan": plan.fingerprint}, None, on_progress, durable=False)
+    return {step: outcomes[step] for step in steps}
+
+
+async def _walked(
+    graph: Pregel[Any, Any, Any, Any],
+    start: State | None,
+    config: RunnableConfig | None,
+    on_progress: OnProgress,
+    *,
+    durable: bool,
+) -> dict[str, StepOutcome]:
+    state: State = {}
     async for mode, event in graph.astream(
-        start, config, stream_mode=["custom", "values"], durability="sync" if checkpointer else None
+        start, config, stream_mode=["custom", "values"], durability="sync" if durable else None
     ):
         if mode == "custom":
             on_progress(Progress.model_validate(event))
         else:
-            outcomes = cast(State, event)
-    return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(outcomes))
+            state = cast(State, event)
+    return _outcomes(state)
 
 
 async def _finished_before(graph: Pregel[Any, Any, Any, Any], config: RunnableConfig) -> State | None:
@@ -104,6 +137,7 @@ class _Run:
     output: Path | None
     effects: Effects | None
     language: Language
+    known: Mapping[str, StepOutcome]
     began: float = field(default_factory=time.monotonic)
     handles: Handles = field(init=False)
     ended: dict[str, Future[StepOutcome]] = field(default_factory=dict)
@@ -145,6 +179,8 @@ def _graph(this: _Run, checkpointer: BaseCheckpointSaver[Any] | None) -> Pregel[
 
 async def _take(this: _Run, step: Step) -> StepOutcome:
     """Take one step from waiting to its outcome, and report its progress."""
+    if step.id in this.known:
+        return this.known[step.id]
     waited = await this.outcomes_of(step.needs)
     if this.plan.fallback and step.id in this.plan.fallback.steps:
         others = await this.outcomes_of([s.id for s in this.plan.steps if s.id not in this.plan.fallback.steps])
@@ -155,22 +191,30 @@ async def _take(this: _Run, step: Step) -> StepOutcome:
         return _report(this, step, hindered)
     if step.kind == "router":
         return _report(this, step, route(step, waited))
-    return await _call(this, step, waited)
-
-
-async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> StepOutcome:
     began = time.monotonic()
+    _emit(this, step, "started", detail=step.tool or "")
+    outcome = await (_call_each if step.for_each else _call)(this, step, waited)
+    return _report(this, step, outcome, ms=(time.monotonic() - began) * 1000)
+
+
+async def _call_each(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> StepOutcome:
+    """Call the tool for one item after the other; a failure for one does not keep it from the others."""
+    items = items_of(step, waited, this.plan.limits)
+    if isinstance(items, StepOutcome):
+        return items
+    calls = [await _call(this, step, {**waited, step.for_each or "": item}, place) for place, item in enumerate(items)]
+    return together(step, calls)
+
+
+async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome], item: int | None = None) -> StepOutcome:
     seconds = min(this.plan.limits.step_seconds, this.seconds_left)
     if seconds <= 0:
-        return _report(
-            this, step, failed("deadline", step.id, f"the run's time limit of {this.plan.limits.seconds:g} s is over")
-        )
-    _emit(this, step, "started", detail=step.tool or "")
+        return failed("deadline", step.id, f"the run's time limit of {this.plan.limits.seconds:g} s is over")
     tool = this.plan.tools[step.tool or ""]
     ports = {port.name for port in tool.inputs}
     params = referred(step, tool, waited)
     if isinstance(params, StepOutcome):
-        return _report(this, step, params)
+        return params
     call = Call(
         run=this.id,
         step=step.id,
@@ -182,6 +226,8 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
         output=this.output,
         language=this.language,
         plan=this.plan.fingerprint,
+        keep=keeps_for(step, this.plan),
+        item=item,
     )
 
     def on_retry(detail: str) -> None:
@@ -192,9 +238,7 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) -> St
         outcome, handle = await execute_once(this.sources[tool.source], call, seconds, on_retry, this.effects)
         told["status"] = outcome.status
     this.handles.keep(step.id, handle)
-    if tool.effect == "write":
-        outcome = outcome.with_given(call.params)
-    return _report(this, step, outcome, ms=(time.monotonic() - began) * 1000)
+    return outcome.with_given(call.params) if tool.effect == "write" or item is not None else outcome
 
 
 def _report(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None) -> StepOutcome:

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from groundplan import __version__
 from groundplan.asking.tables.by_hand.change import chips, last_changed
 from groundplan.contracts.answer import Answer, Clarification, Refusal
+from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.editing import Change, Chip, Suggestion
 from groundplan.contracts.explanation import Reason, WordFate
@@ -64,6 +65,7 @@ class Asked(Contract):
     strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
+    bounds: Bounds = NO_BOUNDS
 
 
 class PlanAsked(Contract):
@@ -75,6 +77,7 @@ class PlanAsked(Contract):
     strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
+    bounds: Bounds = NO_BOUNDS
 
     @model_validator(mode="after")
     def _is_one_of_them(self) -> PlanAsked:
@@ -401,7 +404,9 @@ def _plan_reply(planned: Planned, changes: tuple[Change, ...] = ()) -> PlanReply
 async def _planned(body: Asked | PlanAsked, request: Request) -> Planned:
     assert body.question is not None
     async with project_of(request) as project:
-        return await project.plan(body.question, today=body.today, timezone=body.timezone, strategy=body.strategy)
+        return await project.plan(
+            body.question, today=body.today, timezone=body.timezone, strategy=body.strategy, bounds=body.bounds
+        )
 
 
 def _wait_of(prefer: str | None) -> float:

@@ -250,8 +250,12 @@ async def _outcome(
         with suppress(StateInvalid):
             answer, to = (reply.answer, reply.to) if reply else (None, None)
             return await project.resume(claim.id, thread=request.thread, reply=answer, reply_to=to, **options)
+    if approved:  # the items that a person saw were in a checkpoint that is gone: they are read and shown again
+        options["approve"] = lambda passed: passed.plan.fingerprint == approved and not passed.plan.changes_each
     if request.plan is not None:
-        return await project.run(json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, **options)
+        return await project.run(
+            json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, bounds=request.bounds, **options
+        )
     assert request.question is not None
     return await project.ask(
         request.question,
@@ -260,6 +264,7 @@ async def _outcome(
         strategy=request.strategy,
         thread=request.thread,
         run_id=claim.id,
+        bounds=request.bounds,
         **options,
     )
 

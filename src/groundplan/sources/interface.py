@@ -33,12 +33,15 @@ class Call:
     output: Path | None = None  # the folder where files may be written; None forbids it
     language: Language = "en"  # of titles and labels
     plan: str = ""  # the fingerprint of the checked plan
+    keep: int = 0  # items of a list to return as `StepFacts.listed`, because a later step runs for each of them
+    item: int | None = None  # the position of the item, in a step that runs for each item of a list
 
     @property
     def idempotency_key(self) -> str:
-        """Equal for the same step of the same run, called for the same plan with the same params."""
+        """Equal for the same step and item of the same run, called for the same plan with the same params."""
         work = json.dumps([self.plan, self.tool.name, thaw(self.params)], sort_keys=True)
-        return f"{self.run}/{self.step}/{hashlib.sha256(work.encode()).hexdigest()[:16]}"
+        place = self.step if self.item is None else f"{self.step}.{self.item}"
+        return f"{self.run}/{place}/{hashlib.sha256(work.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)

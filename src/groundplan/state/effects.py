@@ -28,7 +28,7 @@ class Effects:
 
         `other`: this step of this run was already called for another plan or with other params; nothing is recorded.
         """
-        place = key.rpartition("/")[0]  # RUN/STEP; the rest of the key is a hash of plan and params
+        place = key.rpartition("/")[0]  # RUN/STEP or RUN/STEP.ITEM; the rest of the key is a hash of plan and params
         async with self._database.transaction() as run:
             await run.lock(f"effect/{self._tenant}/{place}")
             # `0` follows `/`: every key at this place, whatever was called there

@@ -97,6 +97,7 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
             </span>
           )}
         </p>
+        {step.for_each && <p className="small quiet break">{t.plan.forEach(step.for_each)}</p>}
         {step.rationale && <p className="small quiet break">{step.rationale}</p>}
         <Params params={step.params ?? {}} />
         {serves.length > 0 && (

@@ -4,7 +4,7 @@ import { useTexts } from "../texts/language";
 import css from "./progress.module.css";
 
 const STAGES = ["read", "plan", "check", "run", "answer"] as const;
-const ORDER: Record<string, number> = { route: 0, read: 1, narrow: 1, plan: 2, check: 3, approve: 3, run: 4, answer: 5, verify: 5 };
+const ORDER: Record<string, number> = { route: 0, read: 1, narrow: 1, plan: 2, check: 3, look: 3, approve: 3, run: 4, answer: 5, verify: 5 };
 
 type StepState = { id: string; tool: string; status: string };
 

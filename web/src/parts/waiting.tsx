@@ -70,6 +70,7 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
         {steps.map((step) => (
           <div key={step.id} className={css.effect}>
             <h3 className="break">{step.tool}</h3>
+            {step.for_each && <p className="small quiet break">{t.plan.forEach(step.for_each)}</p>}
             <table className={css.values}>
               <thead>
                 <tr>

@@ -153,6 +153,7 @@ export const en = {
     because: "because of",
     outputs: { chart: "the chart", table: "the table", text: "the text", file: "the file" } as Record<string, string>,
     needs: "uses",
+    forEach: (step: string) => `once for each item that ${step} found`,
     graph: "The steps as a graph",
     covered: (n: number) => `All ${n} things you asked for are covered by a step.`,
     by: (name: string) => `Planned by ${name}`,

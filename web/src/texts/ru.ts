@@ -162,6 +162,7 @@ export const ru: Texts = {
     because: "для:",
     outputs: { chart: "график", table: "таблица", text: "текст", file: "файл" },
     needs: "использует",
+    forEach: (step: string) => `по разу для каждого из найденного шагом ${step}`,
     graph: "Шаги на схеме",
     covered: (n) => `Всё, о чём вы спросили (${n}), обеспечено шагами.`,
     by: (name) => `План построил: ${name}`,

@@ -105,7 +105,7 @@ def _chosen(tool: Tool, params: Mapping[str, Any], request: PartRequest) -> Chos
     """The model's params; rules fill params for which the words give a list of values."""
     told: dict[str, Any] = dict(thaw(params))  # type: ignore[call-overload]
     said = {name: value for name, value in told.items() if value not in (None, "", []) and is_said(value, request.part)}
-    said = {name: _as_reference(value, properties_of(tool)[name], request) for name, value in said.items()}
+    said = {name: as_reference(value, properties_of(tool)[name], request) for name, value in said.items()}
     words = fill(tool, request.part, request.earlier)
     for name, value in words.params.items():
         if name not in said and (name in required_of(tool) or isinstance(value, dict)):
@@ -115,7 +115,7 @@ def _chosen(tool: Tool, params: Mapping[str, Any], request: PartRequest) -> Chos
     return Chosen(tool, Filling(said, missing, fanned=fanned))
 
 
-def _as_reference(value: Any, wanted: Mapping[str, Any], request: PartRequest) -> Any:
+def as_reference(value: Any, wanted: Mapping[str, Any], request: PartRequest) -> Any:
     """Turn a text that names a field of an earlier step into a reference."""
     named = set(stems(value)) if isinstance(value, str) else set()
     for made in reversed(request.earlier):
@@ -134,17 +134,17 @@ def _as_wanted(value: Any, wanted: Mapping[str, Any], request: PartRequest) -> A
 
 def _schema(tools: tuple[Tool, ...], request: PartRequest) -> Schema:
     calls: list[Any] = [
-        closed({"tool": {"enum": [tool.name]}, "params": closed(dict(_params(tool, request)))}) for tool in tools
+        closed({"tool": {"enum": [tool.name]}, "params": closed(dict(param_schemas(tool, request)))}) for tool in tools
     ]
-    return {"anyOf": [*calls, closed({"tool": {"enum": [NONE]}})] if _may_be_nothing(request) else calls}
+    return {"anyOf": [*calls, closed({"tool": {"enum": [NONE]}})] if may_be_nothing(request) else calls}
 
 
-def _may_be_nothing(request: PartRequest) -> bool:
+def may_be_nothing(request: PartRequest) -> bool:
     """Whether the model may choose no tool: only for a part without values and without a matching action tool."""
     return not values_in(request.part) and all(tool.effect == "read" for tool in request.fitting)
 
 
-def _params(tool: Tool, request: PartRequest) -> Iterator[tuple[str, Schema]]:
+def param_schemas(tool: Tool, request: PartRequest) -> Iterator[tuple[str, Schema]]:
     """The schema of each param: its own type, a fitting reference, or null."""
     said = set(stems(request.part))
     for name, schema in properties_of(tool).items():

@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*")
 NUMBERS = frozenset({"number", "integer"})
 _JOINT = re.compile(r"(?:\s*,)?\s+(?:(and|but|и|а|но)|(or|или)|nor)\s+", re.IGNORECASE)
 _SAYING = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|can|will)\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"\S+@\S+\w")
+ADDRESS = re.compile(r"\S+@\S+\w")
 _NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 Tested = tuple[str, str | None]
 
@@ -90,8 +90,8 @@ def _together(pieces: Sequence[str], sign: str, at: Made | Chosen) -> Tested | N
     if any(found is None and (_comparison(piece) or _SAYING.search(piece)) for piece, found in tested):
         return None
     read = [(piece, found) for piece, found in tested if found]
-    loose = [piece for piece, found in tested if not found and not _ADDRESS.search(piece)]
-    about = {address for piece, _ in read for address in _ADDRESS.findall(piece)}
+    loose = [piece for piece, found in tested if not found and not ADDRESS.search(piece)]
+    about = {address for piece, _ in read for address in ADDRESS.findall(piece)}
     if loose or not read or (len(read) > 1 and len(about) > 1):
         return None
     if len(read) == 1:
@@ -114,7 +114,7 @@ def _without_words(text: str, tool: Tool) -> str:
 
 def _about(made: Made, text: str) -> bool:
     """Whether the step is about the subject of the condition."""
-    named = _ADDRESS.findall(text)
+    named = ADDRESS.findall(text)
     return made.tool.effect == "read" and (
         not named or any(one in str(made.step.params) for one in named) or made.subject in named
     )
@@ -183,7 +183,7 @@ def _stemmed(text: str) -> str:
 def _says_no_more(text: str, word: str, field: str, at: Made | Chosen) -> bool:
     """Whether the test covers the whole text: `a member and from Norway` says more than `a member`."""
     known = {*load_compose_words().plain, *name_words(word), *name_words(field), *name_words(at.tool.name)}
-    rest = name_words(_ADDRESS.sub(" ", QUOTED.sub(" ", text)))
+    rest = name_words(ADDRESS.sub(" ", QUOTED.sub(" ", text)))
     return not {stem(one) for one in rest} - {stem(one) for one in known}
 
 

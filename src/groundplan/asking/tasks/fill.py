@@ -116,7 +116,7 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
     ]  # params of effects are never guessed
     for name, guess in _guesses(schemas, open_, text):
         params[name], sure, guessed = guess, False, True
-    params = {name: _personal(value, earlier) for name, value in params.items()}
+    params = {name: personal(value, earlier) for name, value in params.items()}
     missing = tuple(name for name in required if name not in params)
     sure = sure and not missing and bool(used) and all(one.group in used for one in values_in(text))
     return Filling(params, missing, fanned, sure, guessed)
@@ -330,7 +330,7 @@ def taken(made: Made, field: str, wanted: Mapping[str, Any]) -> Json:
     return {"$join": [reference]} if have and want == {"string"} and "string" not in have else reference
 
 
-def _personal(value: JsonValue, earlier: Sequence[Made]) -> JsonValue:
+def personal(value: JsonValue, earlier: Sequence[Made]) -> JsonValue:
     """Fill `Dear {name}` with a reference to the field of that name, if an earlier step has one."""
     if not isinstance(value, str) or not _PLACE.search(value):
         return value

@@ -155,25 +155,25 @@ class _Composer:
 
     def _made(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> NoWorkflow | None:
         chosen, problem = self._supplied(requirement, chosen, subject)
-        problem = problem or self._of_many(requirement, chosen)
         if problem:
             return problem
+        lists = self._lists_of(requirement, chosen)
+        if len(lists) > 1:
+            problem_ = f"{' and '.join(lists)} each have a list, and one step cannot run for the items of both"
+            return NoWorkflow(problem_, "say it in two tasks", _words(requirement))
         param, values = chosen.filling.fanned or (None, ())
         if param is None:
-            self._add(requirement, chosen.tool, chosen.filling.params, subject)
+            self._add(requirement, chosen.tool, chosen.filling.params, subject, next(iter(lists), None))
         for value in values:
             self._add(requirement, chosen.tool, {**chosen.filling.params, str(param): value}, str(value))
         return None
 
-    def _of_many(self, requirement: Requirement, chosen: Chosen) -> NoWorkflow | None:
-        """Refuse `each of them` for a list that is known only at run time."""
+    def _lists_of(self, requirement: Requirement, chosen: Chosen) -> list[str]:
+        """The steps whose lists `each of them` refers to: what is done, is done for each item."""
+        goal = requirement.value
         named = {reference.step for _, reference in references(chosen.filling.params)}
-        many = [made.tool.name for made in self.made if made.step.id in named and made.tool.returns.get("x-many")]
-        words = set(name_words(unquoted(_words(requirement))))
-        if not many or not words & set(load_compose_words().several):
-            return None
-        problem = f"{many[0]} returns a list, whose items are known only when it runs"
-        return NoWorkflow(problem, "name them in the task, one by one", _words(requirement))
+        lists = [made.step.id for made in self.made if made.step.id in named and made.tool.returns.get("x-many")]
+        return lists if isinstance(goal, Goal) and goal.each else []
 
     async def look(self, requirement: Requirement) -> NoWorkflow | None:
         """Find or add the step on whose facts a condition depends."""
@@ -348,10 +348,18 @@ class _Composer:
         made = self._add(requirement, tool, {"instruction": instruction, "facts": self._facts(subject)}, subject)
         return {"$from": f"{made.step.id}.text"}
 
-    def _add(self, requirement: Requirement, tool: Tool, params: Mapping[str, Any], subject: str | None) -> Made:
+    def _add(
+        self,
+        requirement: Requirement,
+        tool: Tool,
+        params: Mapping[str, Any],
+        subject: str | None,
+        for_each: str | None = None,
+    ) -> Made:
         """Add a step, or return an existing step that does the same."""
         for place, made in enumerate(self.made):
-            if made.tool.name == tool.name and tool.effect == "read" and _same(made.step.params, params):
+            same = made.step.for_each == for_each and _same(made.step.params, params)
+            if made.tool.name == tool.name and tool.effect == "read" and same:
                 satisfies = tuple(dict.fromkeys((*made.step.satisfies, requirement.id)))
                 self.made[place] = replace(made, step=made.step.model_copy(update={"satisfies": satisfies}))
                 return self.made[place]
@@ -364,6 +372,7 @@ class _Composer:
             needs=needs,
             satisfies=(requirement.id,),
             rationale=requirement.evidence.text,
+            for_each=for_each,
         )
         self.made.append(Made(step, tool, subject))
         self.served[step.id] = requirement.id

@@ -5,12 +5,15 @@ from __future__ import annotations
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.route import Declined, PlanRequest, attempts_of
 from groundplan.asking.tasks.choose import Choose, by_words
-from groundplan.asking.tasks.plan import ATTEMPTS, NoWorkflow, Workflow, compose, confidence_of
+from groundplan.asking.tasks.plan import ATTEMPTS, NoWorkflow, Search, Workflow, compose, confidence_of
 from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.plan import Plan, Provenance
 from groundplan.contracts.roles import RoleName
 from groundplan.contracts.verdict import Refused
+
+WHOLE = "whole graph"
+WIDER = 8  # times as many tools are searched for if the caller forbids some
 
 
 class _Composing:
@@ -23,9 +26,12 @@ class _Composing:
         raise NotImplementedError
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
-        context = request.context
-        search = search_parts(context.retriever, context.catalog)
-        problems = _problems(request.refused, request.last) if request.refused and request.last else {}
+        context, search = request.context, _search(request)
+        problems = (
+            _problems(request.refused, request.last)
+            if request.refused and request.last and _is_own(request.last)
+            else {}
+        )
         example = await context.plans.example(request.reading) if context.plans else None
         choose, most = self._choose(request, example), attempts_of(self.role, context) if self.role else ATTEMPTS
         composed = await compose(request.reading, context.catalog, search, choose, problems, most)
@@ -34,6 +40,34 @@ class _Composing:
             ended = Clarification(text=asked, missing=composed.part, put="{missing} {choice}", open=True)
             return Declined(composed.problem, ended=ended)
         return _with_provenance(composed, request)
+
+
+class ComposeWhole:
+    """A large model writes the whole graph in one call, if the settings say so: `composer = "whole"`."""
+
+    name, route = "compose", "tasks"
+    order, needs_model = 15, True
+    role: RoleName | None = "plan"
+
+    async def propose(self, request: PlanRequest) -> Plan | Declined:
+        context = request.context
+        if context.calls is None or context.calls.roles.composer != "whole":
+            return Declined("the parts of a task are planned one by one")
+        from groundplan.asking.tasks.graph_drawing import draw
+        from groundplan.asking.tasks.graph_parts import offer_for
+        from groundplan.asking.tasks.whole_graph import write_graph
+
+        offer = offer_for(request.reading, context.catalog, _search(request), request.question.bounds)
+        if not offer.tools:
+            return Declined("no tool here does this")
+        last = request.last if request.last and not _is_own(request.last) else None
+        graph = await write_graph(offer, context.calls.of("plan"), request.attempt, last, request.refused)
+        if isinstance(graph, str):
+            return Declined(graph, again=True)
+        plan = draw(graph, request.reading, offer)
+        if plan is None:
+            return Declined("the graph has no step", again=True)
+        return _with_provenance(Workflow(plan, request.attempt, 0.0, ()), request, WHOLE)
 
 
 class ComposeWithModel(_Composing):
@@ -57,14 +91,34 @@ class Compose(_Composing):
         return by_words
 
 
+def _search(request: PlanRequest) -> Search:
+    """Searches the tools that the caller allows."""
+    context, bounds = request.context, request.question.bounds
+    search = search_parts(context.retriever, context.catalog)
+    if not (bounds.allow or bounds.forbid):
+        return search
+
+    def allowed(text: str, most: int) -> list[str]:
+        found = search(text, most * WIDER)
+        return [name for name in found if bounds.allows(context.catalog.tools[name])][:most]
+
+    return allowed
+
+
 class RememberedWorkflow(Remembered):
     route, order = "tasks", 10
 
 
-def _with_provenance(composed: Workflow, request: PlanRequest) -> Plan:
+def _is_own(plan: Plan) -> bool:
+    """Whether the plan was made part by part, so that what was wrong with it concerns one part."""
+    return plan.provenance.template != WHOLE
+
+
+def _with_provenance(composed: Workflow, request: PlanRequest, template: str | None = None) -> Plan:
     calls = request.context.calls.of("plan") if request.context.calls else None
     attempts = max(request.attempt, composed.attempts)
     provenance = Provenance(
+        template=template,
         model=calls.usage.models[-1] if calls and calls.usage.models else None,
         attempts=attempts,
         tokens=calls.usage.tokens if calls else 0,

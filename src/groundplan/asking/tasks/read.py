@@ -11,10 +11,12 @@ from typing import Literal
 
 import yaml
 
+from groundplan.asking.tasks.words import load_compose_words, unquoted
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Constraint, Evidence, Goal, Reading, Requirement
 from groundplan.contracts.task import TaskAnalysis
 from groundplan.errors import UsageError
+from groundplan.text.names import name_words
 from groundplan.text.words import language_of
 
 LONGEST = 2_000  # characters of a task
@@ -322,13 +324,23 @@ def read_task(task: str) -> Reading:
     requirements: list[Requirement] = []
     ids: dict[int, str] = {}
     for place, part in enumerate(parts):
-        hangs = {"when": ids.get(part.under) if part.under is not None else None, "holds": part.holds}
+        hangs: dict[str, object] = {
+            "when": ids.get(part.under) if part.under is not None else None,
+            "holds": part.holds,
+        }
+        if part.kind == "do":
+            hangs["each"] = says_each(part.text)
         count = sum(one.kind == ("goal" if part.kind == "do" else "constraint") for one in requirements) + 1
         ids[place] = f"goal:g{count}" if part.kind == "do" else f"constraint:c{count}"
         value = (Goal if part.kind == "do" else Constraint).model_validate({"text": part.text, **hangs})
         evidence = Evidence(text=part.text[:MOST_CHARACTERS], start=part.start)
         requirements.append(Requirement(id=ids[place], value=value, evidence=evidence))
     return Reading(question=task, language=language_of(task), requirements=tuple(requirements))
+
+
+def says_each(text: str) -> bool:
+    """Whether the words mean each of several: `close each of them`, `напиши каждому`."""
+    return not set(load_compose_words().several).isdisjoint(name_words(unquoted(text)))
 
 
 def analyse(reading: Reading) -> TaskAnalysis:

@@ -119,4 +119,23 @@ def facts_as_instruction(draft: Draft) -> Iterator[Issue]:
                 )
 
 
-RULES = (unasked_write, no_model, agent_tools, facts_as_instruction)
+def forbidden_tool(draft: Draft) -> Iterator[Issue]:
+    """A plan calls only tools that the caller allows, and gives agents no others.
+
+    Fails: the caller forbids `shop.send_email`, and a step calls it.
+    """
+    for index, step, tool in draft.tool_steps():
+        given = step.params.get("tools") if MODEL_KINDS.get(tool.name) == "agent" else ()
+        listed = [draft.catalog.tools.get(str(name)) for name in given] if isinstance(given, list | tuple) else []
+        for one in (tool, *(found for found in listed if found)):
+            if not draft.bounds.allows(one):
+                yield Issue(
+                    code="access/forbidden-tool",
+                    step=step.id,
+                    path=f"steps.{index}.tool",
+                    problem=f"step {step.id!r} uses {one.name!r}, which the caller does not allow",
+                    hint="use another tool, or allow this one",
+                )
+
+
+RULES = (unasked_write, no_model, forbidden_tool, agent_tools, facts_as_instruction)

@@ -39,4 +39,34 @@ def step_outlives_run(draft: Draft) -> Iterator[Issue]:
         )
 
 
-RULES = (too_costly, step_outlives_run)
+def too_many_steps(draft: Draft) -> Iterator[Issue]:
+    """A plan has at most as many steps as the caller allows.
+
+    Fails: the caller allows one step, and the plan has two.
+    """
+    most = draft.bounds.steps
+    if most is not None and len(draft.plan.steps) > most:
+        yield Issue(
+            code="limits/too-many-steps",
+            problem=f"the plan has {len(draft.plan.steps)} steps; the caller allows {most}",
+            hint="use fewer steps, or allow more",
+        )
+
+
+def beyond_bounds(draft: Draft) -> Iterator[Issue]:
+    """The limits of a plan are within those that the caller allows.
+
+    Fails: the caller allows 10 seconds, and the plan's `seconds` is 120.
+    """
+    limits, bounds = draft.plan.limits, draft.bounds
+    for name, value, most in (("seconds", limits.seconds, bounds.seconds), ("each", limits.each, bounds.items)):
+        if most is not None and value > most:
+            yield Issue(
+                code="limits/beyond-bounds",
+                path=f"limits.{name}",
+                problem=f"the plan's limits.{name} is {value:g}; the caller allows {most:g}",
+                hint=f"lower limits.{name}, or allow more",
+            )
+
+
+RULES = (too_costly, step_outlives_run, too_many_steps, beyond_bounds)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from groundplan.contracts.bounds import Bounds
+    from groundplan.interfaces.cli.show import Live
+    from groundplan.running.options import Approve
     from groundplan.settings import Endpoint
 
 app = typer.Typer(
@@ -82,6 +85,18 @@ StrategyOption = Annotated[
 ]
 TodayOption = Annotated[str | None, typer.Option("--today", help="The date to which relative periods refer.")]
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
+AllowOption = Annotated[
+    list[str] | None, typer.Option("--allow", metavar="NAME", help="Only this tool or source; may be repeated.")
+]
+ForbidOption = Annotated[
+    list[str] | None, typer.Option("--forbid", metavar="NAME", help="Not this tool or source; may be repeated.")
+]
+StepsOption = Annotated[int | None, typer.Option("--most-steps", help="The most steps of the plan.")]
+ItemsOption = Annotated[
+    int | None, typer.Option("--most-items", help="The most items for which a step runs one by one; by default 20.")
+]
+SecondsOption = Annotated[float | None, typer.Option("--most-seconds", help="The most seconds of the run.")]
+TokensOption = Annotated[int | None, typer.Option("--most-tokens", help="The most tokens of the models.")]
 
 
 INTERRUPTED = 130  # with which Typer ends after Ctrl-C
@@ -146,12 +161,19 @@ def ask(
     query: Annotated[bool, typer.Option("--query", help="Also print the query behind each table.")] = False,
     today: TodayOption = None,
     timezone: ZoneOption = None,
+    allow: AllowOption = None,
+    forbid: ForbidOption = None,
+    most_steps: StepsOption = None,
+    most_items: ItemsOption = None,
+    most_seconds: SecondsOption = None,
+    most_tokens: TokensOption = None,
 ) -> None:
     """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash."""
     from groundplan.interfaces.cli import show
 
     if plan_only:
-        plan(words, json, model, strategy, today, timezone)
+        bounds = (allow, forbid, most_steps, most_items, most_seconds, most_tokens)
+        plan(words, json, model, strategy, today, timezone, *bounds)
         return
     source, question, clock = _asked(words, today, timezone)
     again = _resuming(words[0] if len(words) == 2 else None)
@@ -163,6 +185,7 @@ def ask(
             "thread": thread,
             "output": _folder(output),
             "approve": allowed,
+            "bounds": _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens),
         }
         outcome = project.ask(question, **options, **clock, **watching).outcome
     _show(outcome, json, output, question, _names(project), query)
@@ -194,13 +217,20 @@ def plan(
     strategy: StrategyOption = None,
     today: TodayOption = None,
     timezone: ZoneOption = None,
+    allow: AllowOption = None,
+    forbid: ForbidOption = None,
+    most_steps: StepsOption = None,
+    most_items: ItemsOption = None,
+    most_seconds: SecondsOption = None,
+    most_tokens: TokensOption = None,
 ) -> None:
     """Show the checked plan for a question, without running it; --json prints the input of `check` and `run`."""
     from groundplan.interfaces.cli import show
 
     source, question, clock = _asked(words, today, timezone)
     with _open(source, _models(model, strategy)) as project:
-        show.planned(project.plan(question, strategy=strategy, **clock), json, _names(project))
+        bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
+        show.planned(project.plan(question, strategy=strategy, bounds=bounds, **clock), json, _names(project))
 
 
 @app.command()
@@ -245,6 +275,12 @@ def run(
     output: OutputOption = None,
     approve: ApproveOption = False,
     model: ModelOption = None,
+    allow: AllowOption = None,
+    forbid: ForbidOption = None,
+    most_steps: StepsOption = None,
+    most_items: ItemsOption = None,
+    most_seconds: SecondsOption = None,
+    most_tokens: TokensOption = None,
 ) -> None:
     """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure."""
     import uuid
@@ -254,8 +290,9 @@ def run(
     text, run_id = _read(plan), uuid.uuid4().hex[:12]
     with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
         watching: dict[str, Any] = {"on_progress": live.step, "on_run": live.run, "output": _folder(output)}
-        approve = approve or _approved(project, text, live)
-        outcome = project.run(text, run_id=run_id, approve=approve, **watching).outcome
+        allowed: Approve = approve or _approved(project, text, live)
+        bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
+        outcome = project.run(text, run_id=run_id, approve=allowed, bounds=bounds, **watching).outcome
     _show(outcome, json, output)
 
 
@@ -537,14 +574,41 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     return Project(source, settings.embeddings, models, settings.columns_of(source), settings.roles_of(models))
 
 
-def _approved(project: Any, text: bytes, live: Any) -> bool:
-    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive."""
+def _within(
+    allow: list[str] | None,
+    forbid: list[str] | None,
+    steps: int | None,
+    items: int | None,
+    seconds: float | None,
+    tokens: int | None,
+) -> Bounds:
+    from pydantic import ValidationError
+
+    from groundplan.contracts.bounds import Bounds
+
+    given = {"steps": steps, "items": items, "seconds": seconds, "tokens": tokens}
+    try:
+        return Bounds.model_validate({"allow": allow or (), "forbid": forbid or (), **given})
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+    name = str(wrong["loc"][0])
+    option = f"--most-{name}" if name in given else f"--{name}"
+    raise UsageError(f"{option}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
+
+
+def _approved(project: Any, text: bytes, live: Live) -> Approve:
+    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive.
+
+    If the items that a step changes are known only once a list has been read, the user is asked then.
+    """
     from groundplan.contracts.verdict import Passed
 
     asked = not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
     verdict = project.check(text) if asked else None
     if not isinstance(verdict, Passed) or not verdict.plan.writes:
         return False
+    if verdict.plan.changes_each:
+        return live.approves
     if not live.approves(verdict):
         say("Nothing was done.", to_err=True)
         raise typer.Exit(1)

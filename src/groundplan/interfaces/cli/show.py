@@ -200,7 +200,8 @@ def _steps(plan: Plan, reading: Reading, json: bool) -> None:
 def _step_lines(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         params = ", ".join(f"{name}={_short(value)}" for name, value in step.params.items())
-        yield f"[bold]{step.id}[/] " + (f"{step.tool}({escape(params)})" if step.tool else _routed(step))
+        each = f"for each item of {step.for_each}, at most {plan.limits.each}: " if step.for_each else ""
+        yield f"[bold]{step.id}[/] {each}" + (f"{step.tool}({escape(params)})" if step.tool else _routed(step))
         needs = f"after {', '.join(step.needs)}; " if step.needs else ""
         spare = "only when the others find too little; " if plan.fallback and step.id in plan.fallback.steps else ""
         yield f"    [dim]{needs}{spare}serves {escape(', '.join(step.satisfies))}[/]"

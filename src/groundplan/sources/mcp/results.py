@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from groundplan.contracts.contract import Scalar
+from groundplan.contracts.contract import Scalar, freeze
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, Truncated
 from groundplan.contracts.plan import Limits
 from groundplan.sources.mcp.returns import WRAPPED, InvalidResult
@@ -49,13 +49,19 @@ def wrapping(value: object) -> str | None:
     return str(name) if name == WRAPPED or isinstance(inner, list) else None
 
 
-def structured(step: str, value: Any, key: str | None, title: str, tool: str, limits: Limits) -> StepFacts:
-    """The facts of a structured result: an object, a list, or a single value; `key` is the wrapping field, if any."""
+def structured(
+    step: str, value: Any, key: str | None, title: str, tool: str, limits: Limits, keep: int = 0
+) -> StepFacts:
+    """The facts of a structured result: an object, a list, or a single value; `key` is the wrapping field, if any.
+
+    `keep` is the number of items to keep for a step that runs for each of them.
+    """
     inner = value.get(key) if key else value
     name = readable(key) if key and key != WRAPPED else title
     match inner:
         case list():
-            return _of_rows(step, inner, name, tool, limits)
+            facts = _of_rows(step, inner, name, tool, limits)
+            return facts.model_copy(update={"listed": tuple(freeze(_fields(row)) for row in inner[:keep])})
         case Mapping():
             return _of_object(step, inner, tool, limits)
         case _:
@@ -88,8 +94,13 @@ def _of_object(step: str, row: Fields, tool: str, limits: Limits) -> StepFacts:
     )
 
 
+def _fields(row: object) -> Fields:
+    """What later steps may use of an item of a list."""
+    return row if isinstance(row, Mapping) else {WRAPPED: row}
+
+
 def _of_rows(step: str, rows: Sequence[object], name: str, tool: str, limits: Limits) -> StepFacts:
-    first = rows[0] if rows and isinstance(rows[0], Mapping) else {WRAPPED: rows[0]} if rows else {}
+    first = _fields(rows[0]) if rows else {}
     listed = [_row(name, row) for row in rows[: limits.items]]
     missing = [f"the first {len(listed)} of {len(rows)} are listed"] if len(rows) > len(listed) else []
     missing += [cut for row in rows[: limits.items] if isinstance(row, Mapping) and (cut := _cut(row, SHOWN))][:1]

@@ -171,7 +171,7 @@ class Mcp:
             raise _unknown(tool, f"sent a result that {error}") from None
         value = answer.structured_content
         key = entry.returns.wrapping if entry.returns else results.wrapping(value)
-        return results.structured(call.step, value, key, definition.title, tool, call.limits)
+        return results.structured(call.step, value, key, definition.title, tool, call.limits, call.keep)
 
 
 def _unknown(tool: str, why: str) -> OutcomeUnknown:
