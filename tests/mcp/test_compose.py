@@ -73,7 +73,7 @@ def test_an_effect_that_failed_is_not_planned_again(tmp_path: Path) -> None:
 
     outcome = asyncio.run(ask())
     assert isinstance(outcome, Refusal), outcome.text
-    assert "the slot is not free" in outcome.text
+    assert "shop.book_slot reports that it failed" in outcome.text
     assert [entry.stage for entry in outcome.trace].count("run") == 1
     assert [attempt.failed_in for attempt in outcome.tried] == ["run"]
     assert rows(shop, BOOKINGS) == []

@@ -113,6 +113,24 @@ def test_a_query_that_the_server_refuses_goes_back_and_the_next_one_is_run(shop:
     assert shop.tableau.count(shop.tableau.luid) == 1, "metadata is read when it is needed, and once"
 
 
+@pytest.mark.requirement("R24", "R25")
+def test_the_query_of_an_earlier_question_is_there_to_be_asked_for(shop: Shop) -> None:
+    less = {"needs": [], **LESS, "filters": [{"field": "Region", "words": "West"}]}
+    _, second = shop.ask(
+        [SUMMARY, f"{SUMMARY} in the West"],
+        OFTEN,
+        {**less, "needs": ["prior_query"]},
+        less,
+        before=lambda: shop.tableau.fault("400804", skip=1, times=1),
+        thread="one",
+    )
+    in_the_west = """SELECT sum("Sales"), avg("Sales"), max("Sales") FROM superstore WHERE "Region" = 'West'"""
+    assert shown(answered(second)) == truth(shop.tableau, in_the_west)
+    assert planned(second) == ["direct, attempt 1", "direct, attempt 2, fetched prior_query"]
+    earlier = 'Query of an earlier question: SUM of "Sales", AVG of "Sales", MEDIAN of "Sales"'
+    assert [earlier in prompt for prompt in shop.prompts] == [False, False, True]
+
+
 @pytest.mark.requirement("R24")
 def test_words_that_are_all_explained_fetch_nothing(shop: Shop) -> None:
     [outcome] = shop.ask(["sales by region"], BY_REGION)
