@@ -93,7 +93,11 @@ class LongPipeline:
         self, question: str, schema: SourceSchema, calls: Calls | None
     ) -> Reading | Clarification | Refusal:
         tables = [source for source in self.project.sources.values() if isinstance(source, TableSource)]
-        values = {name: found for source in tables for name, found in (await source.values(question)).items()}
+        values = {
+            table: {name: known for name, known in found.items() if known is not None}
+            for source in tables
+            for table, found in (await source.values(question)).items()
+        }
         clock: dict[str, Any] = {"today": self.today, "timezone": "UTC", "meaning": None}
         if calls is None:
             return read(question, schema, values, **clock)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.conversation import Turn
+from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
@@ -29,18 +30,31 @@ async def _no_values(text: str) -> Values:
     return {}
 
 
+@dataclass
+class Fetched:
+    """What planners have fetched for one question, so that no attempt fetches it again."""
+
+    metadata: str = ""
+    prior: Plan | None = None
+    called: set[str] = field(default_factory=set)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Context:
     catalog: Catalog
     schemas: Mapping[str, SourceSchema]
     retriever: Retriever
     find_values: Callable[[str], Awaitable[Values]] = _no_values
+    unread: set[str] = field(default_factory=set)  # tables of which some values could not be read in time
+    metadata: Mapping[str, Callable[[], Awaitable[Metadata]]] = field(default_factory=dict)  # by source, if published
     nearness: Nearness | None = None  # similarity by embeddings, if installed
     registry: Registry | None = None  # entity names in a knowledge base
     plans: PlanStore | None = None  # checked plans that a model made earlier
     turns: tuple[Turn, ...] = ()  # earlier turns of the conversation, oldest first
     calls: CallsByRole | None = None  # model calls for this question
     notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
+    fetched: Fetched = field(default_factory=Fetched)
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
 
     @cached_property

@@ -9,6 +9,7 @@ Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are
     ├── Crashed                a fault in groundplan itself                                 exit 5
     └── WorldError             something outside failed                                     exit 4
         ├── SourceError        a source cannot be opened, described or reached
+        │   ├── Unavailable    a server cannot be reached or is busy, after retries
         │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
         │   └── QueriesUsedUp  the hourly query limit is reached: sources/tableau/rate_limit.py
         ├── ToolError          a tool failed on its input
@@ -71,6 +72,10 @@ class WorldError(GroundplanError):
 
 class SourceError(WorldError):
     """A source cannot be opened, described or reached."""
+
+
+class Unavailable(SourceError):
+    """A server cannot be reached or is busy, and retries did not help."""
 
 
 class ToolError(WorldError):

@@ -86,6 +86,7 @@ class State(TypedDict, total=False):
     looked: Json | None  # the outcomes of steps that ran before approval
     runs: int
     tried: list[Json]
+    failed: list[str]  # fingerprints of the plans that failed in the run
     failure: Json | None  # the refusal to return if no other plan succeeds
     facts: Json | None
     trace: list[Json]
@@ -119,6 +120,7 @@ def begin(
         "looked": None,
         "runs": 0,
         "tried": [],
+        "failed": [],
         "failure": None,
         "facts": None,
         "trace": [],
@@ -260,10 +262,15 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
         if attempt > 1 and planner.needs_model and not _may_go_on(planner, stage.context):
             place, attempt = place + 1, 1
             continue
+        before = {*stage.context.fetched.called}
         proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
+        if isinstance(proposed, Plan) and proposed.fingerprint in (state.get("failed") or []):
+            proposed = Declined(f"{planner.name} proposes a plan that has failed")
         if isinstance(proposed, Plan):
             proposed = bounds_of(state).limited(proposed)
             thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
+            if fetched := sorted(stage.context.fetched.called - before):
+                thought = f"{thought}, fetched {', '.join(fetched)}"
             traced = stage.traced(state, "plan", thought, tools_of(proposed))
             update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
             return Command(update=update, goto="check")
@@ -319,8 +326,11 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
         "problem": "; ".join(issue.problem for issue in refused.issues)[:500],
     }
     update: State = {"trace": state["trace"], "tried": [*state["tried"], attempt], "refused": _json(refused)}
+    if failed_in == "run":
+        update["failed"] = [*(state.get("failed") or []), _plan_of(state).fingerprint]
     acted = failed_in == "run" and bool(stage.checked(state).writes)  # effects may have happened: do not run again
-    if planner is None or acted or state["runs"] >= RUNS:
+    gone = any(issue.code == "running/unavailable" for issue in refused.issues)  # no other plan would help
+    if planner is None or acted or gone or state["runs"] >= RUNS:
         return _stopped(stage, {**state, **update}, refusal)
     if not planner.needs_model or not state.get("failure"):
         update["failure"] = _json(refusal)

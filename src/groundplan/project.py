@@ -45,7 +45,7 @@ from groundplan.pipeline import Reply, Stage, State, Waiting, again, begin, boun
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, SearchedSource, Source, TableSource, ToolLister
+from groundplan.sources.interface import EntitySource, PublishedSource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
 from groundplan.state.database import Database, SQLite
 from groundplan.state.effects import Effects
@@ -397,7 +397,7 @@ class AsyncProject:
 
     async def describe(self) -> dict[str, SourceSchema]:
         """The schemas with the meaning of each column: given by a person, or inferred from names and values."""
-        values = await self._values_finder()("")
+        values = await self._values_finder(set())("")
         return {
             name: schema.model_copy(
                 update={"tables": tuple(with_meanings(table, values.get(table.name, {})) for table in schema.tables)}
@@ -461,10 +461,13 @@ class AsyncProject:
         if calls:
             model = load_type(MODEL).open((calls.of("write"), self.catalog.tools, self.sources), MODEL)
             sources = {**sources, model.name: model}
+        unread = set[str]()
         context = Context(
             catalog=self.catalog,
             schemas=self.schemas,
-            find_values=self._values_finder(),
+            find_values=self._values_finder(unread),
+            unread=unread,
+            metadata={name: one.metadata for name, one in self.sources.items() if isinstance(one, PublishedSource)},
             retriever=self._search,
             nearness=self._search.nearness if self._search.has_embeddings else None,
             registry=self._registry,
@@ -515,16 +518,23 @@ class AsyncProject:
                     self._opened.push_async_callback(self._checkpoints.close)
         return self._checkpoints
 
-    def _values_finder(self) -> Callable[[str], Any]:
-        """A function that finds the values a text may name, in every source. Results are cached by text."""
+    def _values_finder(self, unread: set[str]) -> Callable[[str], Any]:
+        """A function that finds the values a text may name, in every source. Results are cached by text.
+
+        Tables with values that could not be read in time are added to `unread`.
+        """
         known: dict[str, Values] = {}
 
         async def find(text: str) -> Values:
             if text not in known:
-                found: dict[str, Any] = {}
+                found: dict[str, Mapping[str, tuple[str, ...] | None]] = {}
                 for source in self.sources.values():
                     found |= await source.values(text) if isinstance(source, TableSource) else {}
-                known[text] = found
+                unread.update(table for table, columns in found.items() if None in columns.values())
+                known[text] = {
+                    table: {name: values for name, values in columns.items() if values is not None}
+                    for table, columns in found.items()
+                }
             return known[text]
 
         return find

@@ -25,7 +25,7 @@ from groundplan.settings import wanted_by
 from groundplan.sources.http.client import Reply
 from groundplan.sources.interface import Call
 from groundplan.sources.knowledge.source import Knowledge
-from groundplan.sources.tableau.models import Metadata, Page, Rows, SignedIn
+from groundplan.sources.tableau.models import Described, Fields, Page, Rows, SignedIn
 from groundplan.sources.tableau.rows import expected_columns, to_table
 from groundplan.sources.tables.engine.duckdb_limits import limits
 from groundplan.sources.tables.files.load import SETTINGS, _load_all
@@ -219,7 +219,7 @@ def tableau_bodies() -> Iterator[Parse]:
 
     def parse(body: bytes) -> None:
         reply = Reply(200, body, httpx.Headers(), "Tableau")
-        for model in (SignedIn, Page, Metadata):
+        for model in (SignedIn, Page, Fields, Described):
             _typed(lambda model=model: reply.read(model))  # type: ignore[misc]
         _typed(lambda: to_table(reply.read(Rows).data or [], columns, ZoneInfo("Europe/Moscow")))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -11,14 +12,16 @@ from typing import Any
 
 import pytest
 
-from groundplan.contracts.answer import Answer, Clarification, Refusal
+from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.task import PlanResponse
 from groundplan.contracts.verdict import Passed
-from groundplan.project import Project
+from groundplan.project import AsyncProject, Project
+from tests.llm.scripted import PROBED, says, scripted
 from tests.mcp.tasks import BOOKINGS, MAILS, TASKS, Task
 from tests.mcp.test_tasks import _empty
 from tests.sources.mcp.calling import rows, shop_command
 
+ON_A_SATURDAY = 'Book the slot 09:00 on 2026-12-05 with the title "Call them".'
 THANKS = 'If ada@example.org is premium, send them an email with the subject "Thank you" and the body "Hello {name}".'
 
 
@@ -52,6 +55,28 @@ def test_nothing_is_done_without_approval_and_the_plan_is_shown(shop: Path, proj
     assert {issue.code for issue in outcome.issues} == {"access/unapproved"}
     assert outcome.plan is not None
     assert rows(shop, MAILS) == []
+
+
+@pytest.mark.requirement("R21", "R36")
+def test_an_effect_that_failed_is_not_planned_again(tmp_path: Path) -> None:
+    """A model has attempts left, but what the first plan has done is not known for sure."""
+    pytest.importorskip("openai", reason="needs the extra `llm`")
+    shop = tmp_path / "shop.sqlite"
+
+    async def ask() -> Outcome:
+        async with scripted(says(PROBED)) as server:
+            opened = await AsyncProject.open({"shop": {"mcp": shop_command(shop)}}, models=[server.endpoint()])
+            try:
+                return await opened.ask(ON_A_SATURDAY, approve=True)
+            finally:
+                await opened.close()
+
+    outcome = asyncio.run(ask())
+    assert isinstance(outcome, Refusal), outcome.text
+    assert "shop.book_slot reports that it failed" in outcome.text
+    assert [entry.stage for entry in outcome.trace].count("run") == 1
+    assert [attempt.failed_in for attempt in outcome.tried] == ["run"]
+    assert rows(shop, BOOKINGS) == []
 
 
 @pytest.mark.requirement("R36")

@@ -74,7 +74,7 @@ def test_every_kind_of_filter_that_the_gate_can_prove_is_asked_for() -> None:
     assert len(COVERED) >= 30
 
 
-@pytest.mark.requirement("R46")
+@pytest.mark.requirement("R24", "R46")
 def test_a_second_question_reads_no_metadata_and_no_members_again(shop: Shop) -> None:
     tableau, project = shop
     ask(project, "total sales by region")

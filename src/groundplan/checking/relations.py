@@ -220,6 +220,10 @@ def _show_table(relation: Relation, step: Step, shape: Shape | None) -> Relation
     order = cast(Sequence[object], step.params.get("order_by", ()))
     if order:
         relation = replace(relation, order=(relation.column(str(order[0])), bool(step.params.get("descending"))))
+    hidden = {str(name) for name in cast(Sequence[object], step.params.get("hide", ()))}
+    if hidden:
+        names = relation.shown if relation.shown is not None else tuple(relation.columns)
+        relation = replace(relation, shown=tuple(name for name in names if name not in hidden))
     limit = cast(int, step.params.get("limit", ALL_SHOWN))
     if limit >= ALL_SHOWN:
         return relation

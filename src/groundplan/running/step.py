@@ -10,7 +10,7 @@ import stamina
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.step_outcome import StepOutcome, failed
-from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, UsageError, crash_place
+from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, Unavailable, UsageError, crash_place
 from groundplan.sources.interface import Call, Result, Source, TableSource
 from groundplan.state.effects import Effects
 
@@ -88,6 +88,8 @@ async def execute(
         return failed("deadline", call.step, f"step {call.step!r} took longer than {seconds:.3g} s", _SLOW), None
     except TransientError as error:
         return failed("unavailable", call.step, f"{error} (tried {tries} times)", "try again later"), None
+    except Unavailable as error:
+        return failed("unavailable", call.step, str(error)), None
     except GroundplanError as error:
         return failed("tool", call.step, str(error)), None
     except Exception as error:  # noqa: BLE001 - the edge of a source: its fault fails the step, and quotes no data

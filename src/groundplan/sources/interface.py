@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.facts import StepFacts, TableRef
+from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
@@ -88,8 +89,8 @@ class TableSource(Source, Protocol):
         """Up to this many rows of a referenced table, as this run computed them."""
         ...
 
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Values of its text columns, by table and column, that the question may name."""
+    async def values(self, question: str) -> Mapping[str, Mapping[str, tuple[str, ...] | None]]:
+        """Values of its text columns, by table and column, that the question may name; None: not read in time."""
         ...
 
 
@@ -99,6 +100,15 @@ class SearchedSource(Source, Protocol):
 
     async def about(self, text: str) -> SourceSchema:
         """The tables that the text may be about, described in full."""
+        ...
+
+
+@runtime_checkable
+class PublishedSource(Source, Protocol):
+    """A source whose tables somebody published with a description, as a Tableau data source is."""
+
+    async def metadata(self) -> Metadata:
+        """What the publisher says about it now."""
         ...
 
 

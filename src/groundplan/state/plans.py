@@ -16,6 +16,9 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import UsageError
 from groundplan.state.database import Database, Row
+from groundplan.text.lexicon import load_lexicon
+from groundplan.text.loose_words import loose_runs
+from groundplan.text.words import words_of
 
 # the mark stays only if the plan is unchanged
 KEEP = """
@@ -39,7 +42,15 @@ def signature(reading: Reading) -> str:
     """Equal for two readings exactly if they ask for the same thing; wording, language and order do not matter."""
     requirements = sorted((r.id, r.implied, r.value.model_dump_json()) for r in reading.requirements)
     intents = [intent.name for intent in reading.intents]
-    return _digest(json.dumps([requirements, intents, reading.tables]))
+    words = told_by_words(reading)
+    return _digest(json.dumps([requirements, intents, reading.tables, *([words] if words else [])]))
+
+
+def told_by_words(reading: Reading) -> list[str]:
+    """What no requirement holds and words still tell: a calculation such as `growth`, which end of a ranking."""
+    loose = {meaning for run in loose_runs(reading) for meaning in run.means}
+    ranked = [words_of(r.evidence.text) for r in reading.requirements if r.id == "analysis:ranking"]
+    return sorted(loose | {cue.label for words in ranked for cue in load_lexicon().rankings.find(words)})
 
 
 def key_of(reading: Reading, schema: SourceSchema, catalog_version: str) -> str:

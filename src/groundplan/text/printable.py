@@ -1,4 +1,4 @@
-"""Encoders for text that comes from data, one for each kind of output: a terminal or JSON, Markdown, a spreadsheet."""
+"""Encoders for text that comes from data, for each kind of output: a terminal, a prompt, Markdown, a spreadsheet."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def printable(text: str) -> str:
     The escapes are those of JSON, so that the text of a JSON document stays the same document.
     """
     return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def one_line(text: str, most: int) -> str:
+    """For a line of a prompt: the first `most` characters, with single spaces and nothing hidden."""
+    return " ".join(HIDDEN.sub(" ", text[: 4 * most]).split())[:most].rstrip()
 
 
 def markdown(text: str) -> str:

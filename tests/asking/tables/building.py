@@ -65,8 +65,7 @@ class Session:
 
     async def built(self, model: Model, seconds: float = 20, **told: Any) -> Plan | Unbuilt:
         calls = Calls(Cascade((model,)), seconds)
-        given = {"tools": Offered(), "schema": self.schema, **told}
-        return await build(calls, self.reading, given.pop("schema"), "query_table", **given)
+        return await build(calls, self.reading, self.schema, "query_table", **{"tools": Offered(), **told})
 
     def plan(self, said: object, **told: Any) -> Plan:
         plan, _ = self.build(answers(said), **told)

@@ -1,4 +1,4 @@
-SELECT dayname(date) AS weekday, sum(revenue) AS revenue, isodow(date) AS "lowest weekday"
+SELECT dayname(date) AS weekday, sum(revenue) AS revenue
 FROM read_csv('examples/sales.csv')
-GROUP BY ALL
-ORDER BY "lowest weekday"
+GROUP BY dayname(date), isodow(date)
+ORDER BY isodow(date)

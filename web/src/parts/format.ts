@@ -17,7 +17,13 @@ function shownTime(value: string, grain: string | null | undefined): string {
   return value.replace(/T00:00:00(\.0+)?(Z|\+00:00)?$/, "").replace("T", " ");
 }
 
-function shownNumber(value: number, column: TableColumn | undefined, language: string): string {
+/** Digits behind the fifteenth depend on the order in which numbers were added: no rounding goes by them. */
+function sure(value: number): number {
+  return Number(value.toPrecision(15));
+}
+
+function shownNumber(given: number, column: TableColumn | undefined, language: string): string {
+  const value = sure(given);
   if (column?.ratio) {
     return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
   }
@@ -28,7 +34,7 @@ function shownNumber(value: number, column: TableColumn | undefined, language: s
 
 export function exact(value: Scalar, language: string): string {
   return typeof value === "number"
-    ? new Intl.NumberFormat(language, { maximumFractionDigits: 6 }).format(value)
+    ? new Intl.NumberFormat(language, { maximumFractionDigits: 6 }).format(sure(value))
     : String(value ?? "–");
 }
 

@@ -28,6 +28,7 @@ from groundplan.contracts.reading import Filter
 from groundplan.contracts.words import Wording, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import Whole, period_name, whole_period
+from groundplan.text.rounding import rounded
 from groundplan.text.safe import ACTIVE, as_code, plain
 
 BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes
@@ -44,7 +45,7 @@ def exact(value: float, language: Language) -> str:
 
 
 def decimals(value: float, places: int, language: Language) -> str:
-    text = f"{value:,.{places}f}"
+    text = rounded(value, places)
     return _grouped(text if text.strip("-0.,") else text.lstrip("-"), language)
 
 
@@ -64,8 +65,8 @@ def percent(ratio: float, language: Language, *, signed: bool = False, fine: boo
     places = 0 if abs(hundredths) >= 9.95 or hundredths == 0 else 1 if abs(hundredths) >= 0.95 else 2
     if fine and hundredths not in (0, 100):
         places = max(places, 1)
-    sign = "+" if signed else ""
-    return _grouped(f"{hundredths:{sign},.{places}f}", language) + ("%" if language == "en" else "\u00a0%")
+    number = rounded(hundredths, places, "+" if signed else "")
+    return _grouped(number, language) + ("%" if language == "en" else "\u00a0%")
 
 
 def moment(value: str, grain: str | None, language: Language) -> str:
@@ -120,7 +121,7 @@ def as_field(item: Item, language: Language) -> str:
 
 def age(seconds: float, language: Language) -> str:
     scale, word = next((item for item in AGES[language].items() if seconds >= item[0]), (1.0, AGES[language][1]))
-    return f"{_grouped(f'{seconds / scale:,.1f}', language)} {word}"
+    return f"{_grouped(rounded(seconds / scale, 1), language)} {word}"
 
 
 def condition(told: Mapping[str, Any], language: Language) -> str:

@@ -311,12 +311,19 @@ class _Draft(StepList):
         serves: list[Requirement | str] = [requirement, "analysis:trend", "analysis:ranking"]
         self.add("chart", f"plot_{kind}", {**axes, "y": self.metrics[0]}, serves, keep=False)
 
+    def only_orders(self, rank: Rank) -> bool:
+        """Whether it orders groups by what their names are made from: days of the week by their number."""
+        by = rank.by.of if isinstance(rank.by, Aggregate) else None
+        named = [part for _, group in self.asked(GroupBy) if group.expression for part in walk(group.expression)]
+        return self.ranked_by not in (*self.groups, *self.metrics) and by is not None and by in named
+
     def show(self) -> None:
         order: dict[str, Any] = {}
         rank = next((value for _, value in self.asked(Rank)), None)
         unranked = any(step.tool == "select_columns" for step in self.steps)  # it drops the column of ranks
         if rank is not None and self.ranked_by and (rank.limit is None or (unranked and not rank.within)):
             order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
+            order |= {"hide": [self.ranked_by]} if self.only_orders(rank) else {}
         elif rank is None and self.asked(Time):
             order = {"order_by": self.groups}
         serves: list[Requirement | str] = [

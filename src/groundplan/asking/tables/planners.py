@@ -7,13 +7,13 @@ from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.route import Declined, PlanRequest
 from groundplan.asking.tables import plan_rules
 from groundplan.asking.tables.direct import plan as direct
-from groundplan.asking.tables.direct.words import loose_runs
+from groundplan.asking.tables.direct.about import about
+from groundplan.asking.tables.direct.needs import Offered
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan
-from groundplan.contracts.reading import Reading, Requirement
-from groundplan.text.lexicon import load_lexicon
+from groundplan.state.plans import signature
+from groundplan.text.loose_words import loose_runs
 from groundplan.text.similar import similar
-from groundplan.text.words import words_of
 
 INEXPRESSIBLE = Issue(
     code="direct/inexpressible",
@@ -24,16 +24,14 @@ DECLINED = Declined(INEXPRESSIBLE.problem, INEXPRESSIBLE)
 
 
 class Reuse:
-    """The plan of an earlier question in this conversation that asked for exactly the same."""
+    """The plan of an earlier question in this conversation that asked for the same, in whatever words."""
 
     name, route, order, role, needs_model = "reuse", "tables", 10, None, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
-        context = request.context
-        turn = similar(request.question.text, context.turns, context.nearness)
-        if turn is None or not asks_the_same(turn.reading, request.reading):
-            return Declined("no earlier question asked for the same")
-        return turn.plan
+        asked = signature(request.reading)
+        plans = (turn.plan for turn in reversed(request.context.turns) if signature(turn.reading) == asked)
+        return next(plans, None) or Declined("no earlier question asked for the same")
 
 
 class Direct:
@@ -66,28 +64,37 @@ class DirectWithModel:
     name, route, order, role, needs_model = "direct", "tables", 15, "build", True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
-        from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
+        from groundplan.asking.tables.direct.plan_with_model import Unbuilt, build
 
         context, tool = request.context, query_tool(request)
         if tool is None or not (request.question.strategy == self.name or self._is_needed(request, tool)):
             return DECLINED
+        if request.refused is None and (known := await self._known(request, tool)):
+            return known
         assert context.calls is not None
-        near = similar(request.question.text, context.turns, context.nearness)
         built = await build(
             context.calls.of("build"),
             request.reading,
             request.schema,
             tool,
-            tools=Offered(),
+            tools=_offered(request),
             attempt=request.attempt,
-            last=request.last if request.attempt > 1 else None,
-            refused=request.refused if request.attempt > 1 else None,
-            prior=near.plan if near else None,
+            last=request.last if request.refused else None,
+            refused=request.refused,
         )
         if isinstance(built, Unbuilt):
             context.notes.append(built.problem)
             return Declined(built.problem)
         return built
+
+    async def _known(self, request: PlanRequest, tool: str) -> Plan | None:
+        """A query that needs no model: stored for the same question, or asked before with other conditions."""
+        from groundplan.asking.tables.direct.earlier import with_new_conditions
+
+        stored = await RememberedPlan().propose(request)
+        if isinstance(stored, Plan) and stored.strategy == self.name:
+            return stored
+        return with_new_conditions(request.context.turns, request.reading, request.schema, tool)
 
     def _is_needed(self, request: PlanRequest, tool: str) -> bool:
         """Rules cannot say it, in steps or in one query."""
@@ -134,20 +141,22 @@ class Adapt:
         return adapted
 
 
-def asks_the_same(left: Reading, right: Reading) -> bool:
-    """Of the same tables, whatever the words and their order."""
-    asked = [
-        (reading.tables, reading.intents, frozenset((r.value, *_direction(r)) for r in reading.requirements))
-        for reading in (left, right)
-    ]
-    return asked[0] == asked[1]
+def _offered(request: PlanRequest) -> Offered:
+    """The tools of a query's builder: those that can have an answer."""
+    context, reading, schema = request.context, request.reading, request.schema
+    table = schema.find(reading.tables[0]) if reading.tables else None
+    published = context.metadata.get(schema.source)
 
+    async def metadata() -> str:
+        return about(table, reading, await published() if published else None) if table else ""
 
-def _direction(requirement: Requirement) -> tuple[str, ...]:
-    """`the lowest` and `the highest` may ask for one analysis; then only their words tell them apart."""
-    if requirement.id != "analysis:ranking":
-        return ()
-    return tuple(cue.label for cue in load_lexicon().rankings.find(words_of(requirement.evidence.text)))
+    near = similar(request.question.text, context.turns, context.nearness)
+
+    async def prior_query() -> Plan | None:
+        return near.plan if near else None
+
+    known = table is not None and (published is not None or about(table, reading) != "")
+    return Offered(metadata if known else None, prior_query if near else None, context.fetched)
 
 
 def fetching(request: PlanRequest) -> Fetching:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -47,6 +47,11 @@ class Tables:
         return SOME + (1 - SOME) * (len(known) / len(said) if said else 0.0)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
+        found = await self._read(question, context)
+        context.notes.extend(_not_looked_up(found, context.unread))
+        return found
+
+    async def _read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         """A follow-up edits the question before; a model is asked where the grammar does not decide."""
         refusal = too_long(question.text) or unreadable_table(question.text, context.tables)
         if refusal:
@@ -110,6 +115,13 @@ class Tables:
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def _not_looked_up(found: Reading | Clarification | Refusal, unread: Collection[str]) -> Iterator[str]:
+    """Of the tables that were asked about, or of all if nothing was understood."""
+    for table in sorted(unread):
+        if not isinstance(found, Reading) or table in found.tables:
+            yield f"the values of {table!r} could not be read in time, so words that name one were not looked up there"
 
 
 @dataclass(frozen=True)

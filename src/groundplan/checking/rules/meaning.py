@@ -38,7 +38,7 @@ def differs(draft: Draft) -> Iterator[Issue]:
 
     Fails: the share of refunded orders was asked for, and the plan divides by the rows that were not refunded.
     """
-    if not draft.is_compared and not _uses_expressions(draft):
+    if not draft.is_compared and not _says_more(draft):
         return
     asked = meaning_of(draft.rooted)
     for step in draft.shown:
@@ -70,9 +70,10 @@ def _asking(reading: Reading, lacking: Node | None) -> str | None:
     return None
 
 
-def _uses_expressions(draft: Draft) -> bool:
+def _says_more(draft: Draft) -> bool:
     """Whether the plan says what the rules for plain readings do not look at."""
-    return any(True for _, step, tool in draft.tool_steps() for _ in expressions(step, tool))
+    hides = any(step.tool == "show_table" and step.params.get("hide") for step in draft.plan.steps)
+    return hides or any(True for _, step, tool in draft.tool_steps() for _ in expressions(step, tool))
 
 
 def _alike(asked: Meaning, draft: Draft, done: Relation) -> tuple[Meaning, Relation]:

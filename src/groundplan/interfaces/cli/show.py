@@ -31,6 +31,7 @@ from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
 from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json
 from groundplan.text.read_back import read_as
+from groundplan.text.rounding import rounded
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -389,7 +390,7 @@ def _table(shown: ShownTable, known: Mapping[str, TableColumn]) -> None:
 def cell(value: Scalar, column: TableColumn | None = None) -> str:
     """A value as its column is read: shares in percent, periods as long as their grain."""
     if column and column.ratio and isinstance(value, int | float):
-        return f"{value:,.1%}"
+        return f"{rounded(value * 100, 1)}%"
     if column and column.grain in LENGTHS and isinstance(value, str):
         return value[: LENGTHS[column.grain]]
     match value:
@@ -400,7 +401,7 @@ def cell(value: Scalar, column: TableColumn | None = None) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:,.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
+            return rounded(value, 2) if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
         case str():
             return value
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from groundplan.contracts.answer import Spent, TraceEntry, Usage
 
+REUSED = ("remember", "reuse", "direct, attempt")  # planners that found an earlier plan, if there was no call
+
 
 def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, planned: bool, failed: bool) -> str:
     """`qwen: 2 calls, 611 + 84 tokens, 9.8 s (read)`, or why there was no call; `models` are the configured models."""
@@ -14,7 +16,7 @@ def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, pl
     who = ", ".join(models)
     if failed:
         return f"{who}: no reply, so the rules decided"
-    if any(entry.stage == "plan" and entry.thought.startswith("remember") for entry in trace):
+    if any(entry.stage == "plan" and entry.thought.startswith(REUSED) for entry in trace):
         return f"{who}: not called, a stored plan was reused"
     return f"{who}: not called, the rules were enough" if planned else f"{who}: not called"
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 import stamina
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from groundplan.errors import DeadlineExceeded, GroundplanError, SourceError, TransientError, UsageError
+from groundplan.errors import DeadlineExceeded, GroundplanError, SourceError, TransientError, Unavailable, UsageError
 from groundplan.sources.http.tracker import Access
 
 try:
@@ -150,7 +150,7 @@ class Server:
             raise DeadlineExceeded(late) from None
         except TransientError as error:
             # not a TransientError: on one, the runner would retry the whole step and read every page again
-            raise SourceError(f"{error}; try again later") from None
+            raise Unavailable(f"{error}; try again later") from None
 
     async def close(self) -> None:
         await self._client.aclose()

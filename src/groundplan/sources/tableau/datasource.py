@@ -12,16 +12,18 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from groundplan.contracts.columns import ColumnKind, Role
+from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.schema import Column, Table
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.http.client import Budget, Request
-from groundplan.sources.tableau.models import FieldMetadata, Metadata, One, Page, Published
+from groundplan.sources.tableau.models import Described, Details, FieldMetadata, Fields, One, Page, Published
 from groundplan.sources.tableau.session import Session, SignIn
 from groundplan.sources.tableau.site import NAME, Site
 
 SERVICE = "/api/v1/vizql-data-service"
 PER_PAGE = 1_000  # Tableau's maximum
 LONGEST = 128  # of a name
+LONGEST_TEXT, MOST_TAGS = 2_000, 100  # of what a publisher wrote
 KINDS: Mapping[str, ColumnKind] = {
     "INTEGER": "number",
     "REAL": "number",
@@ -54,6 +56,7 @@ class Datasource:
     def __init__(self, site: Site, session: Session) -> None:
         self._site, self._session = site, session
         self._known: KnownDatasource | None = None
+        self._published_as: tuple[KnownDatasource, Metadata] | None = None
         self._reading = asyncio.Lock()
 
     async def known(self, budget: Budget) -> KnownDatasource:
@@ -66,13 +69,21 @@ class Datasource:
     def forget(self) -> None:
         self._known = None
 
+    async def metadata(self, budget: Budget) -> Metadata:
+        """What its publisher says about it: read once for the fields that are known."""
+        known = await self.known(budget)
+        if self._published_as is None or self._published_as[0] is not known:
+            reply = await self._session.ask(lambda signed: _details(signed, known.luid), budget)
+            self._published_as = known, _metadata(reply.read(Described).datasource)
+        return self._published_as[1]
+
     async def _read(self, budget: Budget) -> KnownDatasource:
         found = await self._find(budget)
         body = json.dumps({"datasource": {"datasourceLuid": found.id}}).encode()
         reply = await self._session.ask(
             lambda signed: Request("POST", f"{SERVICE}/read-metadata", content=body, headers=signed.headers), budget
         )
-        columns = _columns(reply.read(Metadata).data)
+        columns = _columns(reply.read(Fields).data)
         if not columns:
             raise SourceError(f"{reply.who}: the data source has no usable field; check what it publishes")
         until = time.monotonic() + self._site.metadata_seconds
@@ -81,9 +92,7 @@ class Datasource:
     async def _find(self, budget: Budget) -> Published:
         wanted = self._site.datasource
         if _is_luid(wanted):
-            reply = await self._session.ask(
-                lambda signed: Request("GET", f"{signed.rest}/datasources/{wanted}", headers=signed.headers), budget
-            )
+            reply = await self._session.ask(lambda signed: _details(signed, wanted), budget)
             return reply.read(One).datasource
         named = [published for published in await self._published(budget) if published.name == wanted]
         if len(named) == 1:
@@ -109,6 +118,21 @@ class Datasource:
 def _listing(signed: SignIn, page: int) -> Request:
     return Request(
         "GET", f"{signed.rest}/datasources", {"pageSize": PER_PAGE, "pageNumber": page}, headers=signed.headers
+    )
+
+
+def _details(signed: SignIn, luid: str) -> Request:
+    return Request("GET", f"{signed.rest}/datasources/{luid}", headers=signed.headers)
+
+
+def _metadata(told: Details) -> Metadata:
+    return Metadata(
+        name=told.name[:LONGEST],
+        project=told.project.name[:LONGEST],
+        description=(told.description or "")[:LONGEST_TEXT],
+        certified=told.certified,
+        certification_note=(told.certification_note or "")[:LONGEST_TEXT],
+        tags=tuple(tag.label[:LONGEST] for tag in told.tags.tag[:MOST_TAGS]),
     )
 
 

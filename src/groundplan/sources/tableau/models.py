@@ -34,6 +34,33 @@ class One(BaseModel):
     datasource: Published
 
 
+class Tag(BaseModel):
+    label: str = ""
+
+
+class Tags(BaseModel):
+    tag: list[Tag] = []  # absent when there is none
+
+
+class Project(BaseModel):
+    name: str = ""
+
+
+class Details(BaseModel):
+    """What the publisher says about a data source. Servers leave out what is not set."""
+
+    name: str = ""
+    description: str | None = None
+    project: Project = Project()
+    certified: bool = Field(default=False, alias="isCertified")
+    certification_note: str | None = Field(default=None, alias="certificationNote")
+    tags: Tags = Tags()
+
+
+class Described(BaseModel):
+    datasource: Details
+
+
 class Several(BaseModel):
     datasource: list[Published] = []  # absent when there is none
 
@@ -56,7 +83,7 @@ class FieldMetadata(BaseModel):
     hidden: bool = False
 
 
-class Metadata(BaseModel):
+class Fields(BaseModel):
     data: list[FieldMetadata]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import Cited, Complete, StepFacts, TableRef, Truncated
+from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import ToolError, UsageError
 from groundplan.sources.http.listing import ENGINE, RunTables
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 DESCRIBE_SECONDS = 60.0
 VALUES_SECONDS = 30.0
+METADATA_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class Tableau:
     async def describe(self) -> SourceSchema:
         known = await self._service.known(self._service.budget(DESCRIBE_SECONDS))
         return SourceSchema(source=NAME, engine=ENGINE, tables=(known.table,))
+
+    async def metadata(self) -> Metadata:
+        return await self._service.metadata(self._service.budget(METADATA_SECONDS))
 
     async def call(self, call: Call) -> Result:
         if call.tool.name != "tableau_query":

@@ -42,7 +42,7 @@ class FilesBeside:
     async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
         return await self._of(ref).fetch(ref, run, rows, seconds)
 
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...] | None]]:
         return {**await self._files.values(question), **await self._server.values(question)}
 
     async def close(self) -> None:

@@ -58,6 +58,7 @@ class Tables:
         self._notes = load_notes(engine.backend)
         self._model: Model | None = None
         self._describing = threading.Lock()
+        self._slow: dict[str, float] = {}  # tables whose values took too long, and until when they are left alone
         self._guests = GuestTables(self._executor, engine) if isinstance(engine, Scratch) else None
 
     @classmethod
@@ -116,7 +117,7 @@ class Tables:
     async def fetch(self, ref: TableRef, run: str, rows: int, seconds: float) -> ShownTable:
         return await self._in_thread(CancelScope(seconds), lambda scope: self._fetch(ref, run, rows, scope))
 
-    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...]]]:
+    async def values(self, question: str) -> dict[str, dict[str, tuple[str, ...] | None]]:
         return await self._in_thread(CancelScope(), lambda scope: self._values(question, scope))
 
     async def close(self) -> None:
@@ -155,8 +156,8 @@ class Tables:
                 self._parts[names] = self._full(names, scope)
             return self._parts[names]
 
-    def _values(self, question: str, scope: CancelScope) -> dict[str, dict[str, tuple[str, ...]]]:
-        return find_values(question, self._about(question, scope), self._table, self._executor, scope)
+    def _values(self, question: str, scope: CancelScope) -> dict[str, dict[str, tuple[str, ...] | None]]:
+        return find_values(question, self._about(question, scope), self._table, self._executor, scope, self._slow)
 
     def _table(self, name: str, scope: CancelScope) -> Handle:
         if name not in self.names:

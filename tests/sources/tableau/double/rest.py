@@ -179,4 +179,4 @@ def _put(parent: ElementTree.Element, name: str, value: Any) -> None:
     elif name in TEXTS:
         ElementTree.SubElement(parent, name).text = str(value)
     else:
-        parent.set(name, str(value))
+        parent.set(name, str(value).lower() if isinstance(value, bool) else str(value))

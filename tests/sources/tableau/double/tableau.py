@@ -15,6 +15,12 @@ from tests.sources.tableau.double.vds import DataService
 
 NAME, LUID = "Superstore Datasource", "2bac64a3-e216-4d8f-891c-905f9ce33ac3"
 TOKEN_NAME, TOKEN_SECRET, JWT, SITE = "groundplan", "CANARY-pat-secret==", "CANARY.jwt.token", "shop"
+DESCRIBED = {
+    "description": "Order lines of a shop, one row for each product of an order",
+    "tags": {"tag": [{"label": "orders"}, {"label": "retail"}]},
+    "isCertified": True,
+    "certificationNote": "Compared with the ledger each month",
+}
 OTHERS = 129  # so that the list has a second page, and the data source is on it
 
 
@@ -53,6 +59,11 @@ class Tableau(Served):
         """The truth by another route: SQL on the table `superstore`, whose columns are the captions."""
         return self.database.cursor().execute(statement).fetchall()
 
+    @property
+    def published(self) -> dict[str, Any]:
+        """The data source as the REST API has it; a test may change it."""
+        return next(source for source in self.rest.datasources if source["id"] == self.luid)
+
     def expire(self) -> None:
         """Every session ends, as after the hours that a token lives."""
         self.rest.sessions.clear()
@@ -84,6 +95,8 @@ def published() -> list[dict[str, Any]]:
             "project": {"id": f"project-{project}", "name": project},
             "owner": {"id": USER},
             "tags": {},
+            "isCertified": False,
         }
+        | (DESCRIBED if name == NAME else {})
         for luid, name, project in zip(luids, names, projects, strict=True)
     ]

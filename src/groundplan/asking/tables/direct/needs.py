@@ -1,38 +1,36 @@
-"""What a query's builder may have fetched: only what it was not given, each thing once for a question."""
+"""What a query's builder may have fetched, each thing once for a question."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal, get_args
 
+from groundplan.context import Fetched
 from groundplan.contracts.plan import Plan
-from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import WorldError
 
-Need = Literal["schema", "metadata", "prior_query"]
-T = TypeVar("T")
+Need = Literal["metadata", "prior_query"]
 
 
 @dataclass
 class Offered:
     """The tools of one question, and what they gave so far; a tool that is None is not there.
 
-    `metadata` tells what the data source is about, in its publisher's words; `prior_query` finds the plan of an earlier
+    `metadata` tells what the data is about, in its publisher's words; `prior_query` finds the plan of an earlier
     question that came near this one.
     """
 
-    schema: Callable[[], Awaitable[SourceSchema]] | None = None
     metadata: Callable[[], Awaitable[str]] | None = None
     prior_query: Callable[[], Awaitable[Plan | None]] | None = None
-    found: Found = field(default_factory=lambda: Found())
+    found: Fetched = field(default_factory=Fetched)
 
     @property
     def left(self) -> tuple[Need, ...]:
         """Those that were not called yet."""
-        tools = {"schema": self.schema, "metadata": self.metadata, "prior_query": self.prior_query}
-        names: tuple[Need, ...] = ("schema", "metadata", "prior_query")
+        tools = {"metadata": self.metadata, "prior_query": self.prior_query}
+        names: tuple[Need, ...] = get_args(Need)
         return tuple(name for name in names if tools[name] and name not in self.found.called)
 
     async def fetch(self, needs: Iterable[Need], seconds: float) -> None:
@@ -51,20 +49,7 @@ class Offered:
             self.found.problems[need] = str(error)
 
     async def _call(self, need: Need) -> None:
-        if need == "schema" and self.schema:
-            self.found.schema = await self.schema()
-        elif need == "metadata" and self.metadata:
+        if need == "metadata" and self.metadata:
             self.found.metadata = await self.metadata()
         elif self.prior_query:
             self.found.prior = await self.prior_query()
-
-
-@dataclass
-class Found:
-    """What was fetched for the question, whichever attempt asked for it."""
-
-    schema: SourceSchema | None = None
-    metadata: str = ""
-    prior: Plan | None = None
-    problems: dict[Need, str] = field(default_factory=dict)
-    called: set[Need] = field(default_factory=set)

@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.direct.filters import Json
 from groundplan.asking.tables.direct.needs import Need
-from groundplan.asking.tables.direct.words import APPLIES, CALCULATIONS, Meaning, loose_runs
+from groundplan.asking.tables.direct.words import APPLIES, CALCULATIONS
 from groundplan.contracts.columns import ColumnKind, fits
 from groundplan.contracts.contract import Contract, Name, thaw
 from groundplan.contracts.plan import Plan, Step
@@ -25,6 +25,7 @@ from groundplan.contracts.query_meaning import FUNCTIONS
 from groundplan.contracts.reading import Metric, Rank, Reading
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.llm.schema import Schema, closed
+from groundplan.text.loose_words import Meaning, loose_runs
 
 GROUP = "GROUP"
 MOST = 64  # fields or filters of a query
@@ -87,12 +88,12 @@ class Offer:
     @cached_property
     def groups(self) -> dict[str, Json]:
         """The stock's fields that split rows, by caption."""
-        return {field["fieldCaption"]: field for field in self.params["query"]["fields"] if _splits(field)}
+        return {field["fieldCaption"]: field for field in self.params["query"]["fields"] if splits(field)}
 
     @cached_property
     def measures(self) -> dict[str, Json]:
         fields = [field for field in self.params["query"]["fields"] if "tableCalculation" not in field]
-        return {field["fieldCaption"]: field for field in fields if not _splits(field)}
+        return {field["fieldCaption"]: field for field in fields if not splits(field)}
 
     @cached_property
     def filters(self) -> dict[str, Json]:
@@ -179,7 +180,8 @@ def with_told(step: Step, **told: object) -> Step:
     return Step.model_validate({**step.model_dump(), **told})
 
 
-def _splits(field: Mapping[str, Any]) -> bool:
+def splits(field: Mapping[str, Any]) -> bool:
+    """Whether a field of a query groups the rows."""
     return "tableCalculation" not in field and field.get("function", GROUP) in DATE_CUTS | {GROUP}
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from groundplan.asking.tables.direct.filters import Inexpressible, Json, find_day, said_in_one
-from groundplan.asking.tables.direct.words import CALCULATIONS, loose_runs
+from groundplan.asking.tables.direct.words import CALCULATIONS
 from groundplan.contracts.columns import ColumnKind, Function, Grain, fits
 from groundplan.contracts.meaning import is_extended
 from groundplan.contracts.plan import Plan, Provenance, Step
@@ -17,6 +17,7 @@ from groundplan.contracts.query import Query
 from groundplan.contracts.query_meaning import FUNCTIONS
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Time
 from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.text.loose_words import loose_runs
 
 T = TypeVar("T")
 PORTS = {"query_table": "table", "tableau_query": "datasource"}

@@ -1,8 +1,7 @@
 """The strategy `direct` with a model: one call builds the query, from what was asked and from nothing else.
 
-What is missing may be fetched first, by the model's own wish: in at most two rounds, side by side, once for a question.
-A schema that is not given is fetched without asking anyone: without it there is nothing to choose from. Words that are
-all explained need nothing more.
+Where words are open or a query has failed, the model may first ask for what else is known: in at most two rounds, side
+by side, each thing once for a question. Words that are all explained need nothing more.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.contracts.verdict import Refused
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.reply import Reply
+from groundplan.text.printable import one_line
 
 if TYPE_CHECKING:
     from groundplan.llm.calls import Calls
@@ -37,32 +37,31 @@ __all__ = ["Offered", "Unbuilt", "build"]
 ROUNDS = 2  # of fetching in one attempt
 MAX_TOKENS = 400
 MOST_ISSUES = 4  # that go back
-LONGEST, LONGEST_PROBLEM, LONGEST_METADATA = 200, 300, 600  # characters of an issue, an unusable answer's fault, a text
+LONGEST, LONGEST_PROBLEM, LONGEST_METADATA = 200, 300, 3_000  # characters of an issue, of a reply's fault, of a text
 SURE, LESS_SURE, LEAST = 0.9, 0.2, 0.1  # a first attempt's confidence, what each further one costs, where it ends
 
 
 async def build(
     calls: Calls,
     reading: Reading,
-    schema: SourceSchema | None,
+    schema: SourceSchema,
     tool: str,
     *,
     tools: Offered,
     attempt: int = 1,
     last: Plan | None = None,
     refused: Refused | None = None,
-    prior: Plan | None = None,
 ) -> Plan | Unbuilt:
     """A plan around one query with `tool`, made by the model whose turn it is; the gate has not seen it yet.
 
-    `last` and `refused` are the plan of the attempt before and what was wrong with it. `prior` is the plan of an
-    earlier question that came near. What is given is not fetched; `tools` are the same for all attempts.
+    `last` and `refused` are the plan before, and what the gate or the run says of it. `tools` share what they found
+    with all attempts.
     """
     begun, spent = time.monotonic(), _tokens(calls)
-    offer = await _offered(calls, reading, schema, tool, tools)
+    offer = offer_for(reading, schema, tool)
     if isinstance(offer, Unbuilt):
         return offer
-    built = await _asked(calls, offer, tools, prior, (attempt, last, refused))
+    built = await _asked(calls, offer, tools, (attempt, last, refused))
     plan = settle(built, offer) if isinstance(built, Built) else built
     if isinstance(plan, Unbuilt) or isinstance(built, Unbuilt):
         return plan
@@ -83,30 +82,16 @@ def _tokens(calls: Calls) -> int:
     return calls.usage.tokens
 
 
-async def _offered(
-    calls: Calls, reading: Reading, schema: SourceSchema | None, tool: str, tools: Offered
-) -> Offer | Unbuilt:
-    if schema is None:
-        await tools.fetch(("schema",), calls.left)
-        schema = tools.found.schema
-    if schema is None:
-        return Unbuilt(tools.found.problems.get("schema", "no schema is given, and there is no tool to fetch one"))
-    return offer_for(reading, schema, tool)
-
-
 async def _asked(
     calls: Calls,
     offer: Offer,
     tools: Offered,
-    prior: Plan | None,
     tried: tuple[int, Plan | None, Refused | None],
 ) -> Built | Unbuilt:
     """What the model says once it needs nothing more, or may fetch nothing more."""
     for fetched in range(ROUNDS + 1):
-        known = prior or tools.found.prior
-        needs = _needs(offer, tools, known, attempt=tried[0]) if fetched < ROUNDS else ()
-        prompt = _prompt(offer, tools, known, *tried)
-        told = await calls.ask(prompt, Built, schema=offer.schema(needs), max_tokens=MAX_TOKENS)
+        needs = _needs(offer, tools, refused=tried[2]) if fetched < ROUNDS else ()
+        told = await calls.ask(_prompt(offer, tools, *tried), Built, schema=offer.schema(needs), max_tokens=MAX_TOKENS)
         if not isinstance(told, Reply):
             return Unbuilt(told.problem[:LONGEST_PROBLEM])
         if not told.value.needs:
@@ -115,24 +100,17 @@ async def _asked(
     raise AssertionError("the last round offers nothing to need")
 
 
-def _needs(offer: Offer, tools: Offered, prior: Plan | None, attempt: int) -> tuple[Need, ...]:
-    """What may be asked for, where words are open or an attempt has failed: a small model asks for all that there is.
-
-    There is a schema by now, and a prior query that was given is not looked for.
-    """
-    if attempt == 1 and not offer.reading.unresolved:
-        return ()
-    return tuple(need for need in tools.left if need != "schema" and not (need == "prior_query" and prior))
+def _needs(offer: Offer, tools: Offered, refused: Refused | None) -> tuple[Need, ...]:
+    """What may be asked for, where words are open or a plan has failed: a small model asks for all that there is."""
+    return tools.left if offer.reading.unresolved or refused else ()
 
 
-def _prompt(
-    offer: Offer, tools: Offered, prior: Plan | None, attempt: int, last: Plan | None, refused: Refused | None
-) -> str:
+def _prompt(offer: Offer, tools: Offered, attempt: int, last: Plan | None, refused: Refused | None) -> str:
     errors = [*_errors(refused)]
-    if last and errors:
-        errors.append(f"Your last query: {_query_line(last)}")
+    if errors and (query := _query_line(last)):
+        errors.append(f"Your last query: {query}")
     return load_prompt("direct").fill(
-        known="\n".join(_known(tools, prior)),
+        known="\n".join(_known(tools)),
         columns=", ".join(_column(offer, caption) for caption in (*offer.groups, *offer.measures, *offer.filters)),
         question=" ".join(offer.reading.question.split()),
         asked="; ".join(_asked_for(r, offer) for r in offer.reading.requirements if _is_queried(r)),
@@ -141,12 +119,11 @@ def _prompt(
     )
 
 
-def _known(tools: Offered, prior: Plan | None) -> Iterator[str]:
+def _known(tools: Offered) -> Iterator[str]:
     """What was fetched, as data on a line of its own; a tool that failed is not asked again."""
     if tools.found.metadata:
-        yield f"About the data: {_quoted(tools.found.metadata[:LONGEST_METADATA])}"
-    earlier = _query_line(prior) if prior else ""
-    if earlier:
+        yield f"About the data, as its publishers wrote it: {one_line(tools.found.metadata, LONGEST_METADATA)}"
+    if earlier := _query_line(tools.found.prior):
         yield f"Query of an earlier question: {earlier}"
     yield from (f"{need} cannot be had" for need in tools.found.problems)
 
@@ -193,12 +170,12 @@ def _errors(refused: Refused | None) -> Iterator[str]:
 
 
 def _line(issue: Issue) -> str:
-    return " ".join("; ".join(filter(None, (issue.problem, issue.hint))).split())[:LONGEST]
+    return one_line("; ".join(filter(None, (issue.problem, issue.hint))), LONGEST)
 
 
-def _query_line(plan: Plan) -> str:
+def _query_line(plan: Plan | None) -> str:
     """`GROUP of "region", SUM of "revenue"; where "channel"; TOP 3`: names and functions, no values."""
-    step = next((step for step in plan.steps if "query" in step.params), None)
+    step = next((step for step in plan.steps if "query" in step.params), None) if plan else None
     query = _query(step) if step else None
     if step is None or query is None:
         return ""

@@ -12,12 +12,13 @@ from pydantic import ValidationError
 from groundplan.asking.tables.direct.filters import Json
 from groundplan.asking.tables.direct.offer import GROUP, Built, First, Offer, Unbuilt, with_told
 from groundplan.asking.tables.direct.plan import CALLED
-from groundplan.asking.tables.direct.words import CALCULATIONS, Meaning
+from groundplan.asking.tables.direct.words import CALCULATIONS
 from groundplan.contracts.columns import Function
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.query import DATE_CUTS, Query
 from groundplan.contracts.query_meaning import OURS
 from groundplan.contracts.reading import Time
+from groundplan.text.loose_words import Meaning
 
 
 def settle(built: Built, offer: Offer) -> Plan | Unbuilt:
@@ -37,7 +38,7 @@ def settle(built: Built, offer: Offer) -> Plan | Unbuilt:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         return Unbuilt(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
-    return _placed(offer, {"query": said, **limit}, measures, calculated)
+    return placed(offer, {"query": said, **limit}, measures, calculated)
 
 
 def _chosen_groups(built: Built, offer: Offer) -> list[Json]:
@@ -122,7 +123,7 @@ def _ordered(built: Built, fields: list[Json]) -> list[Json]:
     return [{**field, "sortDirection": direction} if field.get("sortPriority") == 1 else field for field in fields]
 
 
-def _placed(offer: Offer, params: Json, measures: list[Json], calculated: list[Json]) -> Plan:
+def placed(offer: Offer, params: Json, measures: list[Json], calculated: list[Json]) -> Plan:
     """In the plan of the rules, whose chart draws what was computed last."""
     inputs = {key: value for key, value in offer.params.items() if key not in ("query", "rowLimit")}
     drawn = {offer.measures[one["fieldCaption"]]["fieldAlias"]: one["fieldAlias"] for one in measures}

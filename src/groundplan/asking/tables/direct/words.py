@@ -1,38 +1,13 @@
-"""Words of a question that no requirement holds and that may still change its query: `growth`, `ascending`.
-
-Only words that are known count: asked about others, a small model finds a meaning for each. Whether a known word means
-it here, or nothing, is for whoever plans.
-"""
+"""How a query says what words such as `growth` and `rolling` add to a question."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from groundplan.contracts.reading import Kind, Reading
-
-Meaning = Literal[
-    "RUNNING_TOTAL",
-    "CHANGE_FROM_PREVIOUS",
-    "MOVING_AVERAGE",
-    "RANK",
-    "ASCENDING",
-    "DESCENDING",
-    "NOTHING",
-]
-MOST_RUNS = 3
-
-KNOWN: Mapping[Meaning, tuple[str, ...]] = {
-    "RUNNING_TOTAL": ("running", "cumul", "cumsum", "accumul", "нараст", "накоп", "кумулят"),
-    "CHANGE_FROM_PREVIOUS": ("change", "changing", "growth", "grew", "increas", "decreas", "прирост", "изменени"),
-    "MOVING_AVERAGE": ("moving", "rolling", "smooth", "скольз", "сглаж"),
-    "RANK": ("rank", "ранг", "ранж"),
-    "ASCENDING": ("ascend", "возраст"),
-    "DESCENDING": ("descend", "убыв"),
-}
-"""How words begin that mean it."""
+from groundplan.contracts.reading import Kind
+from groundplan.text.loose_words import Meaning
 
 APPLIES: Mapping[Meaning, frozenset[Kind]] = {
     "RUNNING_TOTAL": frozenset({"time"}),
@@ -65,36 +40,3 @@ CALCULATIONS: Mapping[Meaning, TableCalculation] = {
     ),
     "RANK": TableCalculation("RANK", "rank", over_time=False, settings={"direction": "DESC"}),
 }
-
-
-@dataclass(frozen=True)
-class Run:
-    """Words that stand together, and what they may mean."""
-
-    words: str
-    means: tuple[Meaning, ...]
-
-
-def loose_runs(reading: Reading) -> tuple[Run, ...]:
-    """Words that are known to mean something, those that stand together as one."""
-    runs: list[Run] = []
-    end = -2
-    for word in _outside(reading):
-        means = tuple(meaning for meaning, begins in KNOWN.items() if word[0].casefold().startswith(begins))
-        if not means:
-            continue
-        if runs and word.start() <= end + 1 and runs[-1].means == means:
-            runs[-1] = Run(f"{runs[-1].words} {word[0]}", means)
-        else:
-            runs.append(Run(word[0], means))
-        end = word.end()
-    return tuple({run.words: run for run in runs}.values())[:MOST_RUNS]
-
-
-def _outside(reading: Reading) -> Iterator[re.Match[str]]:
-    """The words that ask for no measure, group, time, filter or number of rows."""
-    told = [r.evidence for r in reading.requirements if not r.implied and r.kind != "analysis"]
-    spans = [(one.start, one.start + len(one.text)) for one in told if one.start is not None]
-    for word in re.finditer(r"\w+", reading.question):
-        if not any(first <= word.start() and word.end() <= last for first, last in spans):
-            yield word

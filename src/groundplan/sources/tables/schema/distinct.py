@@ -12,15 +12,16 @@ from collections.abc import Callable
 import ibis.expr.types as ir
 from sqlglot import exp
 
-from groundplan.contracts.schema import Column, SourceSchema
-from groundplan.errors import WorldError
+from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.errors import DeadlineExceeded, WorldError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle
 
 FEW = 300  # columns with at most this many distinct values are read whole
 LONGEST = 6  # the most words in a value that is searched for
-SECONDS = 10.0
+SECONDS = 10.0  # for the values of one table; those that are left are not known
+SLOW_FOR = 600.0  # seconds for which a table that took longer is not tried again
 FIRST_ROWS = 200  # of each table, whose values are searched for tables
 FIRST_SECONDS = 2.0  # for the first rows of all tables together; the tables that are left have no values there
 LONGEST_VALUE = 40  # characters; longer texts are no names
@@ -33,24 +34,32 @@ def find_values(
     table: Callable[[str, CancelScope], Handle],
     executor: Executor,
     scope: CancelScope,
-) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The values of each text column: all if there are few, otherwise those that the question names."""
+    slow: dict[str, float],
+) -> dict[str, dict[str, tuple[str, ...] | None]]:
+    """The values of each text column: all if there are few, otherwise those that the question names.
+
+    None for a column that could not be read in time. `slow` holds until when such tables are not tried again.
+    """
     phrases = _phrases(question)
     shared = f"values read in minute {time.monotonic() // FRESH:.0f}"  # used in place of a run id
 
-    def find(rows: ir.Table, column: Column) -> tuple[str, ...]:
-        distinct = _distinct(rows, column, phrases)
-        fetched = executor.fetch(shared, distinct, FEW, scope.within(SECONDS))
+    def find(known: Table, column: Column, within: CancelScope) -> tuple[str, ...] | None:
+        if slow.get(known.name, 0.0) > time.monotonic():
+            return None
+        try:
+            distinct = _distinct(table(known.name, within).table, column, phrases)
+            fetched = executor.fetch(shared, distinct, FEW, within)
+        except DeadlineExceeded:
+            scope.check()
+            slow[known.name] = time.monotonic() + SLOW_FOR
+            return None
         return tuple(value for value in fetched.table.column(0).to_pylist() if value)
 
-    return {
-        known.name: {
-            column.name: find(table(known.name, scope).table, column)
-            for column in known.columns
-            if column.kind == "text"
-        }
-        for known in schema.tables
-    }
+    def of_table(known: Table) -> dict[str, tuple[str, ...] | None]:
+        within = scope.within(SECONDS)
+        return {column.name: find(known, column, within) for column in known.columns if column.kind == "text"}
+
+    return {known.name: of_table(known) for known in schema.tables}
 
 
 def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -> dict[str, set[str]]:

@@ -31,7 +31,10 @@ def show_table(call: Call, handle: Handle, params: Params, work: Work, source: s
     limit = min(params["limit"], call.limits.rows)
     rows, total = _ordered(handle.table, order, limit, work)
     shown = arranged(handle.table, order).limit(limit)
-    ref = _ref(Handle(shown, handle.columns), total, work, source)
+    hidden = [handle.find(name).name for name in params["hide"]]
+    rows = rows.drop_columns(hidden)
+    columns = tuple(column for column in handle.columns if column.name not in hidden)
+    ref = _ref(Handle(shown.drop(*hidden), columns), total, work, source)
     work.executor.remember(work.run, ref.query, Fetched(rows, complete=True))
     facts = StepFacts(
         step=call.step,
