@@ -71,10 +71,10 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
 
 def _lines(text: str) -> Iterator[str]:
     """The lines of the answer, with an empty one wherever a list or a table begins or ends."""
-    before = ""
+    before = None
     for line in text.splitlines():
         kind = "|" if line.startswith("| ") else "-" if line.lstrip(" ").startswith("- ") else ""
-        if before and kind != before:
+        if before is not None and kind != before:
             yield ""
         yield _row(line) if kind == "|" else _indented(line)
         before = kind

@@ -40,18 +40,14 @@ def rendered(facts: Facts, style: RenderStyle, limits: Limits, language: Languag
     _, of_a_step = of_steps(facts)
     for number, group in enumerate(facts.groups[: limits.groups]):
         if number not in of_a_step:
-            titled = style != "BULLETS" or len(facts.groups) > 1
-            yield from group_sentences(group, number, form, limits, language, titled=titled)
+            yield from group_sentences(group, number, form, limits, language)
     if len(facts.groups) > limits.groups:
         yield more("facts.groups", len(facts.groups), limits.groups, language)
 
 
-def group_sentences(
-    group: Group, number: int, form: str, limits: Limits, language: Language, *, titled: bool = True
-) -> Iterator[Sentence]:
+def group_sentences(group: Group, number: int, form: str, limits: Limits, language: Language) -> Iterator[Sentence]:
     path = f"facts.groups.{number}"
-    if titled:
-        yield Sentence("group", dict(_heading(group, path, language)))
+    yield Sentence("group", dict(_heading(group, path, language)))
     yield from _listed(dict(enumerate(group.items)), f"{path}.items", form, limits.items, language)
     if group.count is not None and group.count > len(group.items):
         yield more(f"{path}.count", group.count, len(group.items), language)

@@ -53,10 +53,11 @@ def _part(scan: LookupScan) -> tuple[Part | None, int | None]:
 
 def _is_meant(scan: LookupScan, shown: ShownList) -> bool:
     """Whether the list is what the question calls it, if it calls it something."""
-    return all(_means(mark, shown.asked, scan.knowledge) for mark in scan.all_marks)
+    return all(means(mark, shown.asked, scan.knowledge) for mark in scan.all_marks)
 
 
-def _means(mark: Mark, asked: IntentAsked, knowledge: KnowledgeSchema) -> bool:
+def means(mark: Mark, asked: IntentAsked, knowledge: KnowledgeSchema) -> bool:
+    """Whether the words of the mark ask for this look-up."""
     return (
         asked.intent in mark.intents
         or not mark.types.isdisjoint(_end(asked, knowledge))

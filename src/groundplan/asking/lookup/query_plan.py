@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from groundplan.asking.lookup.continuing import means
 from groundplan.asking.lookup.manner import load_manner_words
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.contracts.contract import Contract, Language
@@ -56,17 +57,17 @@ class QueryPlan(LookupChoice):
 
 def in_manner_of(plan: QueryPlan, reading: Reading, scan: LookupScan) -> Reading:
     """The reading in the style, number and language of the plan, as far as they may be used."""
-    asked = tuple(_in_manner(requirement, plan, reading, scan) for requirement in reading.requirements)
+    asked = tuple(_in_manner(requirement, plan, scan) for requirement in reading.requirements)
     open_language = scan.manner.language is None and language_of(scan.text) == "other"
     language = LANGUAGES[plan.answer_style] if open_language else reading.language
     return reading.model_copy(update={"requirements": asked, "language": language})
 
 
-def _in_manner(requirement: Requirement, plan: QueryPlan, reading: Reading, scan: LookupScan) -> Requirement:
+def _in_manner(requirement: Requirement, plan: QueryPlan, scan: LookupScan) -> Requirement:
     asked = requirement.value
     if not isinstance(asked, IntentAsked):
         return requirement
-    unread = _unread(reading, scan)
+    unread = _unread(asked, scan)
     number = next((word for word in _numbers(scan) if load_manner_words().number(word) == plan.max_items), None)
     changes: dict[str, object] = {}
     also = requirement.also
@@ -84,9 +85,12 @@ def _is_harmless(asked: IntentAsked, style: RenderStyle, knowledge: KnowledgeSch
     return {style, named.render if named else "BULLETS"} <= LISTS
 
 
-def _unread(reading: Reading, scan: LookupScan) -> list[Word]:
-    """The words that ask for no look-up; numbers are read by themselves."""
-    return [word for word in scan.words if word.text in reading.unresolved and word not in [*_numbers(scan)]]
+def _unread(asked: IntentAsked, scan: LookupScan) -> list[Word]:
+    """The words that nothing explains, if others ask for the look-up; numbers are read by themselves."""
+    if not any(means(mark, asked, scan.knowledge) for mark in scan.all_marks):
+        return []
+    places = [place for place in scan.unexplained(0, 0, scan.all_marks) if place not in scan.named_places]
+    return [scan.words[place] for place in places if scan.words[place] not in [*_numbers(scan)]]
 
 
 def _numbers(scan: LookupScan) -> Iterator[Word]:

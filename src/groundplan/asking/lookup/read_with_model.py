@@ -147,7 +147,7 @@ def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOp
     """What a model may choose from; None if no choice could be used."""
     follow_up = isinstance(by_words, Reading) and by_words.follow_up
     topics = _taken_over(by_words) if follow_up else topics_of(scan)
-    unknown = [*scan.unknown_names()]
+    unknown = [name for name in scan.unknown_names() if not name.isdecimal()]
     alike = () if topics and not unknown else _alike(scan, unknown)
     open_words = [p for p in scan.unexplained(0, 0, scan.all_marks) if p not in scan.named_places]
     if len(open_words) > MOST_OPEN or (unknown and not alike):
