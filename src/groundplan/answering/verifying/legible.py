@@ -101,9 +101,7 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.partial\.\d+\.at": lambda text, found, language: shows_moment(
         text, found, "day", language
     ),
-    r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: (
-        text in (without_artefacts(found), escaped(without_artefacts(found)))
-    ),
+    r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: _shows_text(text, without_artefacts(found)),
     r"groups\.\d+\.title": lambda text, found, language: text == without_artefacts(headed(found, language)),
     r"groups\.\d+\.count": lambda text, found, language: text == exact(found, language),
     r"(state\.reason|failures\.\d+\.issue\.problem)": lambda text, found, _: text in (found, found.rstrip(".")),
@@ -114,6 +112,11 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"files\.\d+": lambda text, found, _: text == PurePath(found).name,
 }
 """How the value at a path in the facts is shown."""
+
+
+def _shows_text(text: str, found: str) -> bool:
+    """As it is, in a cell of a table, or before the full stop of a sentence."""
+    return text in (found, escaped(found), found.rstrip("."))
 
 
 def _shows_item(text: str, item: Any, language: Language) -> bool:

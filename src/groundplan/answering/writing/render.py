@@ -107,12 +107,13 @@ def item_sentence(item: Item, path: str, form: str, language: Language) -> Sente
     title, text = without_artefacts(item.title), without_artefacts(item.text)
     if form in ("row", "name_row"):
         title, text = escaped(title), escaped(text)
+    if form == "short":
+        title = title.rstrip(".") or title  # the form has a full stop
     slots: dict[str, Cites] = {"title": placed(title, f"{path}.title", item.title)}
     if text:
         slots["text"] = placed(text, f"{path}.text", item.text)
     if item.value is None:
-        ended = form == "short" and not text and title.endswith((".", "!", "?"))
-        return Sentence(f"{form}_of_text" if text else "short_sentence" if ended else form, slots)
+        return Sentence(f"{form}_of_text" if text else form, slots)
     number = exact(item.value, language) if is_number(item.value) else named(item.value, language, is_time=True)
     shown = f"{number} {item.unit}" if item.unit else number
     return Sentence(form, {**slots, "value": placed(shown, f"{path}.value", item.value)})

@@ -38,14 +38,14 @@ class Lookup:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         known: tuple[Any, ...] = (question.text, knowledge_of(context), context.registry)
-        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": _before(context)}
+        given: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": _before(context)}
         if context.calls is None:
-            return read_lookup(*known, **clock)
+            return read_lookup(*known, **given)
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
-        roles, always = context.calls.roles, question.strategy == "adapt"
-        asked: dict[str, Any] = {"whole": roles.reader == "model", "threshold": roles.confidence}
-        found, notes = await read_lookup_with(context.calls.of("read"), *known, always=always, **asked, **clock)
+        roles = context.calls.roles
+        given |= {"always": question.strategy == "adapt", "whole": roles.reader == "model"}
+        found, notes = await read_lookup_with(context.calls.of("read"), *known, threshold=roles.confidence, **given)
         context.notes.extend(notes)
         return found
 
