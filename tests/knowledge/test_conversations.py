@@ -121,7 +121,7 @@ def test_one_intent_of_two_projects_has_their_names_in_the_headings(portfolio: P
     ]
 
 
-@pytest.mark.requirement("R49", "R53", part="knowledge")
+@pytest.mark.requirement("R49")
 @pytest.mark.needs("knowledge")
 @pytest.mark.parametrize("manner", ["", ", as a table"])
 def test_a_report_has_the_headings_apart_from_the_lists(manner: str, portfolio: Project, tmp_path: Path) -> None:
@@ -145,7 +145,8 @@ def test_over_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "Это всё" in done.stdout
 
 
-@pytest.mark.requirement("R2", "R57", part="http")
+@pytest.mark.requirement("R2")
+@pytest.mark.requirement("R57", part="http")
 def test_over_the_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))
     with served(tmp_path, str(FOLDER)) as client:
