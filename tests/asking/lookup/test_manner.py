@@ -10,7 +10,7 @@ from groundplan.asking.lookup.read import read_lookup
 from groundplan.contracts.knowledge import LookupLimits
 from groundplan.contracts.reading import IntentAsked, Reading
 from groundplan.text.entities import build_registry
-from tests.asking.lookup.portfolio import ROWS, SCHEMA, asked, understood
+from tests.asking.lookup.portfolio import ROWS, SCHEMA, asked, read, understood
 
 STACK = ("project_tech_stack", "project:gazprom")
 
@@ -82,9 +82,10 @@ def test_the_most_is_a_setting_of_the_knowledge_base() -> None:
 @pytest.mark.parametrize(
     ("question", "language"),
     [
-        ("Стек Газпрома на английском", "en"),
-        ("Стек Газпрома по-английски", "en"),
-        ("The stack of AI-Portfolio in Russian", "ru"),
+        ("Стек Газпрома, на английском", "en"),
+        ("Ответь по-английски: стек Газпрома", "en"),
+        ("The stack of AI-Portfolio, in Russian please", "ru"),
+        ("In Russian: the stack of AI-Portfolio", "ru"),
         ("Стек Газпрома", "ru"),
         ("The stack of AI-Portfolio", "en"),
     ],
@@ -114,9 +115,28 @@ def test_a_name_wins_over_words_that_say_how() -> None:
 
 def test_a_name_within_the_words_is_no_second_name() -> None:
     rows = (*ROWS, ("technology:english", "technology", "English", ()), ("technology:go", "technology", "Go", ()))
-    reading = read_lookup("The stack of AI-Portfolio in English", SCHEMA, build_registry(rows), today=date(2026, 3, 1))
+    reading = read_lookup("The stack of AI-Portfolio, in English", SCHEMA, build_registry(rows), today=date(2026, 3, 1))
     assert isinstance(reading, Reading)
     assert [entity.id for entity in reading.entities] == ["project:portfolio"]
+
+
+@pytest.mark.requirement("R10")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which technologies are used in 3 projects of Газпром?",
+        "Which technologies are used in at most 3 projects of Газпром?",
+        "The stack of the first 3 projects of Газпром",
+        "Какие технологии применялись в трёх проектах Газпрома?",
+        "The stack of Газпром in English",
+        "Стек Газпрома на английском",
+    ],
+)
+def test_a_number_or_a_language_that_may_be_a_condition_is_not_about_the_answer(question: str) -> None:
+    found = read(question)
+    if isinstance(found, Reading):
+        assert found.language == ("ru" if question[0] in "КС" else "en")
+        assert not [r for r in found.requirements if r.also]
 
 
 def test_several_look_ups_are_shown_alike() -> None:

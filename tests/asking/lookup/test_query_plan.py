@@ -210,7 +210,7 @@ QUESTIONS = (
     "Какие технологии и достижения в Газпроме?",
     "What bricks is Газпром assembled from?",
     "Чем Дмитрий гордится в Газпроме?",
-    "Name 2 bricks of AI-Portfolio in Russian",
+    "Name 2 bricks of AI-Portfolio, in Russian",
 )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,10 +16,10 @@ from groundplan.asking.lookup.vocabulary import LookupWords, Mark
 from groundplan.contracts.contract import Language
 from groundplan.contracts.reading import Evidence, RenderStyle
 from groundplan.text.entities import Mention
-from groundplan.text.stems import keys_of
 from groundplan.text.words import Word, words_of
 
 FILE = Path(__file__).with_name("manner.yaml")
+SIGN = re.compile(r"[^\w\s'’-]")
 MOST = 1_000  # a greater number, such as a year, is no number of items
 Place = tuple[int, int]
 Phrases = Mapping[tuple[str, ...], str]
@@ -37,6 +39,7 @@ class Manner:
 class MannerWords:
     styles: Phrases
     languages: Phrases
+    before: frozenset[str]
     counting: Phrases
     numbers: Mapping[str, int]
     rest: Phrases
@@ -56,7 +59,12 @@ def load_manner_words() -> MannerWords:
     assert styles.keys() == set(get_args(RenderStyle))
     single = {name: _phrases({name: raw[name]}) for name in ("counting", "rest", "more")}
     return MannerWords(
-        _phrases(styles), _phrases(raw["languages"]), numbers=raw["numbers"], **single, beside=frozenset(raw["beside"])
+        styles=_phrases(styles),
+        languages=_phrases(raw["languages"]),
+        before=frozenset(raw["before"]),
+        numbers=raw["numbers"],
+        beside=frozenset(raw["beside"]),
+        **single,
     )
 
 
@@ -66,8 +74,11 @@ def find_manner(
     """The manner, and the words that say it: they ask for nothing else."""
     told, names = load_manner_words(), [(mention.first, mention.last) for mention in mentions]
     style = _first(phrases_in(words, told.styles), names)
-    language = _first(phrases_in(words, told.languages), names)
-    limit = _first(_numbers(words, marks, told, known), names)
+    starts = {0, *_starts(text, words, told, known), style[1][1] if style else 0}
+    languages, numbers = phrases_in(words, told.languages), _numbers(words, marks, told)
+    language, limit = (
+        _first((said for said in found if said[1][0] in starts), names) for found in (languages, numbers)
+    )
     found = [said for said in (style, language, limit) if said]
     manner = Manner(
         style=style[0] if style else None,  # type: ignore[arg-type]  # the file names the styles
@@ -90,10 +101,16 @@ def phrases_in(words: Sequence[Word], phrases: Phrases) -> Iterator[tuple[str, P
         place += length or 1
 
 
-def _numbers(
-    words: Sequence[Word], marks: Sequence[Mark], told: MannerWords, known: LookupWords
-) -> Iterator[tuple[str, Place]]:
-    """`first 3`, and `3 projects` unless another word such as `last` comes before."""
+def _starts(text: str, words: Sequence[Word], told: MannerWords, known: LookupWords) -> Iterator[int]:
+    """The words that begin a part of the sentence; after a word such as `in`, a number is a condition."""
+    for place, (before, word) in enumerate(pairwise(words), 1):
+        asks = any(before.plain in forms for forms in known.asking.values()) or before.plain in told.before
+        if asks or SIGN.search(text[before.end : word.start]):
+            yield place
+
+
+def _numbers(words: Sequence[Word], marks: Sequence[Mark], told: MannerWords) -> Iterator[tuple[str, Place]]:
+    """`first 3` and `3 projects`."""
     counted = {last: first for _, (first, last) in phrases_in(words, told.counting)}
     listed = {mark.first for mark in marks}
     for place, word in enumerate(words):
@@ -103,13 +120,8 @@ def _numbers(
         first = counted.get(place)
         if first is not None:
             yield str(number), (first, place + 1)
-        elif place + 1 in listed and (place == 0 or _is_plain(words[place - 1], known)):
+        elif place + 1 in listed:
             yield str(number), (place, place + 1)
-
-
-def _is_plain(word: Word, known: LookupWords) -> bool:
-    asks = any(word.plain in forms for forms in known.asking.values())
-    return asks or word.plain in known.small or not keys_of(word.text).isdisjoint(known.fillers)
 
 
 def _first(found: Iterator[tuple[str, Place]], names: Sequence[Place]) -> tuple[str, Place] | None:
