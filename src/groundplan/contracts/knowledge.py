@@ -56,7 +56,7 @@ class LookupLimits(Contract):
     """What a question may ask for at most."""
 
     items: Annotated[int, Field(ge=1, le=1_000)] = 50  # of one list at a time, whatever number a question names
-    tool_calls: Annotated[int, Field(ge=1, le=100)] = 5  # look-ups and searches in one plan
+    tool_calls: Annotated[int, Field(ge=2, le=100)] = 5  # look-ups and searches in one plan
 
 
 class KnowledgeSchema(Contract):
