@@ -16,7 +16,8 @@ from groundplan.contracts.answer import Answer, Citation, ShownTable
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.plan import CheckedPlan, Limits, Plan, RenderStyle
+from groundplan.contracts.plan import CheckedPlan, Limits, Plan
+from groundplan.contracts.reading import RenderStyle
 from groundplan.contracts.verdict import Passed
 from groundplan.running.run import run
 from groundplan.sources.tables.source import Tables

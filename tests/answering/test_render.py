@@ -120,8 +120,27 @@ def test_an_answer_from_items_says_what_is_cut_old_or_missing() -> None:
     assert of_items(old, "SHORT").text("ru").endswith("Возраст данных: 2,5 ч.")
 
 
+@pytest.mark.requirement("R49")
+def test_items_as_a_table() -> None:
+    assert render(of(*ITEMS), {}, "TABLE", Limits(), "en").splitlines() == [
+        "| Name | Details |",
+        "| --- | --- |",
+        "| Cut costs | 12.50 % (in one year) |",
+        "| Launched the shop | with three people |",
+        "| DuckDB | |",
+    ]
+    names = (Item(kind="technology", title="A|B"), *many(2))
+    run = of_items(of(*names), "TABLE", Limits(items=2))
+    assert run.text("ru").splitlines() == ["| Название |", "| --- |", "| A\\|B |", "| Tool 0 |", "…и ещё 1."]
+
+
+def test_a_sentence_has_one_full_stop() -> None:
+    told = of(Item(kind="achievement", title="Costs fell by 3%."), Item(kind="technology", title="DuckDB"))
+    assert of_items(told, "SHORT").text() == "Costs fell by 3%. DuckDB."
+
+
 @pytest.mark.requirement("R49", "R52")
-@pytest.mark.parametrize("style", ["SHORT", "BULLETS", "GROUPED_BULLETS"])
+@pytest.mark.parametrize("style", ["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"])
 def test_rendered_items_hold_and_altered_ones_do_not(style: str) -> None:
     run = of_items(of(*ITEMS, *many(9)), style, Limits(items=5))  # type: ignore[arg-type]
     answer = run.answer()
@@ -134,3 +153,10 @@ def test_rendered_items_hold_and_altered_ones_do_not(style: str) -> None:
 def test_nothing_found() -> None:
     assert of_items(Facts(run="r", found=False)).text() == "Nothing was found."
     assert of_items(Facts(run="r", found=False)).text("ru") == "Ничего не найдено."
+
+
+@pytest.mark.requirement("R52")
+@pytest.mark.parametrize("text", ["That was all: there are no more.", "Это всё: больше ничего нет."])
+def test_that_there_are_no_more_is_said_only_of_a_list_that_goes_on(text: str) -> None:
+    for facts in (of(*ITEMS), Facts(run="r", found=True), Facts(run="r", found=False)):
+        assert of_items(facts).faults(text, ())

@@ -168,7 +168,7 @@ def catalog(*more: Tool) -> Catalog:
 
 
 def asked(*short: str) -> Reading:
-    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas`, …
+    """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas:offset=10`, …
 
     An expression is in the notation of `tests/questions`: `metric rate = rows(region == 'West') / rows()`. `of items,
     orders` are the tables, the one that the question is about first.
@@ -195,7 +195,7 @@ def _requirement(short: str) -> Requirement:
         "rank": lambda: {"direction": first, "limit": int(second or 1)},
         "goal": lambda: {"text": first, **_hanging(rest[1:])},
         "constraint": lambda: {"text": first, **_hanging(rest[1:])},
-        "intent": lambda: {"intent": first, "entity": second},
+        "intent": lambda: {"intent": first, "entity": second, **dict(part.split("=") for part in rest[2:])},
     }
     name = f"{first}{second}" if kind == "rank" else first
     return Requirement.model_validate(

@@ -74,8 +74,7 @@ def read(question: str, knowledge: KnowledgeSchema, registry: Registry, after: s
     before = read(after, knowledge, registry) if after else None
     context = None
     if isinstance(before, Reading):
-        intents = tuple(intent.name for intent in before.intents)
-        context = Conversation(question=before.question, entities=before.entities, intents=intents)
+        context = Conversation(question=before.question, entities=before.entities)
     return read_lookup(question, knowledge, registry, today=TODAY, context=context)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import ValidationError
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.knowledge import Conversation
-from groundplan.contracts.plan import Plan, Provenance
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.knowledge import Conversation, ShownList
+from groundplan.contracts.plan import Plan, Provenance, Step
+from groundplan.contracts.reading import IntentAsked, Reading
 
 
 class Turn(Contract):
@@ -37,5 +39,15 @@ class Turn(Contract):
     @property
     def about(self) -> Conversation:
         """What a follow-up question to a knowledge base may reuse."""
-        intents = tuple(intent.name for intent in self.reading.intents)
-        return Conversation(question=self.question, entities=self.reading.entities, intents=intents)
+        return Conversation(question=self.question, entities=self.reading.entities, lists=tuple(self._lists()))
+
+    def _lists(self) -> Iterator[ShownList]:
+        for requirement in self.reading.requirements:
+            steps = (step for step in self.plan.steps if requirement.id in step.satisfies and _is_look_up(step))
+            step = next(steps, None)
+            if step is not None and isinstance(requirement.value, IntentAsked):
+                yield ShownList(asked=requirement.value, items=self.plan.most_items(step))
+
+
+def _is_look_up(step: Step) -> bool:
+    return not {"intent", "path"}.isdisjoint(step.params)

@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, model_validator
 
 from groundplan.contracts.contract import Contract, Name, Text
-from groundplan.contracts.plan import RenderStyle
-from groundplan.contracts.reading import Entity
+from groundplan.contracts.reading import Entity, IntentAsked, RenderStyle
 
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 Phrase = Annotated[str, Field(min_length=1, max_length=80)]
@@ -48,8 +47,16 @@ class LookupIntent(Contract):
     about: Name | None = None
     path: Annotated[tuple[Hop, ...], Field(max_length=LONGEST_PATH)] = ()
     words: Words = {}
+    title: dict[Language, Phrase] = {}  # the heading if a question has several intents; else the first of the words
     render: RenderStyle = "BULLETS"
     limit: Annotated[int, Field(ge=1, le=1_000)] = 10
+
+
+class LookupLimits(Contract):
+    """What a question may ask for at most."""
+
+    items: Annotated[int, Field(ge=1, le=1_000)] = 50  # of one list at a time, whatever number a question names
+    tool_calls: Annotated[int, Field(ge=2, le=100)] = 5  # look-ups and searches in one plan
 
 
 class KnowledgeSchema(Contract):
@@ -60,6 +67,7 @@ class KnowledgeSchema(Contract):
     types: tuple[NodeType, ...]
     relations: tuple[Relation, ...] = ()
     intents: tuple[LookupIntent, ...] = ()
+    limits: LookupLimits = LookupLimits()
 
     @model_validator(mode="after")
     def _names_exist_and_paths_connect(self) -> KnowledgeSchema:
@@ -75,6 +83,9 @@ class KnowledgeSchema(Contract):
         if found is None:
             return None
         return (found.target, found.origin) if backwards else (found.origin, found.target)
+
+    def intent(self, name: str) -> LookupIntent | None:
+        return next((intent for intent in self.intents if intent.name == name), None)
 
     def _unknown_types(self) -> Iterator[str]:
         types = {kind.name for kind in self.types}
@@ -99,9 +110,16 @@ class KnowledgeSchema(Contract):
                 place = ends[1]
 
 
+class ShownList(Contract):
+    """A look-up of the previous turn, and how many of its items the answer could show."""
+
+    asked: IntentAsked
+    items: Annotated[int, Field(ge=1)]
+
+
 class Conversation(Contract):
     """What the previous turn was about; a follow-up may reuse only this."""
 
     question: Text
     entities: tuple[Entity, ...] = ()
-    intents: tuple[Name, ...] = ()
+    lists: tuple[ShownList, ...] = ()

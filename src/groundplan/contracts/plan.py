@@ -9,14 +9,13 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_val
 
 from groundplan.contracts.contract import Contract, JsonObject, Name, StepId, Text
 from groundplan.contracts.issue import Repair
-from groundplan.contracts.reading import Reading, Requirement
+from groundplan.contracts.reading import Reading, RenderStyle, Requirement
 from groundplan.contracts.tool import Tool
 
 Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
 """The planner that made a plan: rules, adapt, direct, compose, lookup, a plug-in's planner, or `hand`."""
 
 MOST_CHARACTERS = 2_000  # in a text field
-RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
 
 
 class Route(Contract):
@@ -81,6 +80,11 @@ class Plan(Contract):
     def reasons(self) -> str:
         """The rationale of each step."""
         return "; ".join(f"{step.id}: {step.rationale}" for step in self.steps if step.rationale)[:MOST_CHARACTERS]
+
+    def most_items(self, step: Step) -> int:
+        """How many items of a step's list the answer shows at most."""
+        limit = step.params.get("limit")
+        return min(limit, self.limits.items) if isinstance(limit, int) else self.limits.items
 
     @property
     def fingerprint(self) -> str:

@@ -24,6 +24,7 @@ Analysis = Literal[
     "detail",
 ]
 OutputLabel = Literal["chart", "table", "text", "file"]
+RenderStyle = Literal["SHORT", "BULLETS", "GROUPED_BULLETS", "TABLE"]
 ChartKind = Literal["line", "bar", "area", "scatter", "histogram", "box", "heatmap"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in", "between", "contains", "is null", "not null"]
 Kind = Literal[
@@ -168,6 +169,9 @@ class IntentAsked(Contract):
     intent: Name
     entity: Name | None = None
     path: tuple[Name, ...] = ()  # relations from the entity to the answer; `^name` goes backwards
+    style: RenderStyle | None = None  # None: as the knowledge base describes it
+    limit: Annotated[int, Field(ge=1, le=1_000)] | None = None  # how many to show; None: as many as described
+    offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # how many were shown before
 
 
 class Goal(Contract):

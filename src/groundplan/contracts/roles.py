@@ -12,7 +12,7 @@ RoleName = Literal["read", "plan", "build", "write"]
 """What a model is called for: reading questions, planning with tools, building queries, writing answers and texts."""
 
 Reader = Literal["words", "model"]
-"""Who reads a question about tables first: the grammar by its words, or a model whose reading the grammar checks."""
+"""Who reads a question first: code by its words, or a model whose reading the words check."""
 
 Writer = Literal["code", "model"]
 """Who writes the text of an answer: code, or a model whose every word code verifies."""
@@ -51,9 +51,10 @@ class WriteRole(Role):
 class Roles(Contract):
     """The table [roles] of groundplan.toml."""
 
-    reader: Reader = "words"  # `model`: the model reads questions about tables first, and the grammar checks it
+    reader: Reader = "words"  # `model`: the model reads every question, and the words check it
     writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it
     composer: Composer = "parts"  # `whole`: a large model writes the whole graph of a task in one call
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.5  # a model that is less sure of a look-up is not believed
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
     read: ReadRole = ReadRole()  # reading questions
     plan: Role = Role()  # editing plans and choosing tools for tasks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -52,7 +53,7 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
         yield f"# {markdown(question)}\n"
     if isinstance(outcome, Answer) and outcome.read_as:
         yield f"*{markdown(outcome.read_as)}*\n"
-    yield "\n".join(_indented(line) for line in outcome.text.splitlines()) + "\n"
+    yield "\n".join(_lines(outcome.text)) + "\n"
     if not isinstance(outcome, Answer):
         return
     for step, chart in outcome.facts.charts.items():
@@ -66,6 +67,23 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
     for item in outcome.coverage:
         yield f"- {markdown_code(item.requirement)} by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
     yield from _stages(outcome)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of the answer, with an empty one wherever a list or a table begins or ends."""
+    before = None
+    for line in text.splitlines():
+        kind = "|" if line.startswith("| ") else "-" if line.lstrip(" ").startswith("- ") else ""
+        if before is not None and kind != before:
+            yield ""
+        yield _row(line) if kind == "|" else _indented(line)
+        before = kind
+
+
+def _row(line: str) -> str:
+    """A row of a table, in whose cells `|` is escaped already."""
+    cells = (cell.replace("\\|", "|").replace("\\\\", "\\") for cell in re.split(r"(?<!\\)\|", line))
+    return "|".join(map(markdown, cells))
 
 
 def _indented(line: str) -> str:

@@ -80,5 +80,4 @@ def asked(question: str, context: Conversation | None = None) -> list[tuple[str,
 def after(question: str) -> Conversation:
     """The conversation in which this question was just answered."""
     reading = understood(question)
-    names = tuple(intent.name for intent in reading.intents)
-    return Conversation(question=question, entities=reading.entities, intents=names)
+    return Conversation(question=question, entities=reading.entities)

@@ -44,6 +44,7 @@ def required(place: int, params: dict[str, Any]) -> dict[str, Any]:
     path = params["path"] if isinstance(params.get("path"), list) else []
     intent = params.get("intent") or "/".join(path) or "general"
     value = {"kind": "intent", "intent": intent, "entity": params.get("entity"), "path": path}
+    value |= {"offset": params.get("offset", 0)}
     return {"id": f"intent:it{place}", "value": value, "evidence": {"text": "it"}}
 
 
@@ -77,6 +78,49 @@ def test_a_list_that_is_cut_says_how_many_there_are(knowledge: Knowledge) -> Non
     found = facts(knowledge, query(intent="stack", entity="project:atlas", limit=2))
     assert titles(found) == ["Python", "Rust"]
     assert found.state == Truncated(reason="2 of 3 are shown")
+
+
+@pytest.mark.requirement("R44", "R49")
+@pytest.mark.parametrize(("offset", "left"), [(0, ["Python", "Rust", "SQL"]), (2, ["SQL"]), (3, []), (99, [])])
+def test_a_list_goes_on_after_what_was_shown(offset: int, left: list[str], knowledge: Knowledge) -> None:
+    found = facts(knowledge, query(intent="stack", entity="project:atlas", offset=offset))
+    assert titles(found) == left
+    assert found.found, "the list is there, even if nothing is left of it"
+    assert found.state == Complete()
+
+
+@pytest.mark.requirement("R44", "R49")
+@pytest.mark.parametrize(
+    ("params", "groups"),
+    [
+        ({"intent": "stack", "entity": "project:atlas"}, {"Stack": (3, None)}),
+        ({"intent": "stack", "entity": "project:atlas", "limit": 2}, {"Stack": (2, 3)}),
+        ({"intent": "stack", "entity": "project:atlas", "limit": 2, "offset": 2}, {"Stack": (1, None)}),
+        ({"intent": "stack", "entity": "project:atlas", "offset": 3}, {}),
+        ({"intent": "stack", "entity": "project:atlas", "named": True}, {"Stack, Atlas": (3, None)}),
+        ({"path": ["^worked_on"], "entity": "project:atlas"}, {"Человек": (1, None)}),
+        ({"path": ["uses"], "entity": "project:atlas"}, {"Technology": (3, None)}),
+        ({"intent": "details", "entity": "project:atlas"}, {"Details": (2, None)}),
+        ({"intent": "skills", "entity": "person:anna"}, {"Skills, Atlas": (3, None), "Skills, Echo": (1, None)}),
+        ({"intent": "skills", "entity": "person:anna", "offset": 2}, {"Skills, Atlas": (1, None)}),
+        ({"intent": "skills", "entity": "person:anna", "grouped": False}, {"Skills": (3, None)}),
+        ({"path": ["^worked_on", "^worked_on"], "entity": "project:echo"}, {"Человек": (0, 0)}),
+    ],
+)
+def test_a_heading_is_of_the_words_of_the_description(
+    params: dict[str, Any], groups: dict[str, tuple[int, int | None]], knowledge: Knowledge
+) -> None:
+    found = facts(knowledge, query(**params, heading="ru"))
+    assert {group.title: (len(group.items), group.count) for group in found.groups} == groups
+    assert (found.items, found.state) == ((), Complete())
+
+
+def test_a_title_is_the_heading_in_its_language(tmp_path: Path) -> None:
+    described = DESCRIPTION.replace("path: [uses], limit: 2", "path: [uses], title: {en: Made of, ru: Стек}")
+    told = Knowledge.open(write(tmp_path, described))
+    for language, title in (("en", "Made of"), ("ru", "Стек")):
+        found = facts(told, query(intent="stack", entity="project:atlas", heading=language))
+        assert [group.title for group in found.groups] == [title]
 
 
 def test_a_path_goes_backwards_and_does_not_come_back_to_where_it_began(knowledge: Knowledge) -> None:

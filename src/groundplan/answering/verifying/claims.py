@@ -339,6 +339,13 @@ def nothing_found(stated: Stated) -> bool:
     return not stated.record.facts.found and not stated.record.facts.steps
 
 
+def nothing_left(stated: Stated) -> bool:
+    """The plan passes over what was shown before, and nothing comes after it."""
+    facts, steps = stated.record.facts, stated.record.plan.steps
+    listed = bool(facts.items) or any(group.items for group in facts.groups)
+    return facts.found and not listed and not facts.failures and any(step.params.get("offset") for step in steps)
+
+
 def same_item(stated: Stated, *slots: str) -> bool:
     """Title, value and text of one item."""
     given = [(slot, str(trace)) for slot in slots for trace in stated.slots.get(slot, ())]
@@ -363,7 +370,7 @@ TESTS: Mapping[str, Test] = {
         *(lowest, quotient, divides, moved, follows, partial, selects, counts_rows, counts_things, all_known),
         *(ranked_one, ranked_each, tied),
         *(ranked, within, keyed, column, param, anomalous, standing_out, rest, most_frequent, spread, method, related),
-        *(rows, one_row, all_columns, no_rows, nothing_found, same_item, fact, chosen_grain),
+        *(rows, one_row, all_columns, no_rows, nothing_found, nothing_left, same_item, fact, chosen_grain),
         *(step_of, ended, decided, empty_handed, stopped),
     )
 }

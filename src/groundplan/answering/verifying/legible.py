@@ -11,7 +11,17 @@ from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.verifying.readback import shows_age, shows_moment, shows_number, shows_percent
 from groundplan.answering.verifying.record import Record
 from groundplan.answering.writing.citing import is_number
-from groundplan.answering.writing.display import as_field, as_given, condition, exact, joined_by, named, period, where
+from groundplan.answering.writing.display import (
+    as_field,
+    as_given,
+    condition,
+    escaped,
+    exact,
+    joined_by,
+    named,
+    period,
+    where,
+)
 from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed
 from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
@@ -91,7 +101,7 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"(tables\.\w+|charts\.\w+\.table)\.columns\.\d+\.partial\.\d+\.at": lambda text, found, language: shows_moment(
         text, found, "day", language
     ),
-    r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: text == without_artefacts(found),
+    r"(groups\.\d+\.)?items\.\d+\.(title|text)": lambda text, found, _: _shows_text(text, without_artefacts(found)),
     r"groups\.\d+\.title": lambda text, found, language: text == without_artefacts(headed(found, language)),
     r"groups\.\d+\.count": lambda text, found, language: text == exact(found, language),
     r"(state\.reason|failures\.\d+\.issue\.problem)": lambda text, found, _: text in (found, found.rstrip(".")),
@@ -102,6 +112,11 @@ TOLD: Mapping[str, Callable[[str, Any, Language], bool]] = {
     r"files\.\d+": lambda text, found, _: text == PurePath(found).name,
 }
 """How the value at a path in the facts is shown."""
+
+
+def _shows_text(text: str, found: str) -> bool:
+    """As it is, in a cell of a table, or before the full stop of a sentence."""
+    return text in (found, escaped(found), found.rstrip("."))
 
 
 def _shows_item(text: str, item: Any, language: Language) -> bool:

@@ -179,3 +179,8 @@ def _is_moment(value: str) -> bool:
 def joined_by(on: Sequence[Mapping[str, str]]) -> str:
     """The columns of the left table that a join goes by."""
     return ", ".join(as_code(pair["left"]) for pair in on)
+
+
+def escaped(text: str) -> str:
+    """For a cell of a Markdown table."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")

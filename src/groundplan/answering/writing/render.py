@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Cites, is_number, placed
-from groundplan.answering.writing.display import exact, named, percent
+from groundplan.answering.writing.display import escaped, exact, named, percent
 from groundplan.answering.writing.ends import of_steps
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.phrases import headed
@@ -14,7 +14,8 @@ from groundplan.answering.writing.text import text_of
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import Facts, Group, Item, TableColumn
-from groundplan.contracts.plan import Limits, RenderStyle
+from groundplan.contracts.plan import Limits
+from groundplan.contracts.reading import RenderStyle
 
 Content = tuple[str, Scalar, str]
 OF_TABLES = frozenset({"grain", "trend", "correlation", "count"})
@@ -32,24 +33,21 @@ def render(
 
 
 def rendered(facts: Facts, style: RenderStyle, limits: Limits, language: Language) -> Iterator[Sentence]:
-    """The items and groups, line by line or, for SHORT, sentence by sentence."""
-    form = "short" if style == "SHORT" else "item"
+    """The items and groups, line by line, as rows of tables or, for SHORT, sentence by sentence."""
+    tabular = style == "TABLE" and not (facts.tables or facts.charts or facts.steps)
+    form = "row" if tabular else "short" if style == "SHORT" else "item"
     yield from _listed(told(facts), "facts.items", form, limits.items, language)
     _, of_a_step = of_steps(facts)
     for number, group in enumerate(facts.groups[: limits.groups]):
         if number not in of_a_step:
-            titled = style != "BULLETS" or len(facts.groups) > 1
-            yield from group_sentences(group, number, form, limits, language, titled=titled)
+            yield from group_sentences(group, number, form, limits, language)
     if len(facts.groups) > limits.groups:
         yield more("facts.groups", len(facts.groups), limits.groups, language)
 
 
-def group_sentences(
-    group: Group, number: int, form: str, limits: Limits, language: Language, *, titled: bool = True
-) -> Iterator[Sentence]:
+def group_sentences(group: Group, number: int, form: str, limits: Limits, language: Language) -> Iterator[Sentence]:
     path = f"facts.groups.{number}"
-    if titled:
-        yield Sentence("group", dict(_heading(group, path, language)))
+    yield Sentence("group", dict(_heading(group, path, language)))
     yield from _listed(dict(enumerate(group.items)), f"{path}.items", form, limits.items, language)
     if group.count is not None and group.count > len(group.items):
         yield more(f"{path}.count", group.count, len(group.items), language)
@@ -73,7 +71,7 @@ def markdown(table: ShownTable, columns: Sequence[TableColumn], most: int, langu
     kinds = {column.name: column for column in columns}
     numeric = [kinds[name].kind == "number" if name in kinds else False for name in table.columns]
     lines = [
-        _row(map(_escaped, table.columns)),
+        _row(map(escaped, table.columns)),
         _row("---:" if number else "---" for number in numeric),
         *(_row(_cells(row, table.columns, kinds, language)) for row in table.rows[:most]),
     ]
@@ -96,6 +94,9 @@ def distinct(items: Iterable[Item]) -> dict[Content, Item]:
 def _listed(items: Mapping[int, Item], path: str, form: str, most: int, language: Language) -> Iterator[Sentence]:
     places = {id(item): place for place, item in items.items()}
     fresh = list(distinct(items.values()).values())
+    if form == "row" and fresh:
+        form = "row" if any(item.text or item.value is not None for item in fresh) else "name_row"
+        yield Sentence(f"{form}s", {})
     for item in fresh[:most]:
         yield item_sentence(item, f"{path}.{places[id(item)]}", form, language)
     if len(fresh) > most:
@@ -104,6 +105,10 @@ def _listed(items: Mapping[int, Item], path: str, form: str, most: int, language
 
 def item_sentence(item: Item, path: str, form: str, language: Language) -> Sentence:
     title, text = without_artefacts(item.title), without_artefacts(item.text)
+    if form in ("row", "name_row"):
+        title, text = escaped(title), escaped(text)
+    if form == "short":
+        title = title.rstrip(".") or title  # the form has a full stop
     slots: dict[str, Cites] = {"title": placed(title, f"{path}.title", item.title)}
     if text:
         slots["text"] = placed(text, f"{path}.text", item.text)
@@ -131,12 +136,8 @@ def _cells(
             yield percent(value, language, fine=True) if column and column.ratio else exact(value, language)
         else:
             time = column is not None and column.kind == "time"
-            yield _escaped(named(value, language, column.grain if column else None, is_time=time))
+            yield escaped(named(value, language, column.grain if column else None, is_time=time))
 
 
 def _row(cells: Iterator[str] | map[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|")

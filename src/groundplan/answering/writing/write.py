@@ -22,6 +22,7 @@ from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import read_condition
 from groundplan.contracts.facts import Facts, Stale, Truncated
 from groundplan.contracts.plan import CheckedPlan
+from groundplan.contracts.reading import IntentAsked
 from groundplan.text.safe import as_code
 
 
@@ -39,10 +40,18 @@ def sentences(
     told = findings(plan, facts, about, language)
     if not facts.found and not about and not facts.steps:
         yield Sentence("nothing", {})
+    if nothing_left(plan, facts):
+        yield Sentence("no_more", {})
     yield from told
     if not told:
         yield from _charts(about, language)
     yield from remarks(plan, facts, about, language)
+
+
+def nothing_left(plan: CheckedPlan, facts: Facts) -> bool:
+    """Whether the question goes on with a list of which everything was shown before."""
+    goes_on = any(isinstance(r.value, IntentAsked) and r.value.offset for r in plan.requirements)
+    return goes_on and not facts.failures and not facts.items and not any(group.items for group in facts.groups)
 
 
 def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:

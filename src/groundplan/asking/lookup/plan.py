@@ -2,55 +2,88 @@
 
 from __future__ import annotations
 
-from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent
-from groundplan.contracts.plan import Fallback, Limits, Plan, Provenance, RenderStyle, Step
-from groundplan.contracts.reading import IntentAsked, Reading, Requirement
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.plan import Fallback, Limits, Plan, Provenance, Step
+from groundplan.contracts.reading import IntentAsked, Reading, RenderStyle
 
 GRAPH, DOCUMENTS = "graph_query", "document_search"
-TOOLS = (GRAPH, DOCUMENTS)
 PASSAGES = 3  # of documents; they are long
-MANY, MOST = 50, 1_000  # items per path if it has no limit, and in total
+MANY = 50  # items of a path that has no limit
+MOST_GROUPS = 100  # groups are part of the list that was asked for
 
 
 def propose(reading: Reading, knowledge: KnowledgeSchema) -> Plan:
-    """One look-up for each intent. Documents are searched if there is no path, or as a fallback."""
-    asked = [(r, r.value) for r in reading.requirements if isinstance(r.value, IntentAsked)]
-    paths = [(r, value) for r, value in asked if _is_path(value, knowledge)]
-    steps = [_look_up(number, r, value, knowledge) for number, (r, value) in enumerate(paths, 1)]
+    """One look-up for each intent, under headings if there are several.
+
+    Documents are searched if there is no path, or as a fallback; never to go on with a list.
+    """
+    asked = {r.id: r.value for r in reading.requirements if isinstance(r.value, IntentAsked)}
+    look_ups = [
+        LookUp(id_, value, knowledge) for id_, value in asked.items() if value.path or knowledge.intent(value.intent)
+    ]
+    steps = [one.step(number, _heading(look_ups, reading)) for number, one in enumerate(look_ups, 1)]
     search = Step(
         id="documents",
         tool=DOCUMENTS,
         params={"query": reading.question, "top_k": PASSAGES},
-        satisfies=tuple(r.id for r, _ in asked),
+        satisfies=tuple(asked),
     )
-    named = [intent for _, value in paths if (intent := _named(value, knowledge))]
+    searches = () if any(value.offset for value in asked.values()) else (search,)
     return Plan(
         strategy="lookup",
-        steps=(*steps, search),
-        fallback=Fallback(when=("NO_RESULTS", "LOW_COVERAGE"), steps=(search.id,)) if steps else None,
-        limits=Limits(items=min(sum(intent.limit for intent in named) or MANY, MOST)),
-        render=_render(named, len(steps)),
+        steps=(*steps, *searches),
+        fallback=Fallback(when=("NO_RESULTS", "LOW_COVERAGE"), steps=(search.id,)) if steps and searches else None,
+        limits=Limits(items=max((one.limit for one in look_ups), default=MANY), groups=MOST_GROUPS),
+        render=_render(look_ups, [value.style for value in asked.values()]),
         confidence=min((intent.confidence for intent in reading.intents), default=1.0),
         provenance=Provenance(template="graph first" if steps else "documents", attempts=1),
     )
 
 
-def _look_up(number: int, requirement: Requirement, asked: IntentAsked, knowledge: KnowledgeSchema) -> Step:
-    what = {"intent": asked.intent} if _named(asked, knowledge) else {"path": list(asked.path)}
-    about = {"entity": asked.entity} if asked.entity else {}
-    return Step(id=f"found{number}", tool=GRAPH, params={**what, **about}, satisfies=(requirement.id,))
+@dataclass(frozen=True)
+class LookUp:
+    """A requirement for which the graph has a path."""
+
+    id: str
+    asked: IntentAsked
+    knowledge: KnowledgeSchema
+
+    @property
+    def limit(self) -> int:
+        named = self.knowledge.intent(self.asked.intent)
+        return self.asked.limit or (named.limit if named else MANY)
+
+    @property
+    def render(self) -> RenderStyle:
+        named = self.knowledge.intent(self.asked.intent)
+        return named.render if named else "BULLETS"
+
+    def step(self, number: int, heading: Mapping[str, Any]) -> Step:
+        """With a heading, the step has its own limit, as other lists have others."""
+        named = self.knowledge.intent(self.asked.intent)
+        params: dict[str, Any] = {"intent": self.asked.intent} if named else {"path": list(self.asked.path)}
+        params |= {"entity": self.asked.entity} if self.asked.entity else {}
+        params |= {**heading, "limit": self.limit} if heading else {}
+        params |= {"offset": self.asked.offset} if self.asked.offset else {}
+        if self.asked.style in ("BULLETS", "GROUPED_BULLETS"):
+            params["grouped"] = self.asked.style == "GROUPED_BULLETS"
+        return Step(id=f"found{number}", tool=GRAPH, params=params, satisfies=(self.id,))
 
 
-def _is_path(asked: IntentAsked, knowledge: KnowledgeSchema) -> bool:
-    return bool(asked.path) or _named(asked, knowledge) is not None
+def _heading(look_ups: list[LookUp], reading: Reading) -> Mapping[str, Any]:
+    """The params for a heading over each of several look-ups."""
+    if len(look_ups) < 2:
+        return {}
+    several = len({one.asked.entity for one in look_ups}) > 1
+    return {"heading": "ru" if reading.language == "ru" else "en", **({"named": True} if several else {})}
 
 
-def _named(asked: IntentAsked, knowledge: KnowledgeSchema) -> LookupIntent | None:
-    return next((intent for intent in knowledge.intents if intent.name == asked.intent), None)
-
-
-def _render(named: list[LookupIntent], steps: int) -> RenderStyle:
-    styles = {intent.render for intent in named}
-    if not steps:
-        return "SHORT"
-    return styles.pop() if len(styles) == 1 else "BULLETS"
+def _render(look_ups: list[LookUp], said: list[RenderStyle | None]) -> RenderStyle:
+    """The style that the question says, or that of the intents if they have the same."""
+    asked = next((style for style in said if style), None)
+    styles: set[RenderStyle] = {one.render for one in look_ups} or {"SHORT"}
+    return asked or (styles.pop() if len(styles) == 1 else "BULLETS")

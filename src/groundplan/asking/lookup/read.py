@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from groundplan.asking.lookup.candidates import Candidate, Topic, equals, find_candidates, has_own_type, topics_of
+from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.follow_up import find_follow_up
+from groundplan.asking.lookup.manner import find_manner
 from groundplan.asking.lookup.paths import CandidatePath
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
@@ -53,10 +55,12 @@ def scan_lookup(
 ) -> LookupScan:
     """Match the words of the question with the names and words of the knowledge base."""
     text = normalise(question)
-    words, vocabulary, known = words_of(text), vocabulary_of(knowledge), load_lookup_words()
+    said, vocabulary, known = words_of(text), vocabulary_of(knowledge), load_lookup_words()
+    manner, used = find_manner(text, said, registry.find(text, said), vocabulary.find(said), known)
+    words = tuple(word for place, word in enumerate(said) if place not in used)
     mentions, marks = _named(registry.find(text, words), words, known), vocabulary.find(words)
     periods = _outside(find_periods(text, today, timezone), words, mentions)
-    return LookupScan(text, words, knowledge, registry, vocabulary, known, mentions, marks, periods)
+    return LookupScan(text, words, said, manner, knowledge, registry, vocabulary, known, mentions, marks, periods)
 
 
 def _named(mentions: Sequence[Mention], words: Sequence[Word], known: LookupWords) -> tuple[Mention, ...]:
@@ -80,11 +84,21 @@ class _Lookup:
     context: Conversation | None
 
     def read(self) -> Read:
+        continued = find_continuation(self.scan, self.context)
+        if continued:
+            return self._continued(continued) if isinstance(continued, Continuation) else continued
         topics = topics_of(self.scan)
         place = find_follow_up(self.scan, self.context)
         if place and self.context:
             return self._decide([Topic(entity, *place) for entity in self.context.entities], follow_up=True)
         return self._decide(topics, follow_up=False)
+
+    def _continued(self, found: Continuation) -> Reading:
+        """The same look-ups of the same entities, from where the answer before ended."""
+        ids = {asked.entity for asked in found.asked}
+        entities = [entity for entity in (self.context.entities if self.context else ()) if entity.id in ids]
+        asked = [required(value, self.scan.whole()) for value in found.asked]
+        return self._made(asked, entities, [Intent(name=value.intent) for value in found.asked], follow_up=True)
 
     def _decide(self, topics: Sequence[Topic], *, follow_up: bool) -> Read:
         candidates = find_candidates(self.scan, topics)
@@ -150,8 +164,7 @@ class _Lookup:
         """An intent that needs no entity, a clarification if a name is missing, or else a document search."""
         free = [i for i in self.scan.knowledge.intents if i.about is None and self._says(i.name)]
         if free and not topics:
-            evidence = self.scan.spoken(0, len(self.scan.words))
-            asked = [_requirement(i.name, None, i.path, evidence) for i in free]
+            asked = [look_up(self.scan, i.name, None, i.path, self.scan.whole()) for i in free]
             return self._made(asked, [], [Intent(name=i.name) for i in free], follow_up)
         missing = None if topics else self._missing()
         return missing or self._general(topics, follow_up)
@@ -185,12 +198,12 @@ class _Lookup:
         told = told or [topic for topic in topics if topic.entity.confidence == best]
         named = {topic.entity.id: topic.entity for topic in told}
         entity = next(iter(named.values())) if len(named) == 1 else None
-        asked = _requirement(GENERAL, entity, (), self.scan.spoken(0, len(self.scan.words)))
+        asked = look_up(self.scan, GENERAL, entity, (), self.scan.whole())
         return self._made([asked], list(named.values()), [Intent(name=GENERAL, confidence=UNSURE)], follow_up)
 
     def _reading(self, topics: Sequence[Topic], best: Candidate, follow_up: bool) -> Reading:
         asked = [
-            _requirement(self._name(topic.entity, way), topic.entity, way.hops, self._evidence(topic, best))
+            look_up(self.scan, self._name(topic.entity, way), topic.entity, way.hops, self._evidence(topic, best))
             for topic in topics
             for way in best.ways
         ]
@@ -223,7 +236,7 @@ class _Lookup:
     ) -> Reading:
         return Reading(
             question=self.scan.text,
-            language=language_of(self.scan.text),
+            language=self.scan.manner.language or language_of(self.scan.text),
             requirements=tuple({one.id: one for one in requirements}.values()),
             intents=tuple(intents),
             entities=tuple(entities),
@@ -248,7 +261,21 @@ def _which(candidates: Sequence[Candidate]) -> Clarification:
     )
 
 
-def _requirement(intent: str, entity: Entity | None, path: tuple[str, ...], evidence: Evidence) -> Requirement:
-    id_ = (f"intent:{intent}" + (f"@{entity.id}" if entity else ""))[:256]
-    value = IntentAsked(intent=intent, entity=entity.id if entity else None, path=path)
-    return Requirement(id=id_, value=value, evidence=evidence)
+def look_up(
+    scan: LookupScan, intent: str, entity: Entity | None, path: tuple[str, ...], evidence: Evidence
+) -> Requirement:
+    """A look-up in the manner that the question says."""
+    manner, most = scan.manner, scan.knowledge.limits.items
+    value = IntentAsked(
+        intent=intent,
+        entity=entity.id if entity else None,
+        path=path,
+        style=manner.style,
+        limit=min(manner.limit, most) if manner.limit else None,
+    )
+    return required(value, evidence, manner.evidence)
+
+
+def required(value: IntentAsked, evidence: Evidence, also: tuple[Evidence, ...] = ()) -> Requirement:
+    id_ = (f"intent:{value.intent}" + (f"@{value.entity}" if value.entity else ""))[:256]
+    return Requirement(id=id_, value=value, evidence=evidence, also=also)

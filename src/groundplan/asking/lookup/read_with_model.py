@@ -9,6 +9,8 @@
 4. An entity that is only similar, or one of several with the same name, leads to a clarification. A name that is
    similar to nothing leads to a document search.
 5. After low confidence or a misfit, the model is asked once more with the reason; then the reading by rules stands.
+6. A model that plans every look-up (`whole`) is asked even if the rules decide. If it chooses other look-ups, the
+   rules stand; its style and limits are used as `query_plan.py` says.
 
 Names are data: they are quoted in the prompt and enumerated in the schema, so they can be chosen and nothing else.
 """
@@ -20,15 +22,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from groundplan.asking.lookup.candidates import Topic, topics_of
-from groundplan.asking.lookup.read import GENERAL, Read, read_lookup, scan_lookup
+from groundplan.asking.lookup.continuing import find_continuation
+from groundplan.asking.lookup.query_plan import LookupHeard, QueryPlan, in_manner_of
+from groundplan.asking.lookup.read import GENERAL, Read, look_up, read_lookup, scan_lookup
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.contracts.answer import Clarification, Refusal
-from groundplan.contracts.contract import Contract
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema, LookupIntent
 from groundplan.contracts.reading import Entity, Intent, IntentAsked, Reading, Requirement
 from groundplan.llm.calls import Calls, Failed
@@ -42,16 +42,9 @@ NO_NAME = "none"
 SAID = 0.7  # the confidence of a model's choice, which is lower than that of rules
 MOST_NAMES, MOST_OPEN = 12, 4  # names to choose from; unexplained words
 LONGEST_NAME, MOST_PHRASES, SHORTEST_ALIKE = 80, 4, 4  # letters; phrases that describe an intent; letters
+THRESHOLD = 0.5  # the confidence of a model that is believed, unless the settings say another
 MAX_TOKENS = 160
-
-
-class LookupHeard(Contract):
-    """The model's reply. The type that is asked for comes first, because it guides the other choices."""
-
-    asks_for: str
-    intents: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
-    entities: Annotated[tuple[str, ...], Field(max_length=2)]
-    confidence: Literal["low", "high"]
+Heard = LookupHeard | QueryPlan
 
 
 @dataclass(frozen=True)
@@ -106,21 +99,41 @@ async def read_lookup_with(
     timezone: str,
     context: Conversation | None = None,
     always: bool = False,
+    whole: bool = False,
+    threshold: float = THRESHOLD,
 ) -> tuple[Read, tuple[str, ...]]:
-    """The reading, and notes on the model's reply. `always` calls the model even if the rules decide."""
+    """The reading, and notes on the model's reply.
+
+    `always` calls the model even if the rules decide; with `whole`, it also plans how the answer is shown.
+    """
     by_words = read_lookup(question, knowledge, registry, today=today, timezone=timezone, context=context)
-    if isinstance(by_words, Refusal) or not (always or is_open(by_words)):
+    if isinstance(by_words, Refusal) or not (always or whole or is_open(by_words)):
         return by_words, ()
     scan = scan_lookup(question, knowledge, registry, today=today, timezone=timezone)
-    options = options_for(scan, by_words)
+    options = None if find_continuation(scan, context) else options_for(scan, by_words)
     if options is None:
         return by_words, ()
-    decided = await _hear(calls, options)
-    if isinstance(decided, str):
-        return by_words, (decided,)
+    heard = await _hear(calls, options, QueryPlan if whole else LookupHeard, threshold)
+    if isinstance(heard, str):
+        return by_words, (heard,)
+    decided, reply = heard
     if not is_open(by_words):
-        return by_words, (f"{calls.model} suggests {_summary(decided)}; the rules decide",)
+        if not (isinstance(by_words, Reading) and isinstance(reply, QueryPlan) and _is_same(decided, by_words)):
+            return by_words, (f"{calls.model} suggests {_summary(decided)}; the rules decide",)
+        decided = by_words.model_copy(update={"read_by": ("words", calls.model)})
+    if isinstance(reply, QueryPlan) and isinstance(decided, Reading):
+        decided = in_manner_of(reply, decided, scan)
     return decided, (f"{calls.model} reads the question as {_summary(decided)}",)
+
+
+def _is_same(decided: Reading | Clarification, by_words: Reading) -> bool:
+    """Whether both look up the same."""
+    return isinstance(decided, Reading) and {*_look_ups(decided)} == {*_look_ups(by_words)}
+
+
+def _look_ups(reading: Reading) -> Iterator[tuple[str, str | None]]:
+    values = (requirement.value for requirement in reading.requirements)
+    return ((value.intent, value.entity) for value in values if isinstance(value, IntentAsked))
 
 
 def is_open(by_words: Reading | Clarification) -> bool:
@@ -134,7 +147,7 @@ def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOp
     """What a model may choose from; None if no choice could be used."""
     follow_up = isinstance(by_words, Reading) and by_words.follow_up
     topics = _taken_over(by_words) if follow_up else topics_of(scan)
-    unknown = [*scan.unknown_names()]
+    unknown = [name for name in scan.unknown_names() if not name.isdecimal()]
     alike = () if topics and not unknown else _alike(scan, unknown)
     open_words = [p for p in scan.unexplained(0, 0, scan.all_marks) if p not in scan.named_places]
     if len(open_words) > MOST_OPEN or (unknown and not alike):
@@ -144,11 +157,13 @@ def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOp
     return LookupOptions(scan, tuple(topics), alike, tuple(intents), follow_up) if intents else None
 
 
-def decide(options: LookupOptions, reply: LookupHeard) -> Reading | Clarification | Unfit | None:
+def decide(
+    options: LookupOptions, reply: Heard, threshold: float = THRESHOLD
+) -> Reading | Clarification | Unfit | None:
     """The reading or clarification for a reply; None if only a document search can answer."""
     if reply.asks_for == OTHER or {*reply.intents} == {GENERAL}:
         return None
-    if reply.confidence == "low":
+    if reply.sure < threshold:
         return Unfit(f"the confidence was low; say {OTHER} and {GENERAL} unless an intent answers the question")
     intents = _fitting(options, reply)
     if not intents:
@@ -159,29 +174,34 @@ def decide(options: LookupOptions, reply: LookupHeard) -> Reading | Clarificatio
     return _shared([topic for _, topic in pairs]) or _reading(options, intents, pairs)
 
 
-def prompt_for(options: LookupOptions) -> str:
+def prompt_for(options: LookupOptions, into: type[Heard]) -> str:
     language = language_of(options.scan.text)
-    return load_prompt("lookup").fill(
+    return load_prompt("lookup" if into is LookupHeard else "query_plan").fill(
         intents="; ".join(_described(intent, options.kinds[intent.name], language) for intent in options.intents),
         names=", ".join(json.dumps(name, ensure_ascii=False) for name in options.choices["entities"]),
         question=options.scan.text,
     )
 
 
-async def _hear(calls: Calls, options: LookupOptions) -> Reading | Clarification | str:
-    """The decision on the model's first usable reply, or a note on why there is none."""
-    prompt, problem = prompt_for(options), ""
+async def _hear(
+    calls: Calls, options: LookupOptions, into: type[Heard], threshold: float
+) -> tuple[Reading | Clarification, Heard] | str:
+    """The model's first usable reply with the decision on it, or a note on why there is none."""
+    prompt, problem = prompt_for(options, into), ""
     for _ in range(calls.limits.attempts):
         asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
-        answer = await calls.ask(asked, LookupHeard, options.choices, max_tokens=MAX_TOKENS)
+        answer = await calls.ask(asked, into, options.choices, max_tokens=MAX_TOKENS)
         if isinstance(answer, Failed):
             problem = answer.problem
             break
-        decided = decide(options, answer.value) if isinstance(answer, Reply) else Unfit(answer.problem)
+        if not isinstance(answer, Reply):
+            problem = answer.problem
+            continue
+        decided = decide(options, answer.value, threshold)
         if decided is None:
             return f"{calls.model} finds no intent that answers the question; it is read without the model"
         if not isinstance(decided, Unfit):
-            return decided
+            return decided, answer.value
         problem = decided.problem
     return f"{calls.model} gave no reading: {problem[:300]}; the question was read without it"
 
@@ -215,7 +235,7 @@ def _may_be_asked(intent: LookupIntent, by_words: Reading | Clarification, types
     return intent.about in types if intent.about else free
 
 
-def _fitting(options: LookupOptions, reply: LookupHeard) -> list[LookupIntent]:
+def _fitting(options: LookupOptions, reply: Heard) -> list[LookupIntent]:
     """Rule 3: the intents that return the requested type come first."""
     giving = [intent for intent in options.intents if options.kinds[intent.name] == reply.asks_for]
     chosen = [intent for name in reply.intents for intent in options.intents if intent.name == name]
@@ -231,7 +251,7 @@ def _joints(scan: LookupScan) -> int:
     return scan.text.count(",") + sum(word.lower in scan.known.joining for word in scan.words[1:])
 
 
-def _did_you_mean(options: LookupOptions, reply: LookupHeard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
+def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
     types = {intent.about for intent in intents}
     chosen = [options.names[name] for name in reply.entities if name in options.names]
     names = tuple(entity.name for entity in chosen if entity in options.alike and entity.type in types)
@@ -255,14 +275,14 @@ def _shared(topics: Sequence[Topic]) -> Clarification | None:
 def _reading(
     options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
 ) -> Reading | Unfit:
-    free = [_requirement(options.scan, intent, None) for intent in intents if intent.about is None]
-    asked = [*free, *(_requirement(options.scan, intent, topic.entity) for intent, topic in pairs)]
+    free = [_required(options.scan, intent, None) for intent in intents if intent.about is None]
+    asked = [*free, *(_required(options.scan, intent, topic.entity) for intent, topic in pairs)]
     if not asked:
         return Unfit("those intents are about nothing that the question names")
     named = {topic.entity.id: topic.entity for _, topic in pairs}
     return Reading(
         question=options.scan.text,
-        language=language_of(options.scan.text),
+        language=options.scan.manner.language or language_of(options.scan.text),
         requirements=tuple({requirement.id: requirement for requirement in asked}.values()),
         intents=tuple(Intent(name=intent.name, confidence=SAID) for intent in intents),
         entities=tuple(named.values()),
@@ -271,11 +291,9 @@ def _reading(
     )
 
 
-def _requirement(scan: LookupScan, intent: LookupIntent, entity: Entity | None) -> Requirement:
+def _required(scan: LookupScan, intent: LookupIntent, entity: Entity | None) -> Requirement:
     """A requirement with the whole question as evidence, because no single word asks for it."""
-    id_ = (f"intent:{intent.name}" + (f"@{entity.id}" if entity else ""))[:256]
-    value = IntentAsked(intent=intent.name, entity=entity.id if entity else None, path=intent.path)
-    return Requirement(id=id_, value=value, evidence=scan.spoken(0, len(scan.words)))
+    return look_up(scan, intent.name, entity, intent.path, scan.whole())
 
 
 def _kind(intent: LookupIntent, knowledge: KnowledgeSchema) -> str:

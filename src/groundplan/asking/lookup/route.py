@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.read import read_lookup, scan_lookup
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.knowledge import Conversation, KnowledgeSchema
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.text.similar import content_stems
@@ -28,6 +29,8 @@ class Lookup:
             return 1.0
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
         scan = scan_lookup(question.text, schema, context.registry, **clock)
+        if isinstance(find_continuation(scan, _before(context)), Continuation):
+            return 1.0
         marked = {place for mark in scan.all_marks for place in range(mark.first, mark.last)} | scan.named_places
         said = content_stems(question.text)
         share = min(len(marked) / len(said), 1.0) if said else 0.0
@@ -35,14 +38,14 @@ class Lookup:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         known: tuple[Any, ...] = (question.text, knowledge_of(context), context.registry)
-        about = context.turns[-1].about if context.turns else None
-        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": about}
+        given: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": _before(context)}
         if context.calls is None:
-            return read_lookup(*known, **clock)
+            return read_lookup(*known, **given)
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
-        always = question.strategy == "adapt"
-        found, notes = await read_lookup_with(context.calls.of("read"), *known, always=always, **clock)
+        roles = context.calls.roles
+        given |= {"always": question.strategy == "adapt", "whole": roles.reader == "model"}
+        found, notes = await read_lookup_with(context.calls.of("read"), *known, threshold=roles.confidence, **given)
         context.notes.extend(notes)
         return found
 
@@ -53,6 +56,10 @@ class Lookup:
         problem, hint = "neither the graph nor the documents say anything about this", f"they cover: {kinds}"
         issue = Issue(code="lookup/nothing", problem=problem, hint=hint)
         return Refusal(text=f"{problem[0].upper()}{problem[1:]}; {hint}.", issues=(issue,))
+
+
+def _before(context: Context) -> Conversation | None:
+    return context.turns[-1].about if context.turns else None
 
 
 def knowledge_of(context: Context) -> KnowledgeSchema | None:

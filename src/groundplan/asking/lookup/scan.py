@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from groundplan.asking.lookup.manner import Manner
 from groundplan.asking.lookup.vocabulary import LookupWords, Mark, Vocabulary
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.reading import Evidence
@@ -18,7 +19,9 @@ from groundplan.text.words import Word
 @dataclass(frozen=True)
 class LookupScan:
     text: str
-    words: tuple[Word, ...]
+    words: tuple[Word, ...]  # without those that say how the answer is shown
+    said: tuple[Word, ...]  # all of them
+    manner: Manner
     knowledge: KnowledgeSchema
     registry: Registry
     vocabulary: Vocabulary
@@ -79,6 +82,15 @@ class LookupScan:
     def spoken(self, first: int, last: int) -> Evidence:
         start = self.words[first].start
         return Evidence(text=self.text[start : self.words[last - 1].end][:500], start=start)
+
+    def whole(self) -> Evidence:
+        """The whole question."""
+        start = self.said[0].start
+        return Evidence(text=self.text[start : self.said[-1].end][:500], start=start)
+
+    def is_plain(self, place: int) -> bool:
+        """Whether a word means something here, or is a common one."""
+        return self._is_plain(place, self.all_marks)
 
     def is_named(self, mention: Mention) -> bool:
         """Whether it is written like a name, with a capital or a digit."""

@@ -295,18 +295,40 @@ def other_lookup(draft: Draft) -> Iterator[Issue]:
 
     Fails: what `atlas` is built with was asked for, and the step that cites it looks up what is built with `atlas`.
     """
+    for step, tool, cited, asked in _look_ups(draft):
+        intents, relations, entities = (_named(step, tool, kind) for kind in ("intent", "relation", "entity"))
+        start, knowledge = (asked.entity,) if asked.entity else (), draft.schemas[tool.source].knowledge
+        if entities != start or (knowledge and (intents, relations) not in _ways(asked, knowledge)):
+            what = f"{' / '.join(intents + relations) or 'everything'} from {' '.join(entities) or 'everywhere'}"
+            yield unmet(cited, "coverage/other-lookup", f"step {step.id!r} looks up {what}", step=step.id)
+
+
+def other_list(draft: Draft) -> Iterator[Issue]:
+    """A look-up shows the part of a list that was asked for: from where, how many, and in which style.
+
+    Without a number in the question, the plan's own limits hold.
+
+    Fails: the rest of a list was asked for after the first ten, and the step that cites it starts at the first one.
+    """
+    for step, _, cited, asked in _look_ups(draft):
+        offset, items = step.params.get("offset", 0), draft.plan.most_items(step)
+        if offset != asked.offset:
+            yield unmet(cited, "coverage/other-list", f"step {step.id!r} passes over {offset}", step=step.id)
+        if asked.limit is not None and items != asked.limit:
+            yield unmet(cited, "coverage/other-list", f"step {step.id!r} shows up to {items}", step=step.id)
+        if asked.style is not None and draft.plan.render != asked.style:
+            yield unmet(cited, "coverage/other-list", f"the plan shows it as {draft.plan.render}")
+
+
+def _look_ups(draft: Draft) -> Iterator[tuple[Step, Tool, Requirement, IntentAsked]]:
+    """The steps that look something up in a knowledge base, with each intent that they cite."""
     for _, step, tool in draft.tool_steps():
         schema = draft.schemas.get(tool.source)
         if schema is None or schema.knowledge is None or not LOOK_UP & {*_named_in(tool.params)}:
             continue
-        intents, relations, entities = (_named(step, tool, kind) for kind in ("intent", "relation", "entity"))
         for cited in (draft.requirements[id_] for id_ in step.satisfies if id_ in draft.requirements):
-            if not isinstance(cited.value, IntentAsked):
-                continue
-            start = (cited.value.entity,) if cited.value.entity else ()
-            if entities != start or (intents, relations) not in _ways(cited.value, schema.knowledge):
-                what = f"{' / '.join(intents + relations) or 'everything'} from {' '.join(entities) or 'everywhere'}"
-                yield unmet(cited, "coverage/other-lookup", f"step {step.id!r} looks up {what}", step=step.id)
+            if isinstance(cited.value, IntentAsked):
+                yield step, tool, cited, cited.value
 
 
 def _named_in(schema: object) -> Iterator[object]:
@@ -394,6 +416,7 @@ RULES = (
     unranked,
     other_chart,
     other_lookup,
+    other_list,
     unjoined,
     unasked_join,
 )

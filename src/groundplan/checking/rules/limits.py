@@ -69,4 +69,20 @@ def beyond_bounds(draft: Draft) -> Iterator[Issue]:
             )
 
 
-RULES = (too_costly, step_outlives_run, too_many_steps, beyond_bounds)
+def too_many_calls(draft: Draft) -> Iterator[Issue]:
+    """A plan for a look-up calls a knowledge base at most as often as its description allows (`limits.tool_calls`).
+
+    Fails: a question names six projects, and each needs a look-up; five calls are allowed.
+    """
+    for name, schema in draft.schemas.items() if draft.plan.strategy == "lookup" else ():
+        most = schema.knowledge.limits.tool_calls if schema.knowledge else MOST_COST
+        calls = sum(tool.source == name for _, _, tool in draft.tool_steps())
+        if calls > most:
+            yield Issue(
+                code="limits/too-many-calls",
+                problem=f"this takes {calls} calls of {name!r}; at most {most} are allowed",
+                hint="ask for fewer things at once, or raise limits.tool_calls in knowledge.yaml",
+            )
+
+
+RULES = (too_costly, step_outlives_run, too_many_steps, beyond_bounds, too_many_calls)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import JsonValue, ValidationError
 
 from groundplan.contracts.contract import Contract, Text
-from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
+from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, LookupLimits, NodeType, Relation
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.knowledge.parsed_file import ParsedFile, load_text, read_yaml
 from groundplan.text.located_yaml import Place
@@ -29,6 +29,7 @@ class DescriptionFile(Contract):
     intents: dict[str, dict[str, JsonValue] | None] = {}
     graph: tuple[str, ...] = ()  # glob patterns for files of nodes and edges, relative to this file
     documents: tuple[str, ...] = ()
+    limits: LookupLimits = LookupLimits()
     nodes: JsonValue = None  # a small knowledge base fits into this one file
     edges: JsonValue = None
 
@@ -60,7 +61,8 @@ def load_description(where: Path, source: str = "knowledge") -> Description:
 
 def _schema(parsed: ParsedFile, file: DescriptionFile, source: str) -> KnowledgeSchema:
     """Relations are checked against the types, intents against both, one at a time so that a fault has its line."""
-    bare = KnowledgeSchema(source=source, title=file.title, types=_named(parsed, file.types, NodeType, "types"))
+    types = _named(parsed, file.types, NodeType, "types")
+    bare = KnowledgeSchema(source=source, title=file.title, types=types, limits=file.limits)
     relations = _named(parsed, file.relations, Relation, "relations")
     for relation in relations:
         _with(parsed, bare, ("relations", relation.name), relations=(relation,))
@@ -93,6 +95,7 @@ def _with(
             types=schema.types,
             relations=schema.relations if relations is None else relations,
             intents=intents,
+            limits=schema.limits,
         )
     except ValidationError as error:
         what = error.errors()[0]["msg"].removeprefix("Value error, ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, Truncated
@@ -14,24 +15,54 @@ from groundplan.sources.knowledge.search import Search
 Params = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Page:
+    """The part of a list that a step gives."""
+
+    limit: int
+    offset: int = 0
+
+    def rest(self, nodes: Sequence[Any]) -> Sequence[Any]:
+        """What was not shown before."""
+        return nodes[self.offset :]
+
+    def of(self, nodes: Sequence[Any]) -> Sequence[Any]:
+        return self.rest(nodes)[: self.limit]
+
+
 def graph_query(step: str, params: Params, graph: Graph, schema: KnowledgeSchema) -> StepFacts:
-    """The nodes at the end of a path; without a path, the node itself."""
+    """The nodes at the end of a path; without a path, the node itself. With a heading, all of it is in groups."""
     intent = _intent(params.get("intent"), schema)
-    path, limit = _path(params, intent), int(params["limit"])
+    path, page = _path(params, intent), Page(int(params["limit"]), int(params["offset"]))
     entity = _node(graph, params["entity"]) if params.get("entity") else None
+    heading = heading_of(intent, path, schema, params["heading"]) if params.get("heading") else None
+    heading = f"{heading}, {entity.name}" if heading and entity and params.get("named") else heading
     starts = [entity.id] if entity else graph.of_type(_start(path, intent, schema))
     if entity and not path:
-        return _about(step, entity)
+        return _about(step, entity, page, heading)
     found = graph.walk(starts, path, without=entity.id if entity else None)
-    if intent and intent.render == "GROUPED_BULLETS" and len(path) > 1:
-        return _grouped(step, graph, graph.walk(starts, path[:-1], params.get("entity")), path[-1], set(found), limit)
-    return _listed(step, [graph.nodes[id_] for id_ in found], limit)
+    grouped = params.get("grouped", intent is not None and intent.render == "GROUPED_BULLETS")
+    if grouped and len(path) > 1:
+        holders = graph.walk(starts, path[:-1], params.get("entity"))
+        return _grouped(step, graph, holders, path[-1], set(found), page, heading)
+    return _listed(step, [graph.nodes[id_] for id_ in found], page, heading)
+
+
+def heading_of(intent: LookupIntent | None, path: Sequence[str], schema: KnowledgeSchema, language: str) -> str:
+    """The intent's title or first word, or that of the type that a path leads to; never text of a node."""
+    ends = schema.ends(path[-1]) if path else None
+    kind = next((kind for kind in schema.types if ends and kind.name == ends[1]), None)
+    words = intent.words if intent else kind.words if kind else {}
+    told = words.get(language) or next(filter(None, words.values()), ())
+    plain = (intent.name if intent else kind.name if kind else "").replace("_", " ")
+    title = (intent.title.get(language) if intent else None) or next(iter(told), plain)
+    return title[:1].upper() + title[1:]
 
 
 def graph_neighbors(step: str, params: Params, graph: Graph) -> StepFacts:
     node, limit = _node(graph, params["entity"]), int(params["limit"])
     near = [(_relation_title(hop), [graph.nodes[id_] for id_ in found]) for hop, found in graph.neighbours(node.id)]
-    return _of_groups(step, near, limit, len({other.id for _, nodes in near for other in nodes}))
+    return _of_groups(step, near, Page(limit), len({other.id for _, nodes in near for other in nodes}))
 
 
 def document_search(step: str, params: Params, search: Search, until: float) -> StepFacts:
@@ -82,47 +113,59 @@ def _node(graph: Graph, id_: str) -> Node:
     return node
 
 
-def _about(step: str, node: Node) -> StepFacts:
+def _about(step: str, node: Node, page: Page, heading: str | None) -> StepFacts:
     itself = Item(kind=node.type, title=node.name, text=node.text, source=node.id)
     details = (
         Item(kind="attribute", title=name, value=value, source=node.id) for name, value in node.attributes.items()
     )
-    return StepFacts(step=step, rows=1, items=(itself, *details), sources=(_cited(node),))
+    items = (itself, *details)
+    shown = {"groups": _group(heading, items, page)} if heading else {"items": tuple(page.rest(items))}
+    return StepFacts(step=step, rows=1, sources=(_cited(node),), **shown)
 
 
-def _listed(step: str, nodes: Sequence[Node], limit: int) -> StepFacts:
-    shown = nodes[:limit]
-    return StepFacts(
-        step=step,
-        found=bool(nodes),
-        rows=len(nodes),
-        items=tuple(map(_item, shown)),
-        sources=tuple(map(_cited, shown)),
-        state=_state(len(shown), len(nodes)),
-    )
+def _listed(step: str, nodes: Sequence[Node], page: Page, heading: str | None) -> StepFacts:
+    """What is left of the list. It was found even if nothing is left."""
+    items, shown = tuple(map(_item, nodes)), page.of(nodes)
+    facts = StepFacts(step=step, found=bool(nodes or page.offset), rows=len(nodes), sources=tuple(map(_cited, shown)))
+    if heading:
+        return facts.model_copy(update={"groups": _group(heading, items, page)})
+    state = _state(len(shown), len(page.rest(nodes)))
+    return facts.model_copy(update={"items": tuple(page.of(items)), "state": state})
 
 
-def _grouped(step: str, graph: Graph, holders: Iterable[str], hop: str, wanted: set[str], limit: int) -> StepFacts:
+def _grouped(
+    step: str, graph: Graph, holders: Iterable[str], hop: str, wanted: set[str], page: Page, heading: str | None
+) -> StepFacts:
     """The same nodes as without groups, grouped by the node before the last hop."""
     groups = [
         (graph.nodes[holder].name, [graph.nodes[id_] for id_ in graph.follow([holder], hop) if id_ in wanted])
         for holder in holders
     ]
-    return _of_groups(step, [group for group in groups if group[1]], limit, len(wanted))
+    if heading and not any(nodes for _, nodes in groups):
+        return _listed(step, (), page, heading)
+    headed = [(f"{heading}, {name}" if heading else name, nodes) for name, nodes in groups if nodes]
+    return _of_groups(step, headed, page, len(wanted))
 
 
-def _of_groups(step: str, groups: Sequence[tuple[str, Sequence[Node]]], limit: int, total: int) -> StepFacts:
-    """`limit` applies to each group; `total` counts all nodes, shown or not."""
-    shown = [(title, nodes[:limit]) for title, nodes in groups]
-    cited = {node.id: _cited(node) for _, nodes in shown for node in nodes}
+def _of_groups(step: str, groups: Sequence[tuple[str, Sequence[Node]]], page: Page, total: int) -> StepFacts:
+    """The page applies to each group; `total` counts all nodes, shown or not."""
+    cited = {node.id: _cited(node) for _, nodes in groups for node in page.of(nodes)}
+    shown = (group for title, nodes in groups for group in _group(title, tuple(map(_item, nodes)), page))
     return StepFacts(
         step=step,
-        found=bool(groups),
+        found=bool(groups or page.offset),
         rows=total,
-        groups=tuple(Group(title=title, items=tuple(map(_item, nodes))) for title, nodes in shown),
+        groups=tuple(shown),
         sources=tuple(cited.values()),
-        state=_state(len(cited), total),
     )
+
+
+def _group(title: str, items: Sequence[Item], page: Page) -> tuple[Group, ...]:
+    """The group, with its number of items if not all of them are in it; none if all were shown before."""
+    rest, shown = page.rest(items), page.of(items)
+    if page.offset and not rest:
+        return ()
+    return (Group(title=title, items=tuple(shown), count=None if 0 < len(rest) == len(shown) else len(rest)),)
 
 
 def _item(node: Node) -> Item:
