@@ -40,7 +40,7 @@ function Offer({ offer }: { offer: SignInOffer }) {
   const { t } = useTexts();
   const [at] = useLocation();
   return (
-    <Button component="a" href={`${offer.url}?${new URLSearchParams({ next: at })}`} h="auto" py="xs" styles={{ label: { whiteSpace: "normal" } }}>
+    <Button component="a" href={`${offer.url}?${new URLSearchParams({ next: at })}`} h="auto" py="xs" styles={{ label: { whiteSpace: "normal", overflow: "visible" } }}>
       {t.signIn.offer(offer.name)}
     </Button>
   );
