@@ -170,7 +170,11 @@ def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> No
     ("written", "says"),
     [
         ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
-        ("[roles.raed]\nmodel = 'huge'", ["roles.raed", "reader, writer, composer, seconds, read, plan, build, write"]),
+        (
+            "[roles.raed]
+model = 'huge'",
+            ["roles.raed", "reader, writer, composer, confidence, seconds, read, plan, build, write"],
+        ),
         ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
         ("[roles.plan]\nattempts = 0", ["roles.plan.attempts", "greater than or equal to 1"]),
         ("reader = 'model'", ["reader: ", "roles"]),
