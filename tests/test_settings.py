@@ -171,8 +171,7 @@ def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> No
     [
         ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
         (
-            "[roles.raed]
-model = 'huge'",
+            "[roles.raed]\nmodel = 'huge'",
             ["roles.raed", "reader, writer, composer, confidence, seconds, read, plan, build, write"],
         ),
         ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
