@@ -13,6 +13,7 @@ from groundplan.evaluation.suites.questions import evaluate
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
 FRESH = {  # right of the answerable, wrong of all: floors that only rise
+    "blood_and_milk": (0.27, 0.03),
     "claims_and_brewery": (0.36, 0.05),
     "gym_and_freight": (0.52, 0.03),
     "hotels_and_tickets": (0.45, 0.04),
@@ -29,7 +30,7 @@ FRESH = {  # right of the answerable, wrong of all: floors that only rise
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the question benchmark is not here; set GROUNDPLAN_QUESTIONS")
 def test_the_benchmark() -> None:
-    assert_reached(FOLDER, 0.68, 0.03)
+    assert_reached(FOLDER, 0.70, 0.03)
 
 
 @pytest.mark.parametrize("name", sorted(FRESH))

@@ -34,7 +34,26 @@ CROSSINGS = Table(
         Column(name="landed_at", type="DATE", kind="time", role="temporal", cardinality=290, nulls=90),
     ),
 )
+RIDES = Table(
+    name="stable",
+    row_count=1_000,
+    keys=(("rid_id",),),
+    columns=(
+        Column(name="rid_id", type="VARCHAR", kind="text", role="id", cardinality=1_000, nulls=0),
+        Column(name="coach_no", type="VARCHAR", kind="text", role="dimension", cardinality=90, nulls=0),
+        Column(name="sex", type="VARCHAR", kind="text", role="dimension", cardinality=2, nulls=0),
+        Column(
+            name="birth_dt", type="DATE", kind="time", role="temporal", cardinality=800, nulls=0, least="1950-01-02"
+        ),
+        Column(
+            name="start_date", type="DATE", kind="time", role="temporal", cardinality=500, nulls=0, least="2024-01-02"
+        ),
+        Column(name="lab_dt", type="DATE", kind="time", role="temporal", cardinality=400, nulls=90, least="2024-01-05"),
+        Column(name="fee", type="DOUBLE", kind="number", role="measure", cardinality=80, nulls=0, least=0, greatest=9),
+    ),
+)
 SCHEMA = SourceSchema(source="ferry", engine="duckdb", tables=(CROSSINGS,))
+STABLE = SourceSchema(source="stable", engine="duckdb", tables=(RIDES,))
 VALUES = {
     "crossings": {
         "sex": ("F", "M"),
@@ -61,6 +80,25 @@ NOT_READ = [
     "how many are not paid (fare = 0)",  # paid, or not paid?
     "how many refunds by port",
 ]
+
+
+OF_RIDES = {
+    "total fee in 2025": "total fee of rows where start date is in 2025",  # nobody was born then
+    "how many women in 2025": "number of different coach nos of rows where sex is F and start date is in 2025",
+    "total fee of those born after 1990": "total fee of rows where birth dt is on or after 1991-01-01",
+    "average days between start date and lab date": "average days from start date to lab dt",
+    "average days from start_date to lab_dt": "average days from start date to lab dt",
+    "how many rows havent got a lab date": "number of rows where lab dt is missing",
+    "ridings in 2025": "number of rows where start date is in 2025",
+}
+
+
+@pytest.mark.parametrize("question", OF_RIDES)
+def test_births_date_nothing_and_named_dates_have_a_distance(question: str) -> None:
+    values = {"stable": {"sex": ("F", "M")}}
+    found = read_plain(question, STABLE, values, today=date(2026, 1, 15)).answer
+    assert isinstance(found, Reading), found
+    assert read_back(found) == OF_RIDES[question]
 
 
 def read(question: str) -> Reading | object:

@@ -20,6 +20,7 @@ LISTS = frozenset(
     {
         "things",
         "persons",
+        "more_persons",
         "means",
         "abbreviations",
         "numbers",
@@ -56,6 +57,7 @@ class Lexicon:
     structure: frozenset[str]
     things: tuple[frozenset[str], ...]
     persons: frozenset[str]
+    more_persons: frozenset[str]
     means: tuple[Saying, ...]
     abbreviations: Mapping[str, tuple[str, ...]]
     numbers: Mapping[str, frozenset[str]]
@@ -124,6 +126,7 @@ def load() -> Lexicon:
         structure=frozenset(lower(word) for line in raw["structure"] for word in line.split()),
         things=tuple(frozenset(map(stem, group)) for group in (*raw["things"], *_translations(raw))),
         persons=frozenset(map(stem, raw["persons"])),
+        more_persons=frozenset(map(stem, raw["more_persons"])),
         means=tuple(
             Saying(
                 tuple(map(stems_of, one["say"])),

@@ -38,6 +38,7 @@ STEPS = (  # numbered, not measured
     *("grade", "level", "class", "tier", "floor", "season", "round", "stage", "edition", "heat"),
     *("класс", "уровень", "этаж", "курс", "сезон", "раунд", "этап", "тур"),
 )
+BIRTHS = ("birth", "born", "рождение", "рожденный")
 PLANNED_DATES = (
     *("promised", "planned", "due", "scheduled", "expected", "deadline", "target", "agreed", "estimated"),
     *("план", "плановый", "срок", "обещанный"),
@@ -199,12 +200,13 @@ class Meanings:
 
         They are present in every row and have about the most different days: the date on which a member joined is the
         same in all of the member's rows; the date of the visit is not. One called like the table or just `date` is it;
-        a planned date is not.
+        a planned date is not, and nothing is dated by when people were born.
         """
         if self.dated_by is not None:
             return (self.column(self.dated_by),)
-        fewest = min((c.nulls or 0 for c in self.dates), default=0)
-        whole = [c for c in self.dates if (c.nulls or 0) == fewest]
+        dates = [c for c in self.dates if not {*self.names[c.name]} & {*map(stem, BIRTHS)}]
+        fewest = min((c.nulls or 0 for c in dates), default=0)
+        whole = [c for c in dates if (c.nulls or 0) == fewest]
         most = max((c.cardinality or 0 for c in whole), default=0)
         varied = [c for c in whole if (c.cardinality or 0) >= 0.8 * most]
         happened = [c for c in varied if c not in self.planned_dates] or varied
@@ -316,9 +318,22 @@ class Meanings:
         return frozenset(nouns).union(*groups)
 
     @cached_property
+    def sexes(self) -> Mapping[str, Mapping[str, str]]:
+        """The columns that hold a sex: which of `female` and `male` each value is."""
+        spelt, found = self.lexicon.values["sex_values"], dict[str, Mapping[str, str]]()
+        for column in self.table.columns:
+            values = self.values.get(column.name, ())
+            held = {value: sex for value in values for sex, words in spelt.items() if lower(value) in words}
+            if len(held) >= 2 and len(values) <= 5:
+                found[column.name] = held
+        return found
+
+    @cached_property
     def person(self) -> Entity | None:
         """The people of the table: its rows, or the only things among them that are persons."""
         persons = [entity for entity in self.entities if entity.nouns & self.lexicon.persons]
+        if not persons and self.sexes:
+            persons = [entity for entity in self.entities if entity.nouns & self.lexicon.more_persons]
         rows = [entity for entity in persons if entity.is_rows]
         return rows[0] if rows else persons[0] if len(persons) == 1 else None
 

@@ -182,9 +182,10 @@ class Names:
         return 0.45 if column.kind == "number" and kind else 0.6
 
     def _spelt_out(self, column: Column) -> Iterator[Key]:
-        """The name with its abbreviations written out, in each way there is."""
+        """The name with its abbreviations written out, in each way there is, or kept: the lab date of `lab_dt`."""
         yield self._meanings.names[column.name]
-        ways = [self._meanings.lexicon.abbreviations.get(word, (word,)) for word in split_name(column.name)]
+        short = self._meanings.lexicon.abbreviations
+        ways = [dict.fromkeys((*short.get(word, ()), word)) for word in split_name(column.name)]
         for chosen, _ in zip(product(*ways), range(16), strict=False):
             yield tuple(stem(part) for word in chosen for part in word.split())
 

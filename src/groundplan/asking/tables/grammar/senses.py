@@ -268,7 +268,7 @@ class Senses:
         for place, word in enumerate(self.words):
             text = word.lower
             meant = self.meanings.lexicon.misspelt.get(text)
-            if meant is not None and word.stem not in stems and text not in known:
+            if meant is not None and (("'" in meant) or (word.stem not in stems and text not in known)):
                 fixed[place] = Word(word.text, meant, stem(meant), word.start, word.end)
                 self.corrected[place] = meant
                 continue
@@ -351,7 +351,10 @@ class Senses:
             kind = "field" if score >= WEAK else "weak_field"
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1
-            self._add(kind, first, last, replace(as_field(column, self.meanings), whole=whole), score)
+            named = replace(as_field(column, self.meanings), whole=whole)
+            self._add(kind, first, last, named, score)
+            if whole and self.meanings.of[column.name] == "date":  # days between the order date and the delivery date
+                self._add("moment", first, last, named, score)
 
     def _told_apart(self, first: int, last: int) -> list[tuple[float, Column]]:
         """Intakes by type: of two types, the one whose other word is said too."""
@@ -446,6 +449,7 @@ class Senses:
 
     def _things(self, place: int) -> None:
         self._joined_things(place)
+        self._shortened_things(place)
         word = self.words[place]
         named = self.names.of_key((word.stem,))
         told = [score for score, c in named if self.meanings.of[c.name] in ("category", "name")]
@@ -474,6 +478,18 @@ class Senses:
         if len(both) == 2 and letters in self._in_keys:
             said = " ".join(word.lower for word in both)
             self._add("thing", place, place + 2, Thing(self.meanings.entities[0], said), 0.8)
+
+    def _shortened_things(self, place: int) -> None:
+        """Donations, where the key is called `don_id`."""
+        word = self.words[place]
+        shorts = {part.lower() for part in self._in_keys if 3 <= len(part) <= 5 and part.isalpha()}
+        shorts -= {"key", *self.meanings.lexicon.abbreviations, *self.meanings.lexicon.structure, *IDENTIFYING}
+        known = any(True for _ in self.meanings.lexicon.find(self.words, place, place + 1))
+        if known or not word.lower.endswith("s") or self.names.of_key((word.stem,)):
+            return
+        if any(word.lower.startswith(short) and len(word.lower) >= len(short) + 3 for short in shorts):
+            self._add("thing", place, place + 1, Thing(self.meanings.entities[0], word.lower), 0.6)
+            self.corrected[place] = "rows"
 
     @cached_property
     def _in_keys(self) -> frozenset[str]:
@@ -589,13 +605,9 @@ class Senses:
                 return
 
     def _sex(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        spelt = self.meanings.lexicon.values["sex_values"]
-        for column in self.meanings.table.columns:
-            values = self.meanings.values.get(column.name, ())
-            sexes = {v: s for v in values for s, words in spelt.items() if lower(v) in words}
-            if len(sexes) >= 2 and len(values) <= 5:
-                for held in (v for v, s in sexes.items() if s == value):
-                    yield "condition", one_of(column.name, (held,)), 0.9
+        for column, held in self.meanings.sexes.items():
+            for spelt in (one for one, sex in held.items() if sex == value):
+                yield "condition", one_of(column, (spelt,)), 0.9
 
     def _formula(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         key = tuple(word.stem for word in self.words[first:last])

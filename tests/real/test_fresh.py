@@ -1,0 +1,40 @@
+"""A model of 1.5 billion parameters on questions by fresh eyes: it makes no answer wrong and takes none away."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai", reason="needs the extra `llm`")
+
+from groundplan.evaluation.report import Report
+from groundplan.evaluation.suites.questions import evaluate
+from groundplan.settings import Endpoint
+
+pytest_plugins = ["tests.models"]
+
+FRESH = Path(__file__).parents[1] / "questions/fresh"
+SAMPLE = 20  # of each set, evenly spread
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", ["library_and_calls", "vets_and_solar"])
+def test_a_small_model_makes_no_answer_worse(name: str, qwen_url: str) -> None:
+    alone, helped = score(name), score(name, Endpoint(name="qwen", url=qwen_url, model=""))
+    print(f"\n{name}: {told(alone)} alone, {told(helped)} with the model; {helped.usage}")
+    assert {miss.id for miss in helped.misses} <= {miss.id for miss in alone.misses}
+    assert wrong(helped) <= wrong(alone)
+
+
+def score(name: str, *models: Endpoint) -> Report:
+    return asyncio.run(evaluate(FRESH / name, SAMPLE, lambda *_: None, models))
+
+
+def wrong(report: Report) -> set[str]:
+    return {miss.id for miss in report.misses if miss.why == "wrong"}
+
+
+def told(report: Report) -> str:
+    return f"{report.scores['right']:.2f} right, {report.scores['wrong']:.2f} wrong"
