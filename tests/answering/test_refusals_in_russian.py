@@ -25,7 +25,7 @@ def codes() -> set[str]:
 @pytest.mark.requirement("R71", part="refusals while reading")
 def test_every_reason_to_refuse_while_reading_has_its_text() -> None:
     assert len(codes()) > 20
-    assert codes() == set(REASONS)
+    assert codes() == {code for code in REASONS if code.startswith("reading/")}
 
 
 @pytest.mark.requirement("R71", part="refusals while reading")

@@ -128,6 +128,7 @@ def test_a_run_is_queued_again_if_the_database_was_lost(
 ) -> None:
     """Its claim does not expire meanwhile, so the worker itself must have given it back."""
     monkeypatch.setattr("groundplan.state.runs.LEASE", 10 * HANGS)
+    monkeypatch.setattr("groundplan.state.postgres.SECONDS", 0.5)  # a write does not wait until the database is back
 
     async def work() -> None:
         async with open_postgres(database.url) as opened:
@@ -142,9 +143,10 @@ def test_a_run_is_queued_again_if_the_database_was_lost(
                 await asyncio.to_thread(until, lambda: engine.execute(WAITING).fetchone() == (1,), HANGS)
                 await asyncio.to_thread(database.crash)
                 engine.rollback()  # the query goes on
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(1)
             await asyncio.to_thread(database.start)
-            found = await ended(runs, run.id, "succeeded")
+            async with open_postgres(database.url, HANGS) as again:
+                found = await ended(Runs(again.of("lost")), run.id, "succeeded")
             assert found.attempt == 2
             events = await runs.events(run.id, 0)
             assert [event.number for event in events] == [*range(1, len(events) + 1)]

@@ -145,6 +145,9 @@ def test_nothing_is_answered_without_a_key(service: Service) -> None:
         for path, methods in paths.items():
             for method in methods:
                 reply = stranger.request(method, path.replace("{id}", "f" * 24).replace("{name}", "x"), headers=headers)
+                if path == "/v1/session":  # how to sign in, and nobody's session
+                    assert reply.status_code in (200, 204), method
+                    continue
                 assert reply.status_code == (200 if path in ("/livez", "/readyz") else 401), path
 
 

@@ -35,6 +35,7 @@ Role = Literal[
     "filter",
     "grain",
     "group_by",
+    "hidden",
     "join",
     "metric",
     "order",

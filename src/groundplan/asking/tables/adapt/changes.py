@@ -172,8 +172,8 @@ class Offer:
         instead = [name for inner in inside.values() for name in _words(inner.get("x-instead-of"))]
         required = {*_words(node.get("required")), *instead}  # a model is not offered expressions
         for name, inner in inside.items():
-            if "x-new" in inner or inner.get("x-role") == "grain":
-                continue  # code names what is new and cuts time
+            if "x-new" in inner or inner.get("x-role") == "grain" or _role_of_items(inner) == "hidden":
+                continue  # code names what is new, cuts time and hides what only orders
             if node.get("x-role") == "rank" and "x-column" in inner:
                 inner = {**inner, "x-column": "number"}  # the top of a category's names would be no ranking
             said = self._close(inner) if name in required or _matters(inner, node) else None
