@@ -48,6 +48,7 @@ IS = " is "
 MOST_COLUMNS = 80  # in a prompt
 MOST_VALUES = 40
 MOST_WORDS = 3  # that are asked about
+PARTICLES = frozenset({"back", "out", "over", "forward", "around", "ahead"})  # bring back says nothing by one word
 MOST_TRIED = 100  # meanings of unknown words, together
 MOST_EXAMPLES = 2
 LONG_VALUE = 80  # characters
@@ -186,10 +187,17 @@ class ModelReader:
         found: dict[str, dict[str, Told]] = {word: {} for word in unknown}
         for names in product(meanings, repeat=len(unknown)):
             told = [replace(meanings[name], words=word) for word, name in zip(unknown, names, strict=True)]
-            if told and self._derive(told).reading is not None:
+            if told and not any(map(self._is_counted, told)) and self._derive(told).reading is not None:
                 for word, name in zip(unknown, names, strict=True):
                     found[word][name] = meanings[name]
         return found
+
+    def _is_counted(self, told: Told) -> bool:
+        """Contracts are counted, though a column `contract` has their amounts."""
+        table = self.question.schema.find(told.table) if told.table else None
+        column = table.find(told.column) if table and told.column else None
+        named = column is not None and stem(told.words) in map(stem, split_name(column.name))
+        return named and column is not None and column.kind == "number" and told.words.lower().endswith("s")
 
     async def _told(self, options: Mapping[str, Mapping[str, Told]]) -> tuple[Told, ...]:
         found = {word: means[name] for word, means in options.items() if (name := await self._explained(word, means))}
@@ -293,7 +301,9 @@ class ModelReader:
         return senses_of(given.text, table, values, today=given.today, timezone=given.timezone)[0]
 
     def _unknown(self, unread: Sequence[str]) -> tuple[str, ...]:
-        """Those of the unread words that no table gives a sense to."""
+        """Those of the unread words that no table gives a sense to; none if one is the particle of a verb."""
+        if PARTICLES & {word.lower() for word in unread}:
+            return ()
         known: set[str] = set()
         for senses in map(self._senses, self.question.schema.tables if unread else ()):
             known |= {senses.words[place].text for item in senses.items for place in range(item.first, item.last)}
