@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,6 @@ from tests.mcp.test_compose import THANKS, _groundplan
 from tests.mcp.test_each import ENGLISH, to_each
 from tests.mcp.test_tasks import _empty
 from tests.sources.mcp.calling import rows, shop_command
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shop") / "shop.sqlite"
-
-
-@pytest.fixture(scope="module")
-def project(shop: Path) -> Iterator[Project]:
-    with Project({"shop": {"mcp": shop_command(shop)}}) as opened:
-        yield opened
 
 
 def codes(outcome: Any) -> set[str]:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +22,6 @@ from tests.sources.mcp.calling import rows, shop_command
 
 ON_A_SATURDAY = 'Book the slot 09:00 on 2026-12-05 with the title "Call them".'
 THANKS = 'If ada@example.org is premium, send them an email with the subject "Thank you" and the body "Hello {name}".'
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shop") / "shop.sqlite"
-
-
-@pytest.fixture(scope="module")
-def project(shop: Path) -> Iterator[Project]:
-    with Project({"shop": {"mcp": shop_command(shop)}}) as opened:
-        yield opened
 
 
 @pytest.mark.requirement("R17", "R20", "R36", "R37")

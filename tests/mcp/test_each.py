@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -34,17 +33,6 @@ GALA_IN_RUSSIAN = [
     ("chen@example.org", "Гала", "Приходите, Chen Wu"),
     ("femi@example.org", "Гала", "Приходите, Femi Okoro"),
 ]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shop") / "shop.sqlite"
-
-
-@pytest.fixture(scope="module")
-def project(shop: Path) -> Iterator[Project]:
-    with Project({"shop": {"mcp": shop_command(shop)}}) as opened:
-        yield opened
 
 
 def to_each(list_params: dict[str, Any], limits: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -20,11 +20,6 @@ OVER_HTTP = ("thank if premium", "write then book", "each their own")
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shop") / "shop.sqlite"
-
-
-@pytest.fixture(scope="module")
 def over_stdio(shop: Path) -> Iterator[Project]:
     with Project({"shop": {"mcp": shop_command(shop)}}) as project:
         yield project

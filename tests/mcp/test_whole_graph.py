@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -131,17 +131,6 @@ GRAPHS: list[tuple[Task, Steps]] = [
         },
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shop") / "shop.sqlite"
-
-
-@pytest.fixture(scope="module")
-def project(shop: Path) -> Iterator[Project]:
-    with Project({"shop": {"mcp": shop_command(shop)}}) as opened:
-        yield opened
 
 
 def drawn(words: str, steps: Steps, project: Project) -> Plan | None:

@@ -1,4 +1,4 @@
-"""Labels that have an order in time, such as `Fall 2025`, `Q3 2025` or `FY2024`."""
+"""Labels that have an order in time, such as `Summer 2019`, `Q3 2019` or `FY2019`."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class Names:
         return 0.45 if column.kind == "number" and kind else 0.6
 
     def _spelt_out(self, column: Column) -> Iterator[Key]:
-        """The name with its abbreviations written out, in each way there is, or kept: the lab date of `lab_dt`."""
+        """The name with its abbreviations written out, in each way there is, or kept: the pay date of `pay_dt`."""
         yield self._meanings.names[column.name]
         short = self._meanings.lexicon.abbreviations
         ways = [dict.fromkeys((*short.get(word, ()), word)) for word in split_name(column.name)]

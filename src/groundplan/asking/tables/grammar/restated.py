@@ -1,4 +1,4 @@
-"""Words that the question itself explains: `returns by store (lines with a negative quantity)`.
+"""Words that the question itself explains: `refunds by port (crossings with a negative fare)`.
 
 The explanation takes the place of the words, and the question is read again. An aside that only adds a condition is no
 explanation: `(not online)`, `(with VAT)`. What is explained must be one phrase of unread words with nothing negated

@@ -417,7 +417,7 @@ class Senses:
                 self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.8)
 
     def _latest(self, first: int) -> None:
-        """The last term, where terms are called Fall 2025. A last year may be the one before this."""
+        """The last season, where seasons are called Summer 2019. A last year may be the one before this."""
         said = [word.lower for word in self.words[first : first + 2]]
         size = 2 if said == ["most", "recent"] else 1
         if size == 1 and self.words[first].stem not in LATEST:
@@ -480,16 +480,21 @@ class Senses:
             self._add("thing", place, place + 2, Thing(self.meanings.entities[0], said), 0.8)
 
     def _shortened_things(self, place: int) -> None:
-        """Donations, where the key is called `don_id`."""
+        """Crossings, where the key is called `cro_id`."""
         word = self.words[place]
-        shorts = {part.lower() for part in self._in_keys if 3 <= len(part) <= 5 and part.isalpha()}
-        shorts -= {"key", *self.meanings.lexicon.abbreviations, *self.meanings.lexicon.structure, *IDENTIFYING}
         known = any(True for _ in self.meanings.lexicon.find(self.words, place, place + 1))
         if known or not word.lower.endswith("s") or self.names.of_key((word.stem,)):
             return
-        if any(word.lower.startswith(short) and len(word.lower) >= len(short) + 3 for short in shorts):
+        if any(word.lower.startswith(short) and len(word.lower) >= len(short) + 3 for short in self._short_keys):
             self._add("thing", place, place + 1, Thing(self.meanings.entities[0], word.lower), 0.6)
             self.corrected[place] = "rows"
+
+    @cached_property
+    def _short_keys(self) -> frozenset[str]:
+        """The parts of the names of keys that may be short for what the rows are."""
+        shorts = {part.lower() for part in self._in_keys if 3 <= len(part) <= 5 and part.isalpha()}
+        lexicon = self.meanings.lexicon
+        return frozenset(shorts - {"key"} - lexicon.abbreviations.keys() - lexicon.structure - IDENTIFYING)
 
     @cached_property
     def _in_keys(self) -> frozenset[str]:

@@ -196,8 +196,9 @@ class ModelReader:
         """Contracts are counted, though a column `contract` has their amounts."""
         table = self.question.schema.find(told.table) if told.table else None
         column = table.find(told.column) if table and told.column else None
-        named = column is not None and stem(told.words) in map(stem, split_name(column.name))
-        return named and column is not None and column.kind == "number" and told.words.lower().endswith("s")
+        if column is None or column.kind != "number" or not told.words.lower().endswith("s"):
+            return False
+        return stem(told.words) in map(stem, split_name(column.name))
 
     async def _told(self, options: Mapping[str, Mapping[str, Told]]) -> tuple[Told, ...]:
         found = {word: means[name] for word, means in options.items() if (name := await self._explained(word, means))}
