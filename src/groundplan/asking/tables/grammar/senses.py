@@ -268,7 +268,7 @@ class Senses:
         for place, word in enumerate(self.words):
             text = word.lower
             meant = self.meanings.lexicon.misspelt.get(text)
-            if meant is not None and (("'" in meant) or (word.stem not in stems and text not in known)):
+            if meant is not None and word.stem not in stems and text not in known:
                 fixed[place] = Word(word.text, meant, stem(meant), word.start, word.end)
                 self.corrected[place] = meant
                 continue
