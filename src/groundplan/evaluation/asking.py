@@ -65,8 +65,8 @@ async def _confirmed(project: AsyncProject, outcome: Outcome, today: date) -> Ou
         return None
     planned = await project.change(outcome.readings[0], today=today)
     if planned.plan is None or planned.reading is None:
-        return planned.outcome
+        return planned.ended
     return await project.run(Proposal(reading=planned.reading, plan=planned.plan))
 
 
-NO_MODEL = Asking(strategy="rules")
+NO_MODEL = Asking()

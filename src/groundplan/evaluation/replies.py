@@ -1,13 +1,14 @@
 """A model's replies by question: written down while it reads, or given again in its place.
 
-A file has a line for each question: its `id`, and what the model replied (`sql`, `cannot` or `ask`). The calls go through
-the real client, so prompts, checks and attempts are those of a question that a model at a server reads.
+A file has a line for each question: its `id`, and what the model replied (`sql`, `cannot` or `ask`). The calls go
+through the real client, so prompts, checks and attempts are those of a question that a model at a server reads.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +80,30 @@ class Recorder(Tape):
         return response
 
     async def aclose(self) -> None:
-        """Nothing: the projects of a suite share the connection."""
+        """Does nothing: the projects of a suite share the connection, which `recording` closes."""
 
     async def close(self) -> None:
         await self._inner.aclose()
 
-    def write(self, file: Path) -> None:
-        lines = [json.dumps({"id": id, **reply}, ensure_ascii=False) for id, reply in self.kept.items()]
+
+@asynccontextmanager
+async def recording(file: Path) -> AsyncIterator[Recorder]:
+    """Write the replies to the file, those before an interruption included."""
+    recorder = Recorder()
+    _write(file, {})  # a file that cannot be written is told before the first question
+    try:
+        yield recorder
+    finally:
+        await recorder.close()
+        _write(file, recorder.kept)
+
+
+def _write(file: Path, replies: Mapping[str, Reply]) -> None:
+    lines = [json.dumps({"id": id, **reply}, ensure_ascii=False) for id, reply in replies.items()]
+    try:
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def load_replies(file: Path) -> dict[str, Reply]:
