@@ -29,6 +29,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Missing,
     Moving,
@@ -44,7 +45,7 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.join_paths import name_of
-from groundplan.contracts.normal_form import MIRRORED, OPPOSITE, substituted
+from groundplan.contracts.normal_form import MIRRORED, OPPOSITE, lowered, substituted
 from groundplan.contracts.ranges import bin_labels
 
 FUNCTIONS: Mapping[str, str] = {
@@ -59,6 +60,7 @@ FUNCTIONS: Mapping[str, str] = {
 PARTS: Mapping[str, str] = {"weekday": "ISODOW"}  # others go by their own names
 SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year": "365.2425"}
+PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
 FINE = ("minute", "hour")
 
 
@@ -97,6 +99,8 @@ class Writer:
             case Cases(conditions=conditions, values=values, otherwise=otherwise):
                 chosen = zip(map(self.condition, conditions), map(literal, values), strict=True)
                 return _cases(chosen, None if otherwise is None else literal(otherwise))
+            case Filled():
+                return f"COALESCE({', '.join(self._in_turn(node))})"
             case Holds(condition=condition):
                 return f"COALESCE({self.condition(condition)}, FALSE)"
             case Rows(where=where):
@@ -146,7 +150,7 @@ class Writer:
             case Column():
                 described = self.scope.find(node)
                 return "time" if described.role == "temporal" else described.kind
-            case Aggregate(function="min" | "max", of=of):
+            case Aggregate(function="min" | "max", of=of) | Filled(of=of):
                 return self.kind(of)
             case Related(table=table, of=of):
                 return Writer(self._inner(table)).kind(of)
@@ -300,9 +304,25 @@ class Writer:
                 return f"NOT ({self.condition(node)})"
 
     def _contains(self, node: Contains) -> str:
-        if set("%_\\") & {*node.text}:  # they stand for other letters in a pattern
-            return f"CONTAINS(LOWER({self.value(node.of)}), {literal(node.text.lower())})"
-        return f"{self.operand(node.of)} ILIKE {literal(f'%{node.text}%')}"
+        of, text = (
+            (self.value(node.of), node.text) if node.cased else (f"LOWER({self.value(node.of)})", lowered(node.text))
+        )
+        if node.place == "whole":
+            return f"{of} = {literal(text)}"
+        if set("%_\\") & {*text}:  # they stand for other letters in a pattern
+            return f"{PLACES[node.place]}({of}, {literal(text)})"
+        before, after = "" if node.place == "start" else "%", "" if node.place == "end" else "%"
+        pattern = literal(f"{before}{node.text}{after}")
+        return f"{self.operand(node.of)} {'LIKE' if node.cased else 'ILIKE'} {pattern}"
+
+    def _in_turn(self, node: Expression) -> list[str]:
+        """The values of which the first that is not missing counts."""
+        if isinstance(node, Filled):
+            return [*self._in_turn(node.of), *self._in_turn_beside(node.otherwise, node.of)]
+        return [self.value(node)]
+
+    def _in_turn_beside(self, node: Expression, first: Expression) -> list[str]:
+        return [self._literal(first, node.value)] if isinstance(node, Constant) else self._in_turn(node)
 
     def _one_of(self, of: Expression, values: Sequence[Scalar], operator: str = "IN") -> str:
         known = [value for value in values if value is not None]
