@@ -44,6 +44,7 @@ from groundplan.contracts.expression import (
     Column,
     Compare,
     Constant,
+    Contains,
     Correlation,
     Moving,
     Node,
@@ -93,11 +94,11 @@ class _Case:
     @cached_property
     def numbers(self) -> frozenset[float]:
         """The numbers of the question, in digits and in words."""
-        found = {NUMBER_WORDS[word] for word in re.findall(r"[^\W\d_]+", self.text) if word in NUMBER_WORDS}
+        found = {float(NUMBER_WORDS[word]) for word in re.findall(r"[^\W\d_]+", self.text) if word in NUMBER_WORDS}
         for digits, times in re.findall(rf"({NUMBER})\s?([^\W\d_]*)", self.text):
             number = _number(digits)
             found |= {number, number * TIMES.get(times, 1)} if number is not None else set()
-        return frozenset(map(float, found))
+        return frozenset(found)
 
     @cached_property
     def nodes(self) -> tuple[tuple[str | None, Node], ...]:
@@ -342,7 +343,7 @@ def _texts(node: Node) -> Iterator[object]:
             yield text
         case OneOf(values=values):
             yield from values
-        case _ if text := getattr(node, "text", None):
+        case Contains(text=text):
             yield text
 
 
