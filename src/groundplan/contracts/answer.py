@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import model_validator
+
 from groundplan.contracts.contract import Contract, JsonObject, Scalar
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import RoleName
 
@@ -106,6 +109,7 @@ class Answer(Contract):
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # how a model read words, and which model replies were not used and why
+    proposals: tuple[ModelAttempt, ...] = ()  # what models proposed, and what was wrong with it
 
     @property
     def queries(self) -> dict[str, str]:
@@ -134,6 +138,7 @@ class Refusal(Contract):
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # as in Answer
+    proposals: tuple[ModelAttempt, ...] = ()  # as in Answer
 
 
 def refused(code: str, problem: str, hint: str) -> Refusal:
@@ -143,17 +148,34 @@ def refused(code: str, problem: str, hint: str) -> Refusal:
 
 
 class Clarification(Contract):
-    """A question to the user. The reply (a candidate, its number, or its words) completes the original question."""
+    """A question to the user. The reply is a candidate, its number, or its words.
+
+    A candidate with a reading is planned as that reading; without one, its words complete the original question.
+    One candidate with a reading is a confirmation: yes plans it, no ends the question.
+    """
 
     kind: Literal["clarification"] = "clarification"
     text: str
     missing: str
     candidates: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()  # of each candidate, in the same order; or none
     put: str = "{choice}"  # what replaces `missing` in the question; `{choice} {missing}` keeps it
     open: bool = False  # there are no candidates: any reply completes the question
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # as in Answer
+    proposals: tuple[ModelAttempt, ...] = ()  # as in Answer
+
+    @model_validator(mode="after")
+    def _readings_match_candidates(self) -> Clarification:
+        if self.readings and len(self.readings) != len(self.candidates):
+            raise ValueError(f"{len(self.candidates)} candidates have {len(self.readings)} readings; give each one")
+        return self
+
+    @property
+    def confirms(self) -> bool:
+        """True if the reply is yes or no: one reading is offered."""
+        return len(self.readings) == 1
 
 
 Outcome = Answer | Refusal | Clarification

@@ -1,1 +1,1 @@
-"""SQL that a model writes and nobody runs: read into the typed reading, and printed from it."""
+"""SQL as a language for readings: parsed into one, and written from one. None of it is run."""
