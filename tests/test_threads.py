@@ -13,7 +13,7 @@ import pytest
 import groundplan
 from groundplan.contracts.answer import Answer, Clarification, Outcome
 from groundplan.contracts.conversation import Turn
-from groundplan.errors import StateInvalid
+from groundplan.errors import StateInvalid, UsageError
 from groundplan.pipeline import TURNS, Waiting
 from groundplan.project import AsyncProject, Project
 from groundplan.state.database import FILE
@@ -112,6 +112,41 @@ def test_a_reply_completes_the_question_that_waits(reply: str, project: Project)
     assert (answer.text, answer.tables) == (whole.text, whole.tables)
     assert [entry.stage for entry in answer.trace][:3] == ["route", "read", "clarify"]
     assert [turn.question for turn in turns()] == ["total revenue on 2025-04-03"]
+
+
+@pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize("thread", [None, "work"])
+def test_a_choice_is_planned_as_the_reading_it_stands_for(thread: str | None, project: Project) -> None:
+    """Nothing is routed or read again: not even the question that the choice would complete."""
+    for number, candidate in enumerate(("2025-04-03", "2025-03-04"), 1):
+        asked = project.ask(UNCLEAR, thread=thread and f"{thread} {number}", today=TODAY)
+        answer = asked.choose(number).outcome
+        assert isinstance(answer, Answer)
+        assert isinstance(asked.outcome, Clarification)
+        assert answer.reading == asked.outcome.readings[number - 1]
+        whole = project.ask(f"total revenue on {candidate}", today=TODAY)
+        assert (answer.text, answer.tables) == (whole.text, whole.outcome.tables)
+        stages = [entry.stage for entry in answer.trace if entry.stage != "clarify"]
+        assert stages == ["route", "read", "plan", "check", "run", "answer"]
+
+
+@pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize("thread", [None, "work"])
+def test_one_reading_is_run_by_yes_and_not_by_no(thread: str | None, project: Project) -> None:
+    asked = project.ask("total revenue in early May 2025", thread=thread, today=TODAY)
+    assert isinstance(asked.outcome, Clarification)
+    assert asked.outcome.confirms
+    refusal = asked.choose("no")
+    assert (refusal.kind, refusal.text) == ("refusal", "Nothing was run; ask again in other words.")
+    again = project.ask("выручка в начале мая 2025", thread=thread, today=TODAY)
+    assert again.choose("нет").text == "Ничего не выполнено. Спросите другими словами."
+    asked = project.ask("total revenue in early May 2025", thread=thread, today=TODAY)
+    answer, whole = asked.choose("yes"), project.ask("total revenue in May 2025", today=TODAY)
+    assert answer.text == whole.text
+    with pytest.raises(UsageError, match="nothing was asked back"):
+        answer.choose(1)
+    with pytest.raises(UsageError, match="there is no choice 2; there are 1"):
+        asked.choose(2)
 
 
 @pytest.mark.requirement("R70", part="python")
