@@ -207,3 +207,28 @@ def test_two_questions_at_once_in_one_thread_follow_each_other(state: Path) -> N
             await project.close()
 
     asyncio.run(both())
+
+
+@pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize(
+    ("before", "said", "choice", "whole"),
+    [
+        ("total revenue in the West online in 2024", "drop the filter", "online", "total revenue in the West in 2024"),
+        ("total revenue in 2024", "in March", 1, "total revenue in March 2024"),
+        ("total revenue in 2024", "in March", 2, "total revenue in March 2025"),
+        ("total revenue", "top 3", "region", "top 3 regions by total revenue"),
+        ("total revenue in the West by region", "drop the region", 1, "total revenue in the West"),
+    ],
+)
+def test_a_choice_in_a_follow_up_changes_what_it_names(
+    before: str, said: str, choice: int | str, whole: str, project: Project
+) -> None:
+    """`online` is to go: read again as text it would be put in."""
+    assert isinstance(say(project, before), Answer)
+    asked = project.ask(said, thread="work", today=TODAY)
+    assert isinstance(asked.outcome, Clarification)
+    assert len(asked.outcome.readings) == len(asked.candidates) > 1
+    answer, expected = asked.choose(choice).outcome, say(project, whole, "whole")
+    assert isinstance(answer, Answer)
+    assert isinstance(expected, Answer)
+    assert [table.rows for table in answer.tables] == [table.rows for table in expected.tables]
