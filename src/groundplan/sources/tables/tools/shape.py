@@ -94,6 +94,13 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
     return handle_on(joined.select([*left.table.columns, *kept]), [*known, *left.columns], left.order)
 
 
+def add_overall(left: Handle, right: Handle, params: Params) -> Handle:
+    """Each value is a subquery that gives one row; an engine refuses a table of several."""
+    made = widened(left, {one["as"]: right.column(one["column"]).as_scalar() for one in params["columns"]})
+    known = [right.find(one["column"]).model_copy(update={"name": one["as"]}) for one in params["columns"]]
+    return handle_on(made.table, [*made.columns, *known], left.order)
+
+
 def _with_columns(left: Handle, right: Handle, pairs: Sequence[tuple[str, str]], params: Params) -> Handle:
     """The left table with the columns that were chosen, each under its name."""
     taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
