@@ -20,6 +20,7 @@ ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
 Unit = Literal["minute", "hour", "day", "week", "month", "year"]
+Place = Literal["anywhere", "start", "end", "whole"]
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
 
@@ -114,6 +115,14 @@ class Cases(Contract):
         if len({_kind_of_constant(value) for value in given}) > 1:
             raise ValueError("the values of cases are all numbers, all texts, or all yes and no")
         return self
+
+
+class Filled(Contract):
+    """The value, and `otherwise` where it is missing."""
+
+    kind: Literal["filled"] = "filled"
+    of: Expression
+    otherwise: Expression
 
 
 class Holds(Contract):
@@ -249,11 +258,16 @@ class OneOf(Contract):
 
 
 class Contains(Contract):
-    """Upper and lower case are the same."""
+    """The text stands anywhere in the value, at its start, at its end, or is all of it.
+
+    Without `cased`, upper and lower case are the same. `%` and `_` are characters like any others.
+    """
 
     kind: Literal["contains"] = "contains"
     of: Expression
     text: Text
+    place: Place = "anywhere"
+    cased: bool = False
 
 
 class Among(Contract):
@@ -279,6 +293,7 @@ Expression = Annotated[
     | DateCut
     | Bins
     | Cases
+    | Filled
     | Holds
     | Rows
     | Aggregate
@@ -330,7 +345,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return "text"
         case DateCut():
             return "time"
-        case Aggregate(function="min" | "max", of=of):
+        case Aggregate(function="min" | "max", of=of) | Filled(of=of):
             return kind_of(of, columns)
         case Related(of=of) | Overall(of=of):
             return kind_of(of, {})
@@ -340,6 +355,8 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
 
 def is_count(node: Expression) -> bool:
     """Whether it is 0 of no rows."""
+    if isinstance(node, Filled):
+        return is_count(node.of)
     return isinstance(node, Rows) or (isinstance(node, Aggregate) and node.function in ("count", "count_distinct"))
 
 
@@ -438,7 +455,7 @@ def is_ratio(node: Node) -> bool:
             return True
         case Arithmetic(operator="/", left=Aggregate() as part, right=Aggregate() as whole):
             return part.where is not None and part.model_copy(update={"where": whole.where}) == whole
-        case Moving(of=of):
+        case Moving(of=of) | Filled(of=of):
             return is_ratio(of)
         case _:
             return False
@@ -488,5 +505,7 @@ def adds_up(node: Node) -> bool:
             return adds_up(left) and adds_up(right)
         case Overall():
             return False
+        case Filled(of=of, otherwise=otherwise):
+            return adds_up(of) and (adds_up(otherwise) or otherwise == Constant(value=0))
         case _:
             return level(node) == "row" and not isinstance(node, Constant)

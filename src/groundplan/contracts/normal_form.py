@@ -23,6 +23,7 @@ from groundplan.contracts.expression import (
     Contains,
     Correlation,
     Expression,
+    Filled,
     Holds,
     Missing,
     Node,
@@ -31,6 +32,7 @@ from groundplan.contracts.expression import (
     Overall,
     Related,
     Rows,
+    is_count,
 )
 from groundplan.contracts.reading import Filter
 
@@ -64,6 +66,8 @@ def normal_expression(node: Expression) -> Expression:
             return reduce(lambda left, right: Arithmetic(operator=inner.operator, left=left, right=right), rest, first)
         case Overall(of=of, where=where) if where is not None:
             return Overall(table=inner.table, of=normal_expression(_under(of, where)))
+        case Filled():
+            return _filled(inner.of, inner.otherwise)
         case _:
             return inner
 
@@ -73,6 +77,16 @@ def _under(node: N, where: Condition) -> N:
     if isinstance(node, Rows | Aggregate | Correlation):
         return node.model_copy(update={"where": both(node.where, where)})  # type: ignore[return-value]
     return mapped(node, lambda part: _under(part, where))
+
+
+def _filled(of: Expression, otherwise: Expression) -> Expression:
+    """Each in turn is filled by the next; what is never missing is the last."""
+    match of:
+        case Filled():
+            return _filled(of.of, _filled(of.otherwise, otherwise))
+        case Constant() | Holds():
+            return of
+    return of if is_count(of) or of == otherwise else Filled(of=of, otherwise=otherwise)
 
 
 def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:
@@ -126,12 +140,20 @@ def normal_condition(node: Condition) -> Condition:
             return _one_of(normal_expression(of), values)
         case Compare():
             return _compared(normal_expression(node.left), node.operator, normal_expression(node.right))
-        case Contains(of=of, text=text):
-            return Contains(of=normal_expression(of), text=text.casefold())
+        case Contains(of=of, text=text, place="whole", cased=True):
+            return Compare(left=normal_expression(of), operator="=", right=Constant(value=text))
+        case Contains(of=of, text=text, cased=cased):
+            written = text if cased else lowered(text)
+            return node.model_copy(update={"of": normal_expression(of), "text": written})
         case Missing(of=of):
             return Missing(of=normal_expression(of))
         case Among(of=of):
             return node.model_copy(update={"of": normal_expression(of)})
+
+
+def lowered(text: str) -> str:
+    """In lower case as engines write it: letter by letter, and those that would become two stay."""
+    return "".join(lower if len(lower := letter.lower()) == 1 else letter for letter in text)
 
 
 def both(*conditions: Condition | None) -> Condition | None:
