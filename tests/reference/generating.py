@@ -256,7 +256,7 @@ def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
         condition = e.Compare(left=draw(measures()), operator=draw(COMPARISONS), right=limit)
         found.append(("filter:having", Filter(condition=condition)))
     if groups and draw(st.integers(0, 2)) == 0:
-        by = draw(st.none() | totals())
+        by = draw(st.none() | totals().filter(lambda one: e.level(one) == "group"))
         within = (groups[0].column,) if len(groups) > 1 else ()
         found.append(("rank:groups", _rank(draw, by, within)))
     return found

@@ -302,9 +302,14 @@ class _Draft(StepList):
             self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
 
     def rank_by_measure(self) -> None:
-        for _, rank in self.asked(Rank):
+        for requirement, rank in self.asked(Rank):
             if isinstance(rank.by, Column):
                 self.ranked_by = rank.by.name
+            elif rank.by is not None and bare_overalls(rank.by):
+                made = self.here(_by_name(rank.by, self.measures), [requirement])
+                self.ranked_by = self.free_name(called(rank.by, self.language))
+                self.measures[normal_expression(rank.by)] = self.ranked_by
+                self.add("ranked_by", "derive_column", {"expression": _json(made), "as": self.ranked_by}, [requirement])
             elif rank.by is not None:
                 self.ranked_by = self.measures.get(normal_expression(rank.by))
             elif self.asked(Metric):

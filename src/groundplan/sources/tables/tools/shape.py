@@ -95,10 +95,13 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
 
 
 def add_overall(left: Handle, right: Handle, params: Params) -> Handle:
-    """Each value is a subquery that gives one row; an engine refuses a table of several."""
-    made = widened(left, {one["as"]: right.column(one["column"]).as_scalar() for one in params["columns"]})
+    """The gate has proven that the right table has one row."""
+    taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
+    if len(taken) < len(params["columns"]) or {*taken} & {*left.table.columns}:
+        raise ToolError("each column taken from the right table needs a name that is not in use")
     known = [right.find(one["column"]).model_copy(update={"name": one["as"]}) for one in params["columns"]]
-    return handle_on(made.table, [*made.columns, *known], left.order)
+    wide = left.table.cross_join(right.table.select(**taken).view())
+    return handle_on(wide.select([*left.table.columns, *taken]), [*left.columns, *known], left.order)
 
 
 def _with_columns(left: Handle, right: Handle, pairs: Sequence[tuple[str, str]], params: Params) -> Handle:
