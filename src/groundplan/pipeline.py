@@ -48,14 +48,15 @@ from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
 from groundplan.running.run import look_up, run
-from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
@@ -67,6 +68,7 @@ TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
+SHOWN = 500  # characters of a model's proposal in the trace
 MODEL = "model"
 TABLES = "tables"
 NOTHING_HERE = Issue(
@@ -102,6 +104,7 @@ class State(TypedDict, total=False):
     trace: list[Json]
     usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
+    proposals: list[Json]  # what models proposed, and what was wrong with it
 
 
 def begin(
@@ -136,6 +139,7 @@ def begin(
         "trace": [],
         "usage": {},
         "notes": [],
+        "proposals": [],
     }
 
 
@@ -183,6 +187,7 @@ class Stage:
             "trace": trace_of(state),
             "usage": self.usage(state),
             "notes": tuple(dict.fromkeys([*(state.get("notes") or []), *self.context.notes, *failures])),
+            "proposals": tuple(ModelAttempt.model_validate(attempt) for attempt in state.get("proposals") or []),
         }
         if isinstance(outcome, Refusal):
             led["tried"] = tuple(Attempt.model_validate(attempt) for attempt in state.get("tried") or [])
@@ -224,15 +229,19 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
+    context = with_proofs(stage.context, stage.sources, question)
     failed: Clarification | Refusal | None = None
     route = None
     for name in state["routes"]:
-        stage.context.trail.clear()
-        found = await load_routes()[name].read(question, stage.context)
+        context.trail.clear()
+        found = await load_routes()[name].read(question, context)
+        state = {**state, **_with_attempts(state, context)}
         if isinstance(found, Reading):
             action = ", ".join(requirement.id for requirement in found.requirements)
-            traced = stage.traced(state, "read", f"as a question about {name}", action, stage.context.trail)
-            return Command(update={"route": name, "reading": _json(found), **traced}, goto="plan")
+            traced = stage.traced(state, "read", f"as a question about {name}", action, context.trail)
+            proposals = state.get("proposals") or []
+            update = {"route": name, "reading": _json(found), "proposals": proposals, **traced}
+            return Command(update=update, goto="plan")
         if failed is None:
             failed, route = found, name
     assert failed is not None
@@ -240,12 +249,21 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     return _stopped(stage, {**state, **traced, "route": route}, failed)
 
 
+def _with_attempts(state: State, context: Context) -> State:
+    """The state with what models proposed since, as data and in the trace."""
+    made, context.attempts[:] = [*context.attempts], []
+    entries = [_json(_attempted(attempt)) for attempt in made]
+    proposals = [*(state.get("proposals") or []), *map(_json, made)]
+    return {"proposals": proposals, "trace": [*(state.get("trace") or []), *entries]}
+
+
 def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Command[str]:
     """Wait for a reply after a clarification; end after a refusal."""
     if isinstance(outcome, Clarification):
         outcome = outcome.model_copy(update={"question": _question_of(state).text, "route": state["route"]})
     stage.ended(state, outcome)
-    kept: State = {"trace": state["trace"], "notes": [*stage.context.notes]}
+    proposals = state.get("proposals") or []
+    kept: State = {"trace": state["trace"], "notes": [*stage.context.notes], "proposals": proposals}
     if isinstance(outcome, Refusal):
         return Command(update=kept, goto=END)
     waiting: State = {"usage": _json(stage.usage(state)), "clarification": _json(outcome)}
@@ -263,8 +281,9 @@ async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
         stage.ended({**state, **traced}, after)
         return Command(update={"clarification": None, **traced}, goto=END)
     traced = stage.traced(state, "clarify", asked.text, f"replied {reply!r}: {_first(after)}")
-    notes = (state.get("notes") or []) if after["reading"] else []
-    kept: State = {"turns": state.get("turns") or [], "usage": state["usage"], "notes": notes, **traced}
+    kept: State = {"turns": state.get("turns") or [], "usage": state["usage"], **traced}
+    if after["reading"]:  # how it was read is still so
+        kept |= {"notes": state.get("notes") or [], "proposals": state.get("proposals") or []}
     return Command(update={**after, **kept}, goto=_first(after))
 
 
@@ -278,7 +297,7 @@ def after_reply(before: Question, asked: Clarification, reply: str, run: str) ->
     spent: State = {"trace": [*map(_json, asked.trace)], "usage": _json(asked.usage)}
     place = chosen(asked, reply)
     if place is not None and asked.readings:
-        spent |= {"route": asked.route, "notes": [*asked.notes]}
+        spent |= {"route": asked.route, "notes": [*asked.notes], "proposals": [*map(_json, asked.proposals)]}
         return begin(run, before, asked.readings[place]) | spent
     completed = complete(before.text, asked, reply)
     return begin(run, before.model_copy(update={"text": completed or reply})) | spent
@@ -443,7 +462,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     route = _route_of(state, plan)
     if route and not facts.found and not facts.failures and (nothing := route.nothing_found(stage.context)):
         return _stopped(stage, state, nothing)
-    shown = await _fetch(facts, stage.sources, plan)
+    shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
     written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
@@ -455,15 +474,6 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     if state["route"] != "tasks":
         turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
-
-
-async def _fetch(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
-    """The rows of every table and chart in the answer, by step."""
-    refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
-    rows, seconds = plan.limits.rows, plan.limits.step_seconds
-    return {
-        step: await with_tables(sources[ref.source]).fetch(ref, facts.run, rows, seconds) for step, ref in refs.items()
-    }
 
 
 async def _written(
@@ -552,6 +562,13 @@ def _audited(execution: Execution) -> TraceEntry:
     """A trace entry with the fingerprints of an agent's input and output."""
     action = f"{execution.version} {execution.status}: {execution.input} to {execution.output}"
     return TraceEntry(stage=execution.agent, at=datetime.now(UTC), ms=round(execution.ms, 1), action=action)
+
+
+def _attempted(attempt: ModelAttempt) -> TraceEntry:
+    """A trace entry for one reply of a model; its time and tokens are part of the stage's own."""
+    thought = f"{attempt.model}, attempt {attempt.number}, {attempt.tokens} tokens, {attempt.seconds:.3g} s"
+    action = f"sent back: {'; '.join(attempt.faults)}" if attempt.faults else f"taken: {attempt.proposal[:SHOWN]}"
+    return TraceEntry(stage="propose", at=datetime.now(UTC), ms=0.0, thought=thought, action=action)
 
 
 def plan_of(state: State) -> Plan | None:

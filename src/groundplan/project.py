@@ -67,6 +67,8 @@ from groundplan.state.plans import PlanStore
 from groundplan.text.entities import Registry, build_registry
 
 if TYPE_CHECKING:
+    import httpx2
+
     from groundplan.llm.calls import CallsByRole
     from groundplan.llm.cascade import Cascade
     from groundplan.running.checkpoints import Checkpoints
@@ -192,8 +194,10 @@ class AsyncProject:
         columns: Mapping[str, ColumnSettings] | None = None,
         database: Database | None = None,
         roles: Roles | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self.columns, self.roles = columns or {}, roles or Roles()
+        self._transport = transport
         self._database = database
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self._found, self._saved = schemas, dict[Place, ColumnSettings]()
@@ -216,6 +220,7 @@ class AsyncProject:
         database: Database | None = None,
         roles: Roles | None = None,
         files: Sequence[Any] = (),
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> Self:
         """Open a file, a folder, a DuckDB file, a Postgres URL, an Ibis backend, data frames, or a knowledge base.
 
@@ -227,6 +232,7 @@ class AsyncProject:
         `database` holds plans, effects and checkpoints; by default a SQLite file in the state folder.
         `roles` says what the models are used for and how much of them, as the table [roles] of groundplan.toml does.
         `files` are database files whose tables are added (`AttachedFile`).
+        `transport` carries the calls of the models: one that replays or records their replies.
         """
         sources: dict[str, Source] = {}
         try:
@@ -237,7 +243,7 @@ class AsyncProject:
             _refuse_shared_names(schemas)
             schemas = described(schemas, columns or {})
             catalog = _catalog_of(sources, bool(models))
-            return cls(sources, schemas, catalog, embeddings, models, columns, database, roles)
+            return cls(sources, schemas, catalog, embeddings, models, columns, database, roles, transport)
         except BaseException:
             for source in sources.values():
                 await source.close()
@@ -547,7 +553,8 @@ class AsyncProject:
                 from groundplan.llm.cascade import Cascade
                 from groundplan.llm.client import Model
 
-                opened = [await self._opened.enter_async_context(Model.open(endpoint)) for endpoint in self.models]
+                entered = (Model.open(endpoint, self._transport) for endpoint in self.models)
+                opened = [await self._opened.enter_async_context(model) for model in entered]
                 self._cascade, self.models = Cascade(tuple(opened)), tuple(model.endpoint for model in opened)
         return CallsByRole(self._cascade, bounds.roles(self.roles or Roles()), bounds.tokens)
 

@@ -14,8 +14,16 @@ from typing import Any
 import pytest
 
 from groundplan.contracts.answer import Answer, ShownTable
-from groundplan.evaluation.suites.judging import judge
-from groundplan.evaluation.suites.questions import data_files, evaluate, judge_all, load_questions, load_tables, truths
+from groundplan.evaluation.suites.judging import Question, judge
+from groundplan.evaluation.suites.questions import (
+    Judged,
+    data_files,
+    evaluate,
+    judge_all,
+    load_questions,
+    load_tables,
+    truths,
+)
 from tests.interfaces.test_cli import groundplan as command
 from tests.questions.test_asked import FOLDER
 
@@ -97,9 +105,13 @@ def test_it_judges_every_question_as_the_script_does() -> None:
     script, lines = functions_of(SCRIPT), lines_of(FOLDER)
     questions = load_questions(FOLDER)
     for dataset in dict.fromkeys(question.dataset for question in questions):
-        for one in asyncio.run(judge_all(FOLDER, dataset, [q for q in questions if q.dataset == dataset])):
+        for one in asyncio.run(judged(dataset, [q for q in questions if q.dataset == dataset])):
             verdict = script.judge(lines[one.question.id], one.outcome, one.truths)
             assert one.verdict == verdict.lower(), one.question.id
+
+
+async def judged(dataset: str, questions: list[Question]) -> list[Judged]:
+    return [one async for one in judge_all(FOLDER, dataset, questions)]
 
 
 def made_up(results: list[Any]) -> Iterator[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_end_is_counted(folder: Path) -> None:
-    report = evaluate(folder, None, lambda done, total: None)
+    report = asyncio.run(evaluate(folder, None, lambda done, total: None))
     assert (report.suite, report.n) == ("sql", 6)
     assert report.scores == {"right": 0.5, "exact": 0.25, "wrong": 0.3333, "refused": 0.1667, "asked": 0.0}
     assert [(miss.id, miss.why) for miss in report.misses] == [("2", "wrong"), ("3", "refused"), ("5", "wrong")]
@@ -42,4 +43,4 @@ def test_each_end_is_counted(folder: Path) -> None:
 
 def test_a_folder_without_questions_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"name a folder with questions.jsonl and db"):
-        evaluate(tmp_path, None, lambda done, total: None)
+        asyncio.run(evaluate(tmp_path, None, lambda done, total: None))

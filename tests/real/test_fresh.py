@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
+from groundplan.evaluation.asking import Asking
 from groundplan.evaluation.report import Report
 from groundplan.evaluation.suites.questions import evaluate
 from groundplan.settings import Endpoint
@@ -29,7 +30,7 @@ def test_a_small_model_makes_no_answer_worse(name: str, qwen_url: str) -> None:
 
 
 def score(name: str, *models: Endpoint) -> Report:
-    return asyncio.run(evaluate(FRESH / name, SAMPLE, lambda *_: None, models))
+    return asyncio.run(evaluate(FRESH / name, SAMPLE, lambda *_: None, Asking(models)))
 
 
 def wrong(report: Report) -> set[str]:

@@ -27,6 +27,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Missing,
     Moving,
@@ -34,6 +35,7 @@ from groundplan.contracts.expression import (
     Node,
     Not,
     OneOf,
+    Overall,
     Related,
     Rows,
     Running,
@@ -41,6 +43,7 @@ from groundplan.contracts.expression import (
     is_growth,
     level,
     quotient,
+    walk,
 )
 from groundplan.contracts.normal_form import MIRRORED
 
@@ -55,6 +58,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "things": "rows",
         "of_table": "{} of {}",
         "by_path": "{} by {}",
+        "overall": "overall {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -85,6 +89,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "case": "{} (where {})",
         "else": "otherwise {}",
         "holds": "whether {}",
+        "filled": "{} ({} if missing)",
         "-": "{} minus {}",
         "/": "{} divided by {}",
         "=": "is {}",
@@ -98,8 +103,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "after": "is after {}",
         "not before": "is on or after {}",
         "not in": "is none of {}",
-        "contains": "contains {}",
-        "not contains": "does not contain {}",
+        "anywhere": "contains {}",
+        "start": "begins with {}",
+        "end": "ends with {}",
+        "whole": "is {} in upper or lower case",
+        "not anywhere": "does not contain {}",
+        "not start": "does not begin with {}",
+        "not end": "does not end with {}",
+        "not whole": "is not {} in upper or lower case",
+        "cased": "{} (case as written)",
         "missing": "is missing",
         "present": "is present",
         "top": "is among the {} highest",
@@ -115,6 +127,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "things": "строк",
         "of_table": "{} ({})",
         "by_path": "{}, {}",
+        "overall": "{} по всем строкам",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -145,6 +158,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "case": "{} (где {})",
         "else": "иначе {}",
         "holds": "верно ли, что {}",
+        "filled": "{} (если не заполнено, то {})",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
         "=": "— {}",
@@ -158,8 +172,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "after": "позже {}",
         "not before": "не раньше {}",
         "not in": "— ни одно из: {}",
-        "contains": "содержит {}",
-        "not contains": "не содержит {}",
+        "anywhere": "содержит {}",
+        "start": "начинается с {}",
+        "end": "заканчивается на {}",
+        "whole": "— {} без учёта регистра",
+        "not anywhere": "не содержит {}",
+        "not start": "не начинается с {}",
+        "not end": "не заканчивается на {}",
+        "not whole": "— не {} без учёта регистра",
+        "cased": "{} (с учётом регистра)",
         "missing": "не заполнено",
         "present": "заполнено",
         "top": "среди {} наибольших",
@@ -252,6 +273,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return wording.name(name)
         case Related(table=table, of=of):
             return in_words(of, replace(inner, things=wording.name(table)))
+        case Overall(table=table, of=of, where=where):
+            counted = in_words(of, replace(inner, things=wording.name(table) if table else wording.things))
+            told = said("of_table", counted, wording.name(table)) if table and _columns_in(of) else counted
+            return _where(said("overall", told), where, inner)
         case Constant(value=value):
             return wording.value(value)
         case Arithmetic():
@@ -273,6 +298,8 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             named = [said("case", wording.value(value), words(condition)) for value, condition in pairs]
             named += [said("else", wording.value(otherwise))] if otherwise is not None else []
             return said("cases", ", ".join(named))
+        case Filled(of=of, otherwise=otherwise):
+            return said("filled", _operand(of, "*", True, wording), words(otherwise))
         case Holds(condition=condition):
             told = words(condition)
             return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
@@ -300,6 +327,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
             return _condition(node, inner)
     assert_never(node)
+
+
+def _columns_in(node: Node) -> bool:
+    return any(isinstance(part, Column) for part in walk(node))
 
 
 def day_named(cases: Cases) -> DatePart | None:
@@ -371,7 +402,7 @@ def _operand(node: Expression, operator: str, is_right: bool, wording: Wording) 
     """In brackets, unless it is simple or binds at least as tightly."""
     told = in_words(node, wording)
     match node:
-        case Column() | Constant() | Rows() | Aggregate() | Named() | Related():
+        case Column() | Constant() | Rows() | Aggregate() | Named() | Related() | Overall():
             return told
         case Arithmetic(operator=own) if level(node) == "row":
             binds = STRENGTH[own] > STRENGTH[operator] or (STRENGTH[own] == STRENGTH[operator] and not is_right)
@@ -401,8 +432,8 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), said("present")
         case Not(part=OneOf(of=of, values=values)):
             return in_words(of, wording), said("not in", ", ".join(map(value, values)))
-        case Not(part=Contains(of=of, text=text)):
-            return in_words(of, wording), said("not contains", value(text))
+        case Not(part=Contains(of=of) as part):
+            return in_words(of, wording), _contains(part, "not ", wording)
         case Compare(left=Arithmetic() as left, operator=operator, right=Column() as right):
             return in_words(right, wording), said(MIRRORED[operator], in_words(left, wording))
         case Compare(left=left, operator=operator, right=right):
@@ -412,13 +443,20 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(left, wording), said(DATES.get(operator, operator), named)
         case OneOf(of=of, values=values):
             return in_words(of, wording), said("=", _list([*map(value, values)], said("or")))
-        case Contains(of=of, text=text):
-            return in_words(of, wording), said("contains", value(text))
+        case Contains(of=of):
+            return in_words(of, wording), _contains(node, "", wording)
         case Among(of=of, limit=limit, direction=direction):
             return in_words(of, wording), said(direction, limit)
         case Missing(of=of):
             return in_words(of, wording), said("missing")
     return None
+
+
+def _contains(node: Contains, negation: str, wording: Wording) -> str:
+    if node.cased and node.place == "whole":
+        return wording.said("!=" if negation else "=", wording.value(node.text))
+    told = wording.said(negation + node.place, wording.value(node.text))
+    return wording.said("cased", told) if node.cased else told
 
 
 def _compared(left: Expression, right: Expression, wording: Wording) -> str | None:

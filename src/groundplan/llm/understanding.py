@@ -10,6 +10,7 @@ from typing import Generic, Literal
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from groundplan.llm.extraction import NoJson, extract
 from groundplan.llm.reply import Into
@@ -33,7 +34,10 @@ class NotUnderstood:
 
 
 def understand(completion: Completion, schema: Schema, into: type[Into]) -> Understood[Into] | NotUnderstood:
-    """The filled-in contract. The schema is checked too, because only it lists the allowed names."""
+    """The filled-in contract; fields that have a default may be left out.
+
+    The schema is checked too, because only it lists the allowed names.
+    """
     if completion.finish_reason == "length":
         return NotUnderstood("length", "the answer was cut off at the token limit; shorten it, or allow more tokens")
     if completion.finish_reason in REFUSALS:
@@ -41,11 +45,20 @@ def understand(completion: Completion, schema: Schema, into: type[Into]) -> Unde
     found = extract(completion.text)
     if isinstance(found, NoJson):
         return NotUnderstood("not_json", found.problem)
-    fault = best_match(islice(Draft202012Validator(schema).iter_errors(found.value), MOST_FAULTS))
+    told = {**_defaults(into, schema), **found.value}
+    fault = best_match(islice(Draft202012Validator(schema).iter_errors(told), MOST_FAULTS))
     if fault is not None:
         return NotUnderstood("wrong_shape", f"{fault.json_path}: {fault.message}")
     try:
-        return Understood(into.model_validate_json(json.dumps(found.value)), found.repaired)
+        return Understood(into.model_validate_json(json.dumps(told)), found.repaired)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         return NotUnderstood("wrong_shape", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+
+
+def _defaults(into: type[Into], schema: Schema) -> dict[str, object]:
+    """The required fields of the schema for which the contract has a default, with it."""
+    required = schema.get("required")
+    names = [name for name in required if name in into.model_fields] if isinstance(required, list) else []
+    fields = {str(name): into.model_fields[str(name)] for name in names}
+    return {name: to_jsonable_python(field.get_default()) for name, field in fields.items() if not field.is_required()}

@@ -9,23 +9,22 @@ from __future__ import annotations
 import lzma
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
 import duckdb
 
 from groundplan.contracts.answer import Outcome, Usage
 from groundplan.errors import UsageError
+from groundplan.evaluation.asking import NO_MODEL, Asked, Asking
 from groundplan.evaluation.report import Miss, Report
 from groundplan.evaluation.suites.judging import Question, Row, Verdict, cells, judge
 from groundplan.evaluation.suites.rows import load_rows
 from groundplan.evaluation.suites.sampling import spread
-from groundplan.project import AsyncProject
-from groundplan.settings import Endpoint
 
 PACKED = ".xz"
 VERDICTS: tuple[Verdict, ...] = ("right", "wrong", "refused", "asked")
@@ -36,6 +35,7 @@ class Judged:
     question: Question
     outcome: Outcome
     verdict: Verdict
+    confirmed: Verdict | None  # once a person has confirmed the one reading that was asked back
     truths: Sequence[Sequence[Row]]
     seconds: float
 
@@ -44,16 +44,15 @@ async def evaluate(
     folder: Path,
     sample: int | None,
     on_progress: Callable[[int, int], None],
-    models: Sequence[Endpoint] = (),
-    strategy: str | None = None,
+    asking: Asking = NO_MODEL,
 ) -> Report:
     """Ask every question, or an evenly spread `sample`."""
     questions = spread(load_questions(folder), sample)
     began, judged = time.perf_counter(), list[Judged]()
     for name in dict.fromkeys(question.dataset for question in questions):
-        asked = [question for question in questions if question.dataset == name]
-        judged += await judge_all(folder, name, asked, models, strategy)
-        on_progress(len(judged), len(questions))
+        async for one in judge_all(folder, name, [one for one in questions if one.dataset == name], asking):
+            judged.append(one)
+            on_progress(len(judged), len(questions))
     return Report(
         suite="questions",
         n=len(judged),
@@ -61,7 +60,7 @@ async def evaluate(
         misses=tuple(_miss(one) for one in judged if one.verdict != "right"),
         usage=reduce(Usage.plus, (one.outcome.usage for one in judged), Usage()),
         seconds=round(time.perf_counter() - began, 2),
-        extra={"median_seconds": round(median(one.seconds for one in judged), 4)} if judged else {},
+        extra=_extra(judged) if judged else {},
     )
 
 
@@ -73,18 +72,18 @@ async def judge_all(
     folder: Path,
     name: str,
     questions: Iterable[Question],
-    models: Sequence[Endpoint] = (),
-    strategy: str | None = None,
-) -> list[Judged]:
+    asking: Asking = NO_MODEL,
+) -> AsyncIterator[Judged]:
     """Ask the questions about one data set."""
     with TemporaryDirectory() as unpacked:
         files = data_files(folder, name, Path(unpacked))
         engine = load_tables(files)
-        project = await AsyncProject.open(files[0] if len(files) == 1 else files[0].parent, models=models)
         try:
-            return [await _judged(question, project, truths(question, engine), strategy) for question in questions]
+            async with asking.open(files[0] if len(files) == 1 else files[0].parent) as project:
+                for question in questions:
+                    asked = await asking.ask(project, question.id, question.question, question.today)
+                    yield _judged(question, asked, truths(question, engine))
         finally:
-            await project.close()
             engine.close()
 
 
@@ -118,12 +117,10 @@ def truths(question: Question, engine: duckdb.DuckDBPyConnection) -> list[list[R
         raise UsageError(f"the SQL of {question.id} fails: {error}") from error
 
 
-async def _judged(
-    question: Question, project: AsyncProject, wanted: Sequence[Sequence[Row]], strategy: str | None
-) -> Judged:
-    began = time.perf_counter()
-    outcome = await project.ask(question.question, today=question.today, strategy=strategy)
-    return Judged(question, outcome, judge(question, outcome, wanted), wanted, time.perf_counter() - began)
+def _judged(question: Question, asked: Asked, wanted: Sequence[Sequence[Row]]) -> Judged:
+    confirmed = judge(question, asked.confirmed, wanted) if asked.confirmed else None
+    verdict = judge(question, asked.outcome, wanted)
+    return Judged(question, asked.outcome, verdict, confirmed, wanted, asked.seconds)
 
 
 def _scores(judged: Sequence[Judged]) -> Iterable[tuple[str, float]]:
@@ -139,6 +136,17 @@ def _scores(judged: Sequence[Judged]) -> Iterable[tuple[str, float]]:
 def _share(judged: Sequence[Judged], verdict: str) -> float:
     some = [one for one in judged if verdict != "right" or one.question.expect == "answer"]
     return round(Counter(one.verdict for one in some)[verdict] / len(some), 4) if some else 0.0  # type: ignore[index]
+
+
+def _extra(judged: Sequence[Judged]) -> dict[str, float]:
+    """The usual time; with a model also its cost, and the shares if a person confirms every reading asked back."""
+    found = {"median_seconds": median(one.seconds for one in judged)}
+    if any(one.outcome.usage.calls for one in judged):
+        found["tokens_per_question"] = fmean(one.outcome.usage.tokens for one in judged)
+    if any(one.confirmed for one in judged):
+        after = [replace(one, verdict=one.confirmed or one.verdict) for one in judged]
+        found |= {f"{verdict}_once_confirmed": _share(after, verdict) for verdict in ("right", "wrong")}
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def _miss(judged: Judged) -> Miss:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, assert_never, get_args
 
 from groundplan.errors import UsageError
+from groundplan.evaluation.asking import Asking
 from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
 
 Suite = Literal["nlv", "questions", "tools", "metaqa", "ruqa", "sql", "webtables", "workflow"]
 SUITES: tuple[Suite, ...] = get_args(Suite)
+WITH_REPLIES = ("questions", "sql")  # suites whose questions a model may read
+WITH_MODEL = ("nlv", "workflow", *WITH_REPLIES)
 OnProgress = Callable[[int, int], None]
 
 
@@ -23,8 +26,13 @@ def evaluate(
     on_progress: OnProgress,
     model: str | None = None,
     strategy: str | None = None,
+    replies: Sequence[Path] = (),
+    record: Path | None = None,
 ) -> Report:
-    """Score a folder in the suite's format; `model` is as in `--model`."""
+    """Score a folder in the suite's format; `model` is as in `--model`.
+
+    The files in `replies` stand for models that read the questions; `record` is written with the model's replies.
+    """
     if suite not in SUITES:
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
     if not folder.is_dir():
@@ -32,9 +40,47 @@ def evaluate(
     if suite == "workflow" and strategy:
         raise UsageError("the suite 'workflow' has only one strategy; omit --strategy")
     chosen = model not in (None, "none") or strategy not in (None, "rules")
-    if suite not in ("nlv", "questions", "workflow") and chosen:
+    if suite not in WITH_MODEL and chosen:
         raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
+    if replies or record:
+        if suite not in WITH_REPLIES:
+            raise UsageError(f"--replies and --record are for the suites {' and '.join(WITH_REPLIES)}")
+        if replies and (record or chosen):
+            raise UsageError("--replies stand for the model; omit --model, --strategy and --record")
+    if suite in WITH_REPLIES:
+        return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record))
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
+
+
+async def _ask(
+    suite: str,
+    folder: Path,
+    sample: int | None,
+    on_progress: OnProgress,
+    model: str | None,
+    strategy: str | None,
+    replies: Sequence[Path],
+    record: Path | None,
+) -> Report:
+    """Ask the questions of a suite with a model, with recorded replies or with neither."""
+    from groundplan.evaluation.suites import questions, sql
+
+    run = questions.evaluate if suite == "questions" else sql.evaluate
+    if replies:
+        from groundplan.evaluation.replies import Replayed
+
+        replayed = Replayed(replies)
+        return await run(folder, sample, on_progress, Asking(replayed.endpoints, tape=replayed))
+    models = () if strategy == "rules" else load_models(Path.cwd(), model)
+    roles = load_settings(Path.cwd()).roles_of(models)
+    if record is None:
+        return await run(folder, sample, on_progress, Asking(models, strategy, roles))
+    if not models:
+        raise UsageError("--record needs a model whose replies are written; name it with --model")
+    from groundplan.evaluation.replies import recording
+
+    async with recording(record) as recorder:
+        return await run(folder, sample, on_progress, Asking(models, strategy, roles, recorder))
 
 
 def _evaluate(
@@ -46,11 +92,6 @@ def _evaluate(
 
             models = () if strategy == "rules" else load_models(Path.cwd(), model)
             return asyncio.run(nlv.evaluate(folder, sample, on_progress, models, strategy))
-        case "questions":
-            from groundplan.evaluation.suites import questions
-
-            models = () if strategy == "rules" else load_models(Path.cwd(), model)
-            return asyncio.run(questions.evaluate(folder, sample, on_progress, models, strategy))
         case "tools":
             from groundplan.catalog.search import vectors
             from groundplan.evaluation.suites import tools
@@ -65,10 +106,6 @@ def _evaluate(
             from groundplan.evaluation.suites import ruqa
 
             return ruqa.evaluate(folder, sample, on_progress)
-        case "sql":
-            from groundplan.evaluation.suites import sql
-
-            return sql.evaluate(folder, sample, on_progress)
         case "webtables":
             from groundplan.evaluation.suites import webtables
 
@@ -80,5 +117,7 @@ def _evaluate(
             models, embeddings = load_models(Path.cwd(), model), load_settings(Path.cwd()).embeddings
             found = workflow.evaluate(folder, sample, vectors.installed(), on_progress, models, embeddings)
             return asyncio.run(found)
+        case "questions" | "sql":
+            raise AssertionError("asked with `_ask`")
         case _:
             assert_never(suite)

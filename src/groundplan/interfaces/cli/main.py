@@ -399,6 +399,16 @@ def evaluate(
     ] = None,
     model: ModelOption = None,
     strategy: StrategyOption = None,
+    replies: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--replies",
+            help="questions, sql: a file of replies that stands for a model; a second one gives a second opinion.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="questions, sql: write the model's replies to this file.")
+    ] = None,
     floor: Annotated[
         list[str] | None,
         typer.Option("--floor", metavar="SCORE=SHARE", help="Exit with 1 if the score is lower; repeatable."),
@@ -415,7 +425,7 @@ def evaluate(
 
     floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
-        found = run_suite(suite, folder, sample, on_progress, model, strategy)
+        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record)
     show.report(found, json)
     missed = found.outside(floors, ceilings)
     for problem in missed:
