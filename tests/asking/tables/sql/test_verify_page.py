@@ -48,7 +48,7 @@ def test_an_assistant_gets_the_reply_of_the_page(tmp_path: Path) -> None:
     from tests.interfaces.test_mcp_server import called
 
     write_shop(tmp_path / "shop")
-    server, given, wanted = map(json.loads, blocks("json"))
+    server, given, wanted = map(json.loads, blocks("jsonc"))
     settings: dict[str, Any] = server["mcpServers"]["groundplan"]
     assert (settings["command"], settings["args"][0]) == ("groundplan", "mcp")
     _, [found] = asyncio.run(called(tmp_path, settings["args"][1:], [("verify_sql", given)]))
