@@ -25,9 +25,9 @@ TEXTS = {
         "confirm": "Read as: {} (by {}). Run it?",
         "choose": "This can be understood in several ways. Which one do you mean?",
         "ask": "What do you mean: {}?",
-        "cannot": "{} says that the tables cannot answer this: {}",
+        "cannot": "the model {} says that the tables cannot answer this: {}",
         "hint": "ask for something that they hold",
-        "but": "{} says that the tables cannot answer this ({}). The words read it as: {}. Run it?",
+        "but": "The model {} says that the tables cannot answer this ({}). The words read it as: {}. Run it?",
     },
     "ru": {
         "confirm": "Прочитано так: {} (прочитала модель {}). Выполнить?",
