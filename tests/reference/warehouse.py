@@ -16,6 +16,7 @@ from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, name_of, paths_between
 from groundplan.contracts.reading import (
     ColumnsAsked,
+    Each,
     EachMeasure,
     Evidence,
     Filter,
@@ -25,7 +26,8 @@ from groundplan.contracts.reading import (
     Reading,
     Requirement,
 )
-from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, SourceSchema, Table
 
 TYPES = {"g": "TEXT", "x": "BIGINT", "d": "DATE"}
 KINDS: dict[str, Any] = {"g": "text", "x": "number", "d": "time"}
@@ -128,6 +130,15 @@ class Asking:
             shown = [EachMeasure(name=f"c{n}", expression=value) for n, value in enumerate(values)]
             asked = ColumnsAsked(columns=(*names, *(one.name for one in shown)), computed=tuple(shown))
             found.append(("columns:shown", asked))
+        elif self.random.random() < 0.15:
+            keys = tuple(EachMeasure(name=f"key {n}", expression=self.group(table)) for n in range(2))
+            own = (EachMeasure(name="own", expression=self.measure(table, 1)),)
+            found.append(("each:thing", Each(keys=("key 0", "key 1"), measures=own, computed=keys)))
+            function = self.random.choice(("sum", "mean", "max", "count"))
+            measure = e.Aggregate(function=function, of=e.Column(name="own"))
+            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
+            if self.random.random() < 0.5:
+                found.append(("group_by:0", GroupBy(column="key 0")))
         else:
             groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
             found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]
@@ -135,6 +146,9 @@ class Asking:
             pointing = self.pointing(table)
             if len(pointing) > 1 and self.random.random() < 0.3:  # measures of two tables side by side
                 measures = {self.side(*pair): None for pair in self.random.sample(pointing, 2)}
+            if self.random.random() < 0.2:
+                first = self.measure(table, 1) if self.random.random() < 0.7 else self.overall()
+                measures[e.Arithmetic(operator="/", left=first, right=self.overall())] = None
             found += [(f"metric:{n}", Metric(name=f"measure {n}", expression=m)) for n, m in enumerate(measures)]
         found += [(f"filter:{n}", Filter(condition=self.condition(table, 2))) for n in range(self.random.randint(0, 2))]
         found.append(("output:table", OutputAsked(label="table")))
@@ -158,7 +172,15 @@ class Asking:
     def value(self, table: str) -> e.Expression:
         return self.number(table) if self.random.random() < 0.5 else self.column(table, self.random.choice("gd"))
 
+    def overall(self) -> e.Overall:
+        """Of the rows of any table."""
+        other = self.random.choice(self.schema.tables).name
+        where = self.condition(other, 0) if self.random.random() < 0.5 else None
+        return e.Overall(table=other, of=self.measure(other, 0), where=where)
+
     def number(self, table: str, deep: int = 1) -> e.Expression:
+        if deep and self.random.random() < 0.1:
+            return e.Arithmetic(operator="-", left=self.column(table, "x"), right=self.overall())
         pointing = self.pointing(table)
         if not pointing or not deep or self.random.random() < 0.6:
             return self.column(table, "x")

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, find_path
-from groundplan.contracts.reading import ColumnsAsked, Filter, GroupBy, Metric, Reading
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Reading
+from groundplan.contracts.relationship import Relationship
 
 
 def sql_of(reading: Reading, links: Sequence[Relationship]) -> str:
@@ -32,6 +33,9 @@ class _Writer:
                 computed = {one.name: self.value(one.expression, table, own) for one in shown.computed}
                 listed = ", ".join(f'{computed.get(n, f"{own}.{n}")} AS "{n}"' for n in shown.columns)
                 return f"SELECT {listed} FROM {table} {own} WHERE {kept}"
+        for each in values:
+            if isinstance(each, Each):
+                return self.things(each, values, f"FROM {table} {own} WHERE {kept}", table, own)
         groups = [v for v in values if isinstance(v, GroupBy)]
         inner: list[str] = [f'{self.value(g.expression, table, own)} AS "{g.column}"' for g in groups if g.expression]
         outer = [f'"{g.column}"' for g in groups]
@@ -42,8 +46,31 @@ class _Writer:
         by = " GROUP BY " + ", ".join(f'"{g.column}"' for g in groups) if groups else ""
         return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {table} {own} WHERE {kept}) q{by}"
 
+    def things(self, each: Each, values: Sequence[Any], source: str, table: str, own: str) -> str:
+        """Rows, then one row for each thing, then measures of things."""
+        keys = ", ".join(f'{self.value(one.expression, table, own)} AS "{one.name}"' for one in each.computed)
+        of, total = self.measure(each.measures[0].expression, table, own)
+        names = ", ".join(f'"{key}"' for key in each.keys)
+        rows = f"SELECT {keys}, {of} AS own {source}"
+        things = f"SELECT {names}, {total.format('own')} AS own FROM ({rows}) r GROUP BY {names}"
+        groups = [f'"{v.column}"' for v in values if isinstance(v, GroupBy)]
+        metric = next(v for v in values if isinstance(v, Metric))
+        of, total = self.measure(metric.expression, "", "t")
+        by = f" GROUP BY {groups[0]}" if groups else ""
+        shown = ", ".join([f"{total.format('m')} AS m", *groups])
+        inner = ", ".join([*groups, f"{of} AS m"])
+        return f"SELECT {shown} FROM (SELECT {inner} FROM ({things}) t) q{by}"
+
     def measure(self, node: e.Expression | None, table: str, own: str) -> tuple[str, str]:
         """A value of each row, missing where it does not count, and the function over it."""
+        match node:
+            case e.Overall():
+                return self.value(node, table, own), 'max("{}")'
+            case e.Arithmetic(left=left, operator="/", right=e.Overall() as right):
+                value, total = self.measure(left, table, own)
+                if isinstance(left, e.Overall):
+                    total = self.value(left, table, own)
+                return value, f"(CAST({total} AS DOUBLE PRECISION) / nullif({self.value(right, table, own)}, 0))"
         where = getattr(node, "where", None)
         kept = self.condition(where, table, own) if where is not None else "TRUE"
         match node:
@@ -67,6 +94,10 @@ class _Writer:
                 return str(value)
             case e.DateCut(of=of, grain=grain):
                 return f"CAST(date_trunc('{grain}', {self.value(of, table, own)}) AS DATE)"
+            case e.Arithmetic(left=left, operator=operator, right=right):
+                return f"({self.value(left, table, own)} {operator} {self.value(right, table, own)})"
+            case e.Overall(table=other, of=of, where=where):
+                return self.overall(other or table, of, where)
             case e.Related(table=other, of=of, via=via):
                 return self.related(other, of, find_path(self.links, other, table, via), own)
         raise ValueError(node)
@@ -84,6 +115,12 @@ class _Writer:
         same = " AND ".join(f"{key} = {own}.{k}" for key, k in zip(keys, path[-1].to_columns, strict=True))
         value, total = self.measure(of, table, other)
         return f"(SELECT {total.format('v')} FROM (SELECT {value} AS v FROM {table} {other} WHERE {same}) q)"
+
+    def overall(self, table: str, of: e.Expression, where: e.Condition | None) -> str:
+        other = next(self.aliases)
+        value, total = self.measure(of, table, other)
+        kept = self.condition(where, table, other) if where is not None else "TRUE"
+        return f"(SELECT {total.format('v')} FROM (SELECT {value} AS v FROM {table} {other} WHERE {kept}) q)"
 
     def condition(self, node: e.Condition, table: str, own: str) -> str:
         match node:

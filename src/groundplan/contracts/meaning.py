@@ -17,6 +17,7 @@ from groundplan.contracts.expression import (
     Expression,
     Moving,
     Node,
+    Overall,
     Related,
     Rows,
     Running,
@@ -144,7 +145,7 @@ def series_group(reading: Reading) -> str | None:
 def stage_of(condition: Condition, reading: Reading) -> Stage:
     """What it selects: rows, things by their measures, or groups by theirs or by the names of computed groups."""
     computed = {group.column for group in _values(reading, GroupBy) if group.expression is not None}
-    own = {measure.name for each in _values(reading, Each) for measure in each.measures}
+    own = {made.name for each in _values(reading, Each) for made in (*each.measures, *each.computed)}
     named = columns_of(condition)
     if level(condition) != "row" or named & computed:
         return "groups"
@@ -155,10 +156,15 @@ def meaning_of(reading: Reading) -> Meaning:
     """What the reading asks for, in normal form."""
     reading = _without_table(reading)
     each = next(_values(reading, Each), None)
-    own = {measure.name: normal_expression(measure.expression) for measure in each.measures} if each else {}
+    measures = {one.name: normal_expression(one.expression) for one in each.measures} if each else {}
+    made_keys = {one.name: normal_expression(one.expression) for one in each.computed} if each else {}
+    own = {**measures, **made_keys}
     groups = {group.column: substituted(_group(group), own) for group in _values(reading, GroupBy)}
     computed = {group.column: groups[group.column] for group in _values(reading, GroupBy) if group.expression}
-    groups |= {time.column: DateCut(of=Column(name=time.column), grain=time.grain) for time in _values(reading, Time)}
+    groups |= {
+        time.column: DateCut(of=own.get(time.column, Column(name=time.column)), grain=time.grain)
+        for time in _values(reading, Time)
+    }
     shown = next(_values(reading, ColumnsAsked), None)
     named = {**own, **groups, **{one.name: one.expression for one in (shown.computed if shown else ())}}
     metrics = [_measured(measure_of(metric), own, groups) for metric in _values(reading, Metric)]
@@ -169,11 +175,11 @@ def meaning_of(reading: Reading) -> Meaning:
         kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
     rank = next(_values(reading, Rank), None)
     order = _order(rank, metrics, named, own, groups)
-    keys = frozenset(Column(name=key) for key in each.keys) if each else frozenset[Expression]()
+    keys = frozenset(made_keys.get(key, Column(name=key)) for key in each.keys) if each else frozenset[Expression]()
     listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
     if listed:
-        wanted = shown.columns if shown else tuple(own)
-        metrics = [normal_expression(own[name]) for name in wanted if name in own]
+        wanted = shown.columns if shown else tuple(measures)
+        metrics = [measures[name] for name in wanted if name in measures]
     series = [*metrics, *kept["groups"], *(by for by, _ in order)]
     along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
     return Meaning(
@@ -248,16 +254,29 @@ def _values(reading: Reading, kind: type[T]) -> Iterator[T]:
 
 
 def _without_table(reading: Reading) -> Reading:
-    """Columns of the table that the question is about do not name it."""
-    table = reading.tables[0] if len(reading.tables) > 1 else None
-    requirements = tuple(r.model_copy(update={"value": _own(r.value, table)}) for r in reading.requirements)
+    """Columns of the table that the question is about do not name it, nor do overall values of its rows."""
+    root = reading.tables[0] if reading.tables else None
+    table = root if len(reading.tables) > 1 else None
+    requirements = tuple(
+        r.model_copy(update={"value": _own(_own_overall(r.value, root), table)}) for r in reading.requirements
+    )
     return reading.model_copy(update={"requirements": requirements})
+
+
+def _own_overall(node: C, table: str | None) -> C:
+    if isinstance(node, Overall):
+        owner = node.table or table
+        update = {"table": None if owner == table else owner, "of": _own(node.of, owner)}
+        return node.model_copy(update={**update, "where": _own(node.where, owner) if node.where else None})
+    if isinstance(node, Related):
+        return node
+    return mapped(node, lambda part: _own_overall(part, table))  # type: ignore[type-var]
 
 
 def _own(node: C, table: str | None) -> C:
     """Without the table of its columns where it is this one; within one table, any says nothing."""
     if isinstance(node, Column):
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
-    if isinstance(node, Related):
+    if isinstance(node, Related | Overall):
         return node
     return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.step_list import CALLED, StepList, first_free
-from groundplan.contracts.contract import Language, Scalar
+from groundplan.contracts.contract import Contract, Language, Scalar
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -29,9 +29,12 @@ from groundplan.contracts.expression import (
     Holds,
     Moving,
     Node,
+    Overall,
+    Related,
     Rows,
     Running,
     Share,
+    bare_overalls,
     columns_of,
     level,
     parts,
@@ -57,6 +60,7 @@ from groundplan.contracts.schema import Table
 from groundplan.contracts.words import Wording, in_words
 
 N = TypeVar("N", bound=Node)
+C = TypeVar("C", bound=Contract)
 QUERY_TOOLS = (
     "parse_datetime",
     "filter_rows",
@@ -107,11 +111,24 @@ NAMES: Mapping[Language, Mapping[str, str]] = {
 LONGEST_NAME = 60  # of a column that is called by its condition or formula
 
 
-def query_steps(
-    reading: Reading, table: Table, fetching: Fetching | None, before: Sequence[Step] = ()
-) -> tuple[Step, ...]:
+@dataclass(frozen=True)
+class Joined:
+    """A reading over one wide table, and the steps that make it; `data` is the step whose table it is, if any.
+
+    `overall` names, for each overall value in normal form, the step that computes it and its column there.
+    """
+
+    reading: Reading
+    table: Table
+    steps: tuple[Step, ...] = ()
+    data: str | None = None
+    overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
+
+
+def query_steps(given: Joined, fetching: Fetching | None) -> tuple[Step, ...]:
     """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
-    draft = _Draft(reading, table, steps=[*before], data=before[-1].id if before else None)
+    table = given.table
+    draft = _Draft(given.reading, table, steps=[*given.steps], data=given.data, overall=given.overall)
     if fetching and table.name in fetching.tools:
         draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
     draft.parse_dates()
@@ -142,9 +159,22 @@ class _Draft(StepList):
     order: dict[str, str] = field(default_factory=dict)  # the columns that rank and order, each with its direction
     made_to_order: list[str] = field(default_factory=list)  # those of them that are derived for that alone
 
+    overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
+    added: dict[Expression, str] = field(default_factory=dict)  # the overall values that the present rows have
+
     @property
     def ranked_by(self) -> str | None:
         return next(iter(self.order), None)
+
+    def here(self, node: C, serves: Iterable[Requirement | str]) -> C:
+        """With columns in place of overall values, which are added to the present rows first."""
+        for one in dict.fromkeys(_overalls(node)):
+            step, column = self.overall.get(normal_expression(one), ("", ""))
+            if step and column not in self.added.values():
+                self.add("overall", "add_overall", {"columns": [{"column": column, "as": column}]}, serves, beside=step)
+            if step:
+                self.added[one] = column
+        return in_place(node, self.added)
 
     def parse_dates(self) -> None:
         """Dates that a file keeps as text or numbers are read as dates, each column once."""
@@ -161,19 +191,36 @@ class _Draft(StepList):
         return [(r, f) for r, f in wanted if stage_of(of_filter(f), self.reading) == stage]
 
     def filter_rows(self) -> None:
-        rows = self.filters("rows")
-        if rows:
-            self.add("rows", "filter_rows", _filter_params([f for _, f in rows]), [r for r, _ in rows])
+        self.keep("rows", self.filters("rows"))
+
+    def keep(self, id_: str, filters: Sequence[tuple[Requirement, Filter]]) -> None:
+        if filters:
+            serves = [r for r, _ in filters]
+            self.add(id_, "filter_rows", _filter_params([self.here(f, serves) for _, f in filters]), serves)
 
     def group_things(self) -> None:
         """One row for each thing, and only the things that were asked for."""
         for requirement, each in self.asked(Each):
-            metrics = [metric_params(m.expression, m.name) for m in each.measures]
+            serves = [requirement, *(r for r, _ in self.asked(Metric))]
+            for key in each.computed:
+                made = self.here(key.expression, serves)
+                self.add("key", "derive_column", {"expression": _json(made), "as": key.name}, serves)
+            names = dict[Expression, str]()
+            for measure in each.measures:
+                for base in _bases(measure.expression):
+                    whole = base is measure.expression
+                    taken = {*each.keys, *names.values(), *(() if whole else (m.name for m in each.measures))}
+                    name = measure.name if whole else first_free(called(base, self.language)[:LONGEST_NAME], taken, " ")
+                    names.setdefault(normal_expression(base), name)
+            metrics = [metric_params(self.here(base, serves), name) for base, name in names.items()]
             params = {"group_by": list(each.keys), "metrics": metrics or [{"function": "count", "as": "rows"}]}
-            self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.asked(Metric))])
-            kept = self.filters("things")
-            if kept:
-                self.add("things_kept", "filter_rows", _filter_params([f for _, f in kept]), [r for r, _ in kept])
+            self.add("things", "aggregate", params, serves)
+            self.added.clear()
+            for measure in each.measures:
+                if names.get(normal_expression(measure.expression)) != measure.name:
+                    value = self.here(_by_name(measure.expression, names), serves)
+                    self.add("thing", "derive_column", {"expression": _json(value), "as": measure.name}, serves)
+            self.keep("things_kept", self.filters("things"))
 
     def aggregate(self) -> None:
         """The measures of each group, then what compares the groups with each other."""
@@ -181,7 +228,7 @@ class _Draft(StepList):
         metrics = self.asked(Metric)
         for _, metric in metrics:
             for measure in _bases(measure_of(metric)):
-                self.measure(measure, metric.name if level(measure_of(metric)) == "group" else None)
+                self.measure(measure, metric.name if _is_measured(measure_of(metric)) else None)
         for _, filter_ in self.filters("groups"):
             for measure in _bases(of_filter(filter_)):
                 name = self.measure(measure)
@@ -197,16 +244,18 @@ class _Draft(StepList):
             self.bases = [self.measure(base) for base in _told_with(measure_of(metrics[0][1]))]
         self.choose_rows()
         times = self.asked(Time)
+        serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         params: dict[str, Any] = {
             "group_by": self.groups,
             "metrics": [
-                metric_params(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()
+                metric_params(self.here(_by_choice(measure, self.chosen), serves), name)
+                for measure, name in self.measures.items()
             ],
         }
         if times:
             params["grain"] = times[0][1].grain or "auto"
-        serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         self.add("totals", "aggregate", params, [*serves, "analysis:total", "analysis:compare", "analysis:trend"])
+        self.added.clear()
         for requirement, metric in metrics:
             self.metrics.append(self.follow(requirement, metric))
 
@@ -217,14 +266,16 @@ class _Draft(StepList):
                 if isinstance(part, Among) and part not in self.chosen:
                     by = called(part.of, self.language)
                     self.chosen[part] = NAMES[self.language]["among"].format(part.limit, by)
-                    params = {"expression": _json(Holds(condition=part)), "as": self.chosen[part]}
-                    self.add("chosen", "derive_column", params, [r for r, _ in self.asked(Metric)])
+                    serves = [r for r, _ in self.asked(Metric)]
+                    made = self.here(Holds(condition=part), serves)
+                    params = {"expression": _json(made), "as": self.chosen[part]}
+                    self.add("chosen", "derive_column", params, serves)
 
     def group_columns(self) -> None:
         """Derives what rows are grouped by."""
         for requirement, group in self.asked(GroupBy):
             if group.expression is not None:
-                params = {"expression": _json(group.expression), "as": group.column}
+                params = {"expression": _json(self.here(group.expression, [requirement])), "as": group.column}
                 self.add("group", "derive_column", params, [requirement])
             self.groups.append(group.column)
         for _, time in self.asked(Time):
@@ -234,19 +285,23 @@ class _Draft(StepList):
         normal = normal_expression(measure)
         if normal not in self.measures:
             taken = {*self.groups, *self.measures.values()}
-            self.measures[normal] = first_free(name or called(measure, self.language), taken, " ")
+            self.measures[normal] = first_free(name or called(measure, self.language)[:LONGEST_NAME], taken, " ")
         return self.measures[normal]
 
     def follow(self, requirement: Requirement, metric: Metric) -> str:
         """The column of a metric; one that looks along or across the groups is derived from the others."""
         expression = measure_of(metric)
-        if level(expression) != "series":
+        if _is_measured(expression):
             return self.measures[normal_expression(expression)]
         name = metric.name or called(expression, self.language)
         return self.derive_series(expression, name, [requirement, "analysis:share", "analysis:trend"])
 
     def derive_series(self, expression: Expression, name: str, serves: Sequence[Requirement | str]) -> str:
-        params: dict[str, Any] = {"expression": _json(_by_name(expression, self.measures)), "as": name}
+        """The column of what looks along or across the groups, or beside them at an overall value."""
+        made = self.here(_by_name(expression, self.measures), serves)
+        if isinstance(made, Column):
+            return made.name
+        params: dict[str, Any] = {"expression": _json(made), "as": name}
         along = series_group(self.reading)
         if follows_series(expression) and along:
             params |= {"along": along, "by": [group for group in self.groups if group != along]}
@@ -257,8 +312,9 @@ class _Draft(StepList):
     def filter_groups(self) -> None:
         kept = self.filters("groups")
         if kept:
-            where = _json(_both([_by_name(of_filter(f), self.measures) for _, f in kept]))
-            self.add("groups_kept", "filter_rows", {"where": where}, [r for r, _ in kept])
+            serves = [r for r, _ in kept]
+            where = self.here(_both([_by_name(of_filter(f), self.measures) for _, f in kept]), serves)
+            self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
 
     def rank_by_measure(self) -> None:
         first = self.metrics[0] if self.asked(Metric) else None
@@ -290,8 +346,8 @@ class _Draft(StepList):
                 return time.column
         if level(by) == "row":
             return self.made_key(requirement, by)
-        if level(by) == "series" and normal not in self.measures:
-            self.derive_series(by, self.free_name(called(by, self.language)), [requirement])
+        if normal not in self.measures and not _is_measured(by):
+            return self.derive_series(by, self.free_name(called(by, self.language)), [requirement])
         return self.measures.get(normal)
 
     def row_key(self, requirement: Requirement, by: Expression) -> str:
@@ -306,7 +362,10 @@ class _Draft(StepList):
 
     def made_key(self, requirement: Requirement, by: Expression) -> str:
         name = self.free_name(called(by, self.language))
-        self.add("ranked_by", "derive_column", {"expression": _json(by), "as": name}, [requirement])
+        made = self.here(by, [requirement])
+        if isinstance(made, Column):
+            return made.name
+        self.add("ranked_by", "derive_column", {"expression": _json(made), "as": name}, [requirement])
         self.made_to_order.append(name)
         return name
 
@@ -336,7 +395,7 @@ class _Draft(StepList):
     def keep_asked_columns(self) -> None:
         """Measures that were only needed to choose or to order groups are not shown."""
         shown = [*self.groups, *self.metrics, *self.bases]
-        hidden = {*self.measures.values()} - {*shown, *self.order}
+        hidden = {*self.measures.values(), *self.added.values()} - {*shown, *self.order}
         if hidden and self.asked(Metric):
             columns = [*dict.fromkeys([*shown, *self.order])]
             self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.asked(Metric)])
@@ -344,7 +403,7 @@ class _Draft(StepList):
     def compute_columns(self) -> None:
         for requirement, asked in self.asked(ColumnsAsked):
             for one in asked.computed:
-                params = {"expression": _json(one.expression), "as": one.name}
+                params = {"expression": _json(self.here(one.expression, [requirement])), "as": one.name}
                 self.add("computed", "derive_column", params, [requirement])
 
     def keep_columns(self) -> None:
@@ -375,7 +434,7 @@ class _Draft(StepList):
         """The columns that only order, of those that nobody asked to see."""
         listed = [name for _, asked in self.asked(ColumnsAsked) for name in asked.columns]
         if self.groups or self.metrics:
-            bases = self.measures.values() if not self.asked(Metric) else ()
+            bases = (*self.measures.values(), *self.added.values()) if not self.asked(Metric) else ()
             made = dict.fromkeys((*self.order, *bases))
             helpers = [name for name in made if name not in (*self.groups, *self.metrics, *self.bases)]
         else:
@@ -478,7 +537,7 @@ def _told_with(metric: Expression) -> tuple[Expression, ...]:
 
 def _bases(node: Node) -> Iterator[Expression]:
     """The largest measures of single groups in it: what has to be computed first."""
-    if level(node) == "group" and not isinstance(node, CONDITIONS):
+    if not isinstance(node, CONDITIONS) and _is_measured(node):
         yield node
         return
     for part in parts(node):
@@ -486,8 +545,30 @@ def _bases(node: Node) -> Iterator[Expression]:
             yield from _bases(part)
 
 
+def _is_measured(node: Expression) -> bool:
+    """Whether one aggregation gives it: no other groups are looked at, and no overall value stands beside."""
+    return level(node) == "group" and not bare_overalls(node)
+
+
+def _overalls(node: Contract) -> Iterator[Overall]:
+    if isinstance(node, Overall):
+        yield node
+    else:
+        for part in parts(node):
+            yield from _overalls(part)
+
+
+def in_place(node: C, names: Mapping[Expression, str]) -> C:
+    """With columns of the present table in place of what was joined."""
+    if isinstance(node, Column | Related | Overall):
+        return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
+    return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
+
+
 def _by_name(node: N, names: Mapping[Expression, str]) -> N:
     """The same over the columns of measures that were computed."""
+    if isinstance(node, Overall):
+        return node
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:
@@ -540,5 +621,6 @@ def _columns(requirement: Requirement) -> frozenset[str]:
     nodes += [one.by for one in value.then] if isinstance(value, Rank) else []
     nodes += [one.expression for one in value.computed] if isinstance(value, ColumnsAsked) else []
     inside = [columns_of(node) for node in nodes if node is not None]
-    each = [columns_of(measure.expression) for measure in value.measures] if isinstance(value, Each) else []
+    made = (*value.measures, *value.computed) if isinstance(value, Each) else ()
+    each = [columns_of(one.expression) for one in made]
     return frozenset(named).union(*inside, *each)

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import ibis
@@ -41,6 +40,7 @@ from groundplan.contracts.expression import (
     Named,
     Not,
     OneOf,
+    Overall,
     Related,
     Rows,
     Running,
@@ -50,6 +50,7 @@ from groundplan.contracts.expression import (
     read_expression,
 )
 from groundplan.contracts.normal_form import MIRRORED, lowered
+from groundplan.contracts.ranges import bin_labels
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle, kind_of, orderable, sort_key
 from groundplan.sources.tables.engine.values import is_day, literal
@@ -141,6 +142,8 @@ class Compiler:
                 return self._series(node)
             case Related(table=table):
                 raise ToolError(f"a measure of {table!r} has to be joined first")
+            case Overall():
+                raise ToolError("an overall value has to be added to the rows first; see `add_overall`")
             case Named(name=name):
                 raise ToolError(f"no metric {name!r} is defined here")
 
@@ -343,16 +346,6 @@ def _binned(value: Any, edges: Sequence[float]) -> Any:
     labels = bin_labels(edges, whole=value.type().is_integer())
     cases = [(value < edge, label) for edge, label in zip(edges, labels, strict=False)]
     return ibis.cases((value.isnull(), ibis.null("string")), *cases, else_=labels[-1])
-
-
-def bin_labels(edges: Sequence[float], *, whole: bool) -> list[str]:
-    """Whole numbers from 18 up to 40 are `18-39`, from 40 on `40+`; others are `18 to 40`."""
-    shown = [f"{edge:,.10g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(shown)]
-    if whole and all(float(edge).is_integer() for edge in edges):
-        between = [f"{low:,.0f}-{high - 1:,.0f}" if high - low > 1 else f"{low:,.0f}" for low, high in pairwise(edges)]
-        return [f"under {shown[0]}", *between, f"{shown[-1]}+"]
-    return [f"under {shown[0]}", *between, f"{shown[-1]} and over"]
 
 
 def _comparable(value: Any, constants: Sequence[Scalar], comparison: str = "=") -> Any:
