@@ -478,9 +478,21 @@ def doctor(
         str | None,
         typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
     ] = None,
+    questions: Annotated[
+        bool,
+        typer.Option("--questions", help="Ask the model about 40 questions over made-up tables, and keep its measure."),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="With --questions: the questions of this number; else new ones.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Check the installation and the models, and say how to fix problems."""
+    if questions:
+        from groundplan.interfaces.cli import measuring
+
+        measuring.report(model, seed, json)
+        return
     from groundplan.interfaces.cli import doctor as health
 
     health.report(model, json)
