@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.conversation import Turn
+from groundplan.contracts.issue import Issue
 from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.state.plans import PlanStore, key_of
@@ -28,6 +30,14 @@ Values = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 async def _no_values(text: str) -> Values:
     return {}
+
+
+async def _no_issues(reading: Reading) -> tuple[Issue, ...]:
+    return ()
+
+
+async def _unknown_rows(one: Reading, other: Reading) -> bool:
+    return False
 
 
 @dataclass
@@ -56,6 +66,9 @@ class Context:
     notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
     fetched: Fetched = field(default_factory=Fetched)
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
+    attempts: list[ModelAttempt] = field(default_factory=list)  # what models proposed, and what was wrong with it
+    find_issues: Callable[[Reading], Awaitable[tuple[Issue, ...]]] = _no_issues  # why the gate refuses the rules' plan
+    same_rows: Callable[[Reading, Reading], Awaitable[bool]] = _unknown_rows  # True if both give the same result
 
     @cached_property
     def tables(self) -> SourceSchema:

@@ -38,14 +38,15 @@ from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
 from groundplan.running.run import look_up, run
-from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
@@ -57,6 +58,7 @@ TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
+SHOWN = 500  # characters of a model's proposal in the trace
 MODEL = "model"
 TABLES = "tables"
 NOTHING_HERE = Issue(
@@ -92,6 +94,7 @@ class State(TypedDict, total=False):
     trace: list[Json]
     usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
+    proposals: list[Json]  # what models proposed, and what was wrong with it
 
 
 def begin(
@@ -126,6 +129,7 @@ def begin(
         "trace": [],
         "usage": {},
         "notes": [],
+        "proposals": [],
     }
 
 
@@ -173,6 +177,7 @@ class Stage:
             "trace": trace_of(state),
             "usage": self.usage(state),
             "notes": tuple(dict.fromkeys([*(state.get("notes") or []), *self.context.notes, *failures])),
+            "proposals": tuple(ModelAttempt.model_validate(attempt) for attempt in state.get("proposals") or []),
         }
         if isinstance(outcome, Refusal):
             led["tried"] = tuple(Attempt.model_validate(attempt) for attempt in state.get("tried") or [])
@@ -214,23 +219,36 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
+    context = with_proofs(stage.context, stage.sources, question)
     failed: Clarification | Refusal | None = None
     for name in state["routes"]:
-        stage.context.trail.clear()
-        found = await load_routes()[name].read(question, stage.context)
+        context.trail.clear()
+        found = await load_routes()[name].read(question, context)
+        state = {**state, **_with_attempts(state, context)}
         if isinstance(found, Reading):
             action = ", ".join(requirement.id for requirement in found.requirements)
-            traced = stage.traced(state, "read", f"as a question about {name}", action, stage.context.trail)
-            return Command(update={"route": name, "reading": _json(found), **traced}, goto="plan")
+            traced = stage.traced(state, "read", f"as a question about {name}", action, context.trail)
+            proposals = state.get("proposals") or []
+            update = {"route": name, "reading": _json(found), "proposals": proposals, **traced}
+            return Command(update=update, goto="plan")
         failed = failed or found
     assert failed is not None
     return _stopped(stage, {**state, **stage.traced(state, "read", failed.text, failed.kind)}, failed)
 
 
+def _with_attempts(state: State, context: Context) -> State:
+    """The state with what models proposed since, as data and in the trace."""
+    made, context.attempts[:] = [*context.attempts], []
+    entries = [_json(_attempted(attempt)) for attempt in made]
+    proposals = [*(state.get("proposals") or []), *map(_json, made)]
+    return {"proposals": proposals, "trace": [*(state.get("trace") or []), *entries]}
+
+
 def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Command[str]:
     """Wait for a reply after a clarification; end after a refusal."""
     stage.ended(state, outcome)
-    kept: State = {"trace": state["trace"], "notes": [*stage.context.notes]}
+    proposals = state.get("proposals") or []
+    kept: State = {"trace": state["trace"], "notes": [*stage.context.notes], "proposals": proposals}
     if isinstance(outcome, Refusal):
         return Command(update=kept, goto=END)
     waiting: State = {"usage": _json(stage.usage(state)), "clarification": _json(outcome)}
@@ -408,7 +426,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     route = _route_of(state, plan)
     if route and not facts.found and not facts.failures and (nothing := route.nothing_found(stage.context)):
         return _stopped(stage, state, nothing)
-    shown = await _fetch(facts, stage.sources, plan)
+    shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
     written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
@@ -420,15 +438,6 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     if state["route"] != "tasks":
         turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
-
-
-async def _fetch(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
-    """The rows of every table and chart in the answer, by step."""
-    refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
-    rows, seconds = plan.limits.rows, plan.limits.step_seconds
-    return {
-        step: await with_tables(sources[ref.source]).fetch(ref, facts.run, rows, seconds) for step, ref in refs.items()
-    }
 
 
 async def _written(
@@ -517,6 +526,13 @@ def _audited(execution: Execution) -> TraceEntry:
     """A trace entry with the fingerprints of an agent's input and output."""
     action = f"{execution.version} {execution.status}: {execution.input} to {execution.output}"
     return TraceEntry(stage=execution.agent, at=datetime.now(UTC), ms=round(execution.ms, 1), action=action)
+
+
+def _attempted(attempt: ModelAttempt) -> TraceEntry:
+    """A trace entry for one reply of a model; its time and tokens are part of the stage's own."""
+    thought = f"{attempt.model}, attempt {attempt.number}, {attempt.tokens} tokens, {attempt.seconds:.3g} s"
+    action = f"sent back: {'; '.join(attempt.faults)}" if attempt.faults else f"taken: {attempt.proposal[:SHOWN]}"
+    return TraceEntry(stage="propose", at=datetime.now(UTC), ms=0.0, thought=thought, action=action)
 
 
 def plan_of(state: State) -> Plan | None:

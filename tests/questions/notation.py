@@ -10,9 +10,10 @@ is a measure of the rows of another table that point at a row.
  Functions: rows([condition]), sum, mean, median, min, max, std,
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
-bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), holds(condition), share(of, *within),
-change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7). Conditions: one_of(of,
-*values), contains(of, 'text'), missing(of), among_top(of, 10), among_bottom(of, 10).
+bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), filled(of, otherwise), holds(condition),
+share(of, *within), change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7).
+Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of), among_top(of, 10),
+among_bottom(of, 10).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Missing,
     Moving,
@@ -165,6 +167,8 @@ def _called(name: str, args: list[ast.expr]) -> Expression:
             values=tuple(map(ast.literal_eval, values)),
             otherwise=otherwise,
         )
+    if name == "filled":
+        return Filled(of=_value(args[0]), otherwise=_value(args[1]))
     if name == "correlation":
         return Correlation(left=_value(args[0]), right=_value(args[1]))
     of = _value(args[0])
@@ -206,8 +210,9 @@ def _condition(node: ast.AST) -> Condition:
             return Compare(left=_value(left), operator=OPERATORS[type(operator)], right=_value(right))
         case ast.Call(func=ast.Name(id="missing"), args=[of]):
             return Missing(of=_value(of))
-        case ast.Call(func=ast.Name(id="contains"), args=[of, ast.Constant(value=text)]):
-            return Contains(of=_value(of), text=text)
+        case ast.Call(func=ast.Name(id="contains"), args=[of, ast.Constant(value=text), *places], keywords=keywords):
+            place = ast.literal_eval(places[0]) if places else "anywhere"
+            return Contains(of=_value(of), text=text, place=place, cased=bool(keywords))
         case ast.Call(func=ast.Name(id="among_top" | "among_bottom" as name), args=[of, ast.Constant(value=limit)]):
             return Among(of=_value(of), limit=limit, direction=name.removeprefix("among_"))
         case ast.Call(func=ast.Name(id="one_of"), args=[of, *values]):

@@ -39,7 +39,11 @@ def assert_same(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> 
     plan = propose(reading, SCHEMA)
     verdict = check(plan, reading, CATALOG, {"tables": SCHEMA})
     assert isinstance(verdict, Passed), [issue.problem for issue in verdict.issues]
-    made, wanted = engine.run(plan, CATALOG, rows), answer(reading, rows)
+    assert_rows(reading, engine.run(plan, CATALOG, rows), answer(reading, rows))
+
+
+def assert_rows(reading: Reading, made: Sequence[dict[str, Any]], wanted: Sequence[dict[str, Any]]) -> None:
+    """They are the rows that the reading asks for, of which those that tie at the cut of a ranking may differ."""
     columns = [name for name in (wanted[0] if wanted else made[0] if made else {}) if not made or name in made[0]]
     found = [tuple(_plain(row[name]) for name in columns) for row in made]
     allowed = [tuple(_plain(row[name]) for name in columns) for row in wanted]

@@ -74,6 +74,11 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         right=st.sampled_from(("n", "x")).map(column) | st.sampled_from((2, 0.5, 0)).map(constant),
     ),
     st.builds(
+        e.Filled,
+        of=st.sampled_from(("n", "x")).map(column),
+        otherwise=st.sampled_from(("n", "x", "id")).map(column) | st.sampled_from((0, 2.5)).map(constant),
+    ),
+    st.builds(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
@@ -84,6 +89,9 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         of=st.sampled_from(("d", "t", "z")).map(column),
         part=st.sampled_from(("weekday", "month", "quarter", "year", "day", "week")),
     ),
+)
+LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | st.builds(
+    e.Filled, of=st.just(column("g")), otherwise=st.just(column("h")) | st.just(constant("north"))
 )
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
@@ -105,10 +113,14 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(
         e.Compare, left=st.just(column("f")), operator=st.sampled_from(("=", "!=")), right=st.booleans().map(constant)
     ),
+    st.builds(e.OneOf, of=LABELS, values=st.lists(st.none() | st.sampled_from(TEXTS), min_size=1).map(tuple)),
     st.builds(
-        e.OneOf, of=st.just(column("g")), values=st.lists(st.none() | st.sampled_from(TEXTS), min_size=1).map(tuple)
+        e.Contains,
+        of=LABELS,
+        text=st.sampled_from(("o", "Ü", "ВОС", "京", "🙂", "'", "North", "süD", "no", "TH", "%", "")),
+        place=st.sampled_from(("anywhere", "start", "end", "whole")),
+        cased=st.booleans(),
     ),
-    st.builds(e.Contains, of=st.just(column("g")), text=st.sampled_from(("o", "Ü", "ВОС", "京", "🙂", "'"))),
     st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "z", "f")).map(column)),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
@@ -140,6 +152,8 @@ def measures(draw: st.DrawFn, numbers: st.SearchStrategy[e.Expression] = NUMBERS
 @st.composite
 def totals(draw: st.DrawFn) -> e.Expression:
     first = draw(measures())
+    if draw(st.integers(0, 4)) == 0:
+        first = e.Filled(of=first, otherwise=constant(draw(st.sampled_from((0, 7)))))
     if draw(st.integers(0, 2)):
         return first
     return e.Arithmetic(operator=draw(st.sampled_from("+-*/")), left=first, right=draw(measures()))
@@ -156,6 +170,7 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
         st.sampled_from(("weekday", "month", "hour")),
     ),
     st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
+    LABELS.map(lambda of: GroupBy(column="label", expression=of)),
     CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
 )
 

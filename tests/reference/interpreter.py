@@ -127,6 +127,9 @@ def value(node: e.Expression, row: Row) -> Any:
             return _cut_date(value(of, row), grain)
         case e.Bins(of=of, edges=edges):
             return _bin(value(of, row), edges)
+        case e.Filled(of=of, otherwise=otherwise):
+            item = value(of, row)
+            return value(otherwise, row) if item is None else item
         case e.Holds(condition=condition):
             return holds(condition, row) is True
     raise AssertionError(node)
@@ -145,6 +148,9 @@ def over(node: e.Expression, rows: Any) -> Any:
             taken = [row for row in rows if node.where is None or holds(node.where, row) is True]
             known = [item for item in (value(node.of, row) for row in taken) if item is not None]
             return _aggregated(node, known)
+        case e.Filled(of=of, otherwise=otherwise):
+            item = over(of, rows)
+            return over(otherwise, rows) if item is None else item
     raise AssertionError(node)
 
 
@@ -229,9 +235,9 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             return None if inner is None else not inner
         case e.Missing(of=inside):
             return of(inside, row) is None
-        case e.Contains(of=inside, text=text):
+        case e.Contains(of=inside):
             item = of(inside, row)
-            return None if item is None else text.lower() in item.lower()
+            return None if item is None else _has(item, node)
         case e.OneOf(of=inside, values=values):
             item = of(inside, row)
             if item is None:
@@ -244,6 +250,19 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             first, second = _comparable(first, second)
             return COMPARE[operator](first, second)
     raise AssertionError(node)
+
+
+def _has(item: str, node: e.Contains) -> bool:
+    whole, text = (item, node.text) if node.cased else (item.lower(), node.text.lower())
+    match node.place:
+        case "anywhere":
+            return text in whole
+        case "start":
+            return whole.startswith(text)
+        case "end":
+            return whole.endswith(text)
+        case "whole":
+            return whole == text
 
 
 def _same(item: Any, constant: Any) -> bool:

@@ -77,12 +77,24 @@ SAID = {
         "order": "pages",
         "top": 1,
     },
+    "Read as: number of loans where genre begins with sci and title does not contain vol (case as written).": {
+        "metric": {"loans": "rows()"},
+        "where": ["contains(genre, 'Sci', 'start')", "not contains(title, 'vol', cased=True)"],
+    },
+    "Read as: total fee (0 if missing) by genre (other if missing).": {
+        "metric": {"fee": "sum(filled(fee, 0))"},
+        "by": {"genre": "filled(genre, 'other')"},
+    },
     "Read as: percent change of total fee from the month before by month (loaned on).": {
         "metric": {"growth": "growth(sum(fee))"},
         "by": {"month": "cut(loaned_on, 'month')"},
     },
 }
 IN_RUSSIAN = {
+    "Понято так: сумма «сбор» (если не заполнено, то 0), где «жанр» начинается с «фан».": {
+        "metric": {"сбор": "sum(filled(сбор, 0))"},
+        "where": ["contains(жанр, 'Фан', 'start')"],
+    },
     "Понято так: сумма «сбор», разбивка: «отдел», где «дата» — 2025 год, 3 наибольших.": {
         "metric": {"сбор": "sum(сбор)"},
         "by": {"отдел": "отдел"},

@@ -11,6 +11,7 @@ from groundplan.contracts.contract import Contract, JsonObject, Scalar
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Coverage, Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import RoleName
 
@@ -108,6 +109,7 @@ class Answer(Contract):
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # how a model read words, and which model replies were not used and why
+    proposals: tuple[ModelAttempt, ...] = ()  # what models proposed, and what was wrong with it
 
     @property
     def queries(self) -> dict[str, str]:
@@ -136,6 +138,7 @@ class Refusal(Contract):
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # as in Answer
+    proposals: tuple[ModelAttempt, ...] = ()  # as in Answer
 
 
 def refused(code: str, problem: str, hint: str) -> Refusal:
@@ -161,6 +164,7 @@ class Clarification(Contract):
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # as in Answer
+    proposals: tuple[ModelAttempt, ...] = ()  # as in Answer
 
     @model_validator(mode="after")
     def _readings_match_candidates(self) -> Clarification:

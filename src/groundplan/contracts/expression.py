@@ -20,6 +20,7 @@ ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
 Unit = Literal["minute", "hour", "day", "week", "month", "year"]
+Place = Literal["anywhere", "start", "end", "whole"]
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
 
@@ -114,6 +115,14 @@ class Cases(Contract):
         if len({_kind_of_constant(value) for value in given}) > 1:
             raise ValueError("the values of cases are all numbers, all texts, or all yes and no")
         return self
+
+
+class Filled(Contract):
+    """The value, and `otherwise` where it is missing."""
+
+    kind: Literal["filled"] = "filled"
+    of: Expression
+    otherwise: Expression
 
 
 class Holds(Contract):
@@ -237,11 +246,16 @@ class OneOf(Contract):
 
 
 class Contains(Contract):
-    """Upper and lower case are the same."""
+    """The text stands anywhere in the value, at its start, at its end, or is all of it.
+
+    Without `cased`, upper and lower case are the same. `%` and `_` are characters like any others.
+    """
 
     kind: Literal["contains"] = "contains"
     of: Expression
     text: Text
+    place: Place = "anywhere"
+    cased: bool = False
 
 
 class Among(Contract):
@@ -267,6 +281,7 @@ Expression = Annotated[
     | DateCut
     | Bins
     | Cases
+    | Filled
     | Holds
     | Rows
     | Aggregate
@@ -317,7 +332,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return "text"
         case DateCut():
             return "time"
-        case Aggregate(function="min" | "max", of=of):
+        case Aggregate(function="min" | "max", of=of) | Filled(of=of):
             return kind_of(of, columns)
         case Related(of=of):
             return kind_of(of, {})
@@ -327,6 +342,8 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
 
 def is_count(node: Expression) -> bool:
     """Whether it is 0 of no rows."""
+    if isinstance(node, Filled):
+        return is_count(node.of)
     return isinstance(node, Rows) or (isinstance(node, Aggregate) and node.function in ("count", "count_distinct"))
 
 
@@ -404,7 +421,7 @@ def is_ratio(node: Node) -> bool:
             return True
         case Arithmetic(operator="/", left=Aggregate() as part, right=Aggregate() as whole):
             return part.where is not None and part.model_copy(update={"where": whole.where}) == whole
-        case Moving(of=of):
+        case Moving(of=of) | Filled(of=of):
             return is_ratio(of)
         case _:
             return False
@@ -452,5 +469,7 @@ def adds_up(node: Node) -> bool:
             return function in ("sum", "count")
         case Arithmetic(operator="+" | "-", left=left, right=right):
             return adds_up(left) and adds_up(right)
+        case Filled(of=of, otherwise=otherwise):
+            return adds_up(of) and (adds_up(otherwise) or otherwise == Constant(value=0))
         case _:
             return level(node) == "row" and not isinstance(node, Constant)

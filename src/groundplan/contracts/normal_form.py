@@ -21,12 +21,14 @@ from groundplan.contracts.expression import (
     Constant,
     Contains,
     Expression,
+    Filled,
     Holds,
     Missing,
     Node,
     Not,
     OneOf,
     Related,
+    is_count,
 )
 from groundplan.contracts.reading import Filter
 
@@ -58,8 +60,20 @@ def normal_expression(node: Expression) -> Expression:
         case Arithmetic(operator="+" | "*"):
             first, *rest = sorted(_operands(inner, inner.operator), key=_key)
             return reduce(lambda left, right: Arithmetic(operator=inner.operator, left=left, right=right), rest, first)
+        case Filled():
+            return _filled(inner.of, inner.otherwise)
         case _:
             return inner
+
+
+def _filled(of: Expression, otherwise: Expression) -> Expression:
+    """Each in turn is filled by the next; what is never missing is the last."""
+    match of:
+        case Filled():
+            return _filled(of.of, _filled(of.otherwise, otherwise))
+        case Constant() | Holds():
+            return of
+    return of if is_count(of) or of == otherwise else Filled(of=of, otherwise=otherwise)
 
 
 def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:
@@ -113,12 +127,20 @@ def normal_condition(node: Condition) -> Condition:
             return _one_of(normal_expression(of), values)
         case Compare():
             return _compared(normal_expression(node.left), node.operator, normal_expression(node.right))
-        case Contains(of=of, text=text):
-            return Contains(of=normal_expression(of), text=text.casefold())
+        case Contains(of=of, text=text, place="whole", cased=True):
+            return Compare(left=normal_expression(of), operator="=", right=Constant(value=text))
+        case Contains(of=of, text=text, cased=cased):
+            written = text if cased else lowered(text)
+            return node.model_copy(update={"of": normal_expression(of), "text": written})
         case Missing(of=of):
             return Missing(of=normal_expression(of))
         case Among(of=of):
             return node.model_copy(update={"of": normal_expression(of)})
+
+
+def lowered(text: str) -> str:
+    """In lower case as engines write it: letter by letter, and those that would become two stay."""
+    return "".join(lower if len(lower := letter.lower()) == 1 else letter for letter in text)
 
 
 def both(*conditions: Condition | None) -> Condition | None:

@@ -27,6 +27,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Missing,
     Moving,
@@ -85,6 +86,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "case": "{} (where {})",
         "else": "otherwise {}",
         "holds": "whether {}",
+        "filled": "{} ({} if missing)",
         "-": "{} minus {}",
         "/": "{} divided by {}",
         "=": "is {}",
@@ -98,8 +100,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "after": "is after {}",
         "not before": "is on or after {}",
         "not in": "is none of {}",
-        "contains": "contains {}",
-        "not contains": "does not contain {}",
+        "anywhere": "contains {}",
+        "start": "begins with {}",
+        "end": "ends with {}",
+        "whole": "is {} in upper or lower case",
+        "not anywhere": "does not contain {}",
+        "not start": "does not begin with {}",
+        "not end": "does not end with {}",
+        "not whole": "is not {} in upper or lower case",
+        "cased": "{} (case as written)",
         "missing": "is missing",
         "present": "is present",
         "top": "is among the {} highest",
@@ -145,6 +154,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "case": "{} (где {})",
         "else": "иначе {}",
         "holds": "верно ли, что {}",
+        "filled": "{} (если не заполнено, то {})",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
         "=": "— {}",
@@ -158,8 +168,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "after": "позже {}",
         "not before": "не раньше {}",
         "not in": "— ни одно из: {}",
-        "contains": "содержит {}",
-        "not contains": "не содержит {}",
+        "anywhere": "содержит {}",
+        "start": "начинается с {}",
+        "end": "заканчивается на {}",
+        "whole": "— {} без учёта регистра",
+        "not anywhere": "не содержит {}",
+        "not start": "не начинается с {}",
+        "not end": "не заканчивается на {}",
+        "not whole": "— не {} без учёта регистра",
+        "cased": "{} (с учётом регистра)",
         "missing": "не заполнено",
         "present": "заполнено",
         "top": "среди {} наибольших",
@@ -273,6 +290,8 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             named = [said("case", wording.value(value), words(condition)) for value, condition in pairs]
             named += [said("else", wording.value(otherwise))] if otherwise is not None else []
             return said("cases", ", ".join(named))
+        case Filled(of=of, otherwise=otherwise):
+            return said("filled", _operand(of, "*", True, wording), words(otherwise))
         case Holds(condition=condition):
             told = words(condition)
             return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
@@ -401,8 +420,8 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), said("present")
         case Not(part=OneOf(of=of, values=values)):
             return in_words(of, wording), said("not in", ", ".join(map(value, values)))
-        case Not(part=Contains(of=of, text=text)):
-            return in_words(of, wording), said("not contains", value(text))
+        case Not(part=Contains(of=of) as part):
+            return in_words(of, wording), _contains(part, "not ", wording)
         case Compare(left=Arithmetic() as left, operator=operator, right=Column() as right):
             return in_words(right, wording), said(MIRRORED[operator], in_words(left, wording))
         case Compare(left=left, operator=operator, right=right):
@@ -412,13 +431,20 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(left, wording), said(DATES.get(operator, operator), named)
         case OneOf(of=of, values=values):
             return in_words(of, wording), said("=", _list([*map(value, values)], said("or")))
-        case Contains(of=of, text=text):
-            return in_words(of, wording), said("contains", value(text))
+        case Contains(of=of):
+            return in_words(of, wording), _contains(node, "", wording)
         case Among(of=of, limit=limit, direction=direction):
             return in_words(of, wording), said(direction, limit)
         case Missing(of=of):
             return in_words(of, wording), said("missing")
     return None
+
+
+def _contains(node: Contains, negation: str, wording: Wording) -> str:
+    if node.cased and node.place == "whole":
+        return wording.said("!=" if negation else "=", wording.value(node.text))
+    told = wording.said(negation + node.place, wording.value(node.text))
+    return wording.said("cased", told) if node.cased else told
 
 
 def _compared(left: Expression, right: Expression, wording: Wording) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from tests.questions.notation import condition as written
 from tests.sources.tables.data import ROWS, SPIKES
 from tests.sources.tables.tooling import call, made, rows
 
@@ -72,6 +73,35 @@ def test_a_filter_keeps_what_plain_sql_keeps(
     source: Tables, plain: duckdb.DuckDBPyConnection, condition: dict[str, Any], sql: str
 ) -> None:
     kept = rows(source, made(source, "filter_rows", condition))
+    wanted = [row[0] for row in expected(plain, f"SELECT id FROM sales WHERE {sql}")]
+    assert wanted, "a case that keeps nothing proves nothing"
+    assert sorted(row["id"] for row in kept) == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    ("condition", "sql"),
+    [
+        ("contains(product, 'COF', 'start')", "product ILIKE 'cof%'"),
+        ("contains(product, 'КО', 'start')", "product ILIKE 'ко%'"),
+        ("contains(product, 'EE', 'end')", "product ILIKE '%ee'"),
+        ("contains(product, 'off_mug', 'end')", r"product LIKE '%off\_mug' ESCAPE '\'"),
+        ("contains(product, '50%', 'start', cased=True)", r"product LIKE '50\%%' ESCAPE '\'"),
+        ("contains(product, 'TEA', 'whole')", "product ILIKE 'tea'"),
+        ("not contains(product, 'К', cased=True)", "product NOT LIKE '%К%'"),
+        ("contains(product, 'Кофе', 'whole', cased=True)", "product LIKE 'Кофе'"),
+        ("filled(region, 'none') == 'none'", "coalesce(region, 'none') = 'none'"),
+        ("filled(region, product) != 'tea'", "coalesce(region, product) <> 'tea'"),
+        ("filled(units, 0.5) < 1", "coalesce(units, 0.5) < 1"),
+        ("filled(day, '2024-02-01') < '2024-02-02'", "coalesce(day, '2024-02-01') < '2024-02-02'"),
+        ("filled(moment, day) < '2024-02-02'", "coalesce(moment, day) < '2024-02-02'"),
+    ],
+    ids=lambda value: value,
+)
+def test_a_condition_keeps_what_plain_sql_keeps(
+    source: Tables, plain: duckdb.DuckDBPyConnection, condition: str, sql: str
+) -> None:
+    asked = written(condition).model_dump(mode="json")
+    kept = rows(source, made(source, "filter_rows", {"where": asked}))
     wanted = [row[0] for row in expected(plain, f"SELECT id FROM sales WHERE {sql}")]
     assert wanted, "a case that keeps nothing proves nothing"
     assert sorted(row["id"] for row in kept) == sorted(wanted)

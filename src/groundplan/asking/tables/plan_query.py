@@ -24,6 +24,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Moving,
     Node,
@@ -263,9 +264,15 @@ class _Draft(StepList):
             if isinstance(rank.by, Column):
                 self.ranked_by = rank.by.name
             elif rank.by is not None:
-                self.ranked_by = called(rank.by, self.language)
+                self.ranked_by = self.free_name(called(rank.by, self.language))
                 params = {"expression": _json(rank.by), "as": self.ranked_by}
                 self.add("ranked_by", "derive_column", params, [requirement])
+
+    def free_name(self, name: str) -> str:
+        """The name, or another that no column of the rows has."""
+        computed = [one.name for _, asked in self.asked(ColumnsAsked) for one in asked.computed]
+        own = [measure.name for _, each in self.asked(Each) for measure in each.measures]
+        return first_free(name, {*(column.name for column in self.table.columns), *computed, *own}, " ")
 
     def rank(self) -> None:
         """After the columns are chosen, so that the table keeps the ranks and their order."""
@@ -342,6 +349,8 @@ def called(node: Expression, language: Language = "en") -> str:
     match node:
         case Column(name=name):
             return name
+        case Filled(of=of):
+            return called(of, language)
         case Rows(where=None):
             return names["rows"]
         case Rows(where=where):

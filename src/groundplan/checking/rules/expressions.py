@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Moving,
     Node,
     OneOf,
@@ -119,11 +120,11 @@ def _misfits(node: Node, kinds: Kinds) -> Iterator[str]:
                     yield f"{function!r} does not apply to {in_words(of)!r}, which is {found}"
             case OneOf(of=of, values=values):
                 yield from _other_values(of, [value for value in values if value is not None], kinds)
-            case Compare(left=left, right=Constant(value=value)):
-                yield from _other_values(left, [value], kinds)
+            case Compare(left=of, right=Constant(value=value)) | Filled(of=of, otherwise=Constant(value=value)):
+                yield from _other_values(of, [value], kinds)
             case Compare(left=Constant(value=value), right=right):
                 yield from _other_values(right, [value], kinds)
-            case Compare(left=left, right=right):
+            case Compare(left=left, right=right) | Filled(of=left, otherwise=right):
                 pair = [kind_of(side, kinds) for side in (left, right)]
                 if "other" not in pair and pair[0] != pair[1]:
                     yield f"{in_words(left)!r} is {pair[0]} and {in_words(right)!r} is {pair[1]}"

@@ -153,7 +153,7 @@ def _test(condition: Condition, words: str) -> RowTest:
             return RowTest(words=words, of=_value(of), check="missing")
         case Not(part=Missing(of=of)):
             return RowTest(words=words, of=_value(of), check="present")
-        case Contains(of=of, text=text):
+        case Contains(of=of, text=text, place="anywhere", cased=False):
             return RowTest(words=words, of=_value(of), check="contains", to=(text,))
         case OneOf(of=of, values=values):
             return _compared(of, "=", values, words)

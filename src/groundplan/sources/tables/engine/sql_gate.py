@@ -37,7 +37,7 @@ FUNCTIONS = (
     exp.DayOfWeek, exp.DateDiff, exp.DateTrunc, exp.TimestampTrunc, exp.DateFromParts, exp.TimestampFromParts,
 )  # fmt: skip
 ALLOWED = frozenset(QUERY + OPERATORS + FUNCTIONS)
-UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS"})
+UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS", "SUFFIX"})
 """Allowed functions that the parser has no node type for."""
 
 TYPES = frozenset(

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import ibis
@@ -34,6 +33,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Holds,
     Missing,
     Moving,
@@ -48,7 +48,8 @@ from groundplan.contracts.expression import (
     read_condition,
     read_expression,
 )
-from groundplan.contracts.normal_form import MIRRORED
+from groundplan.contracts.normal_form import MIRRORED, lowered
+from groundplan.contracts.ranges import bin_labels
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Handle, kind_of, orderable, sort_key
 from groundplan.sources.tables.engine.values import is_day, literal
@@ -125,6 +126,8 @@ class Compiler:
             case Cases(conditions=conditions, values=values, otherwise=otherwise):
                 branches = [(self.condition(c), ibis.literal(v)) for c, v in zip(conditions, values, strict=True)]
                 return ibis.cases(*branches, else_=otherwise)
+            case Filled():
+                return self._filled(node)
             case Holds(condition=condition):
                 return ibis.coalesce(self.condition(condition), False)
             case Rows(where=where):
@@ -153,8 +156,8 @@ class Compiler:
                 return self.value(of).isnull()
             case Among():
                 return self._among(node)
-            case Contains(of=of, text=text):
-                return self._of_kind(of, "text").lower().contains(ibis.literal(text.lower()))
+            case Contains():
+                return self._contains(node)
             case OneOf(of=of, values=values):
                 return self._one_of(of, values)
             case Compare():
@@ -167,6 +170,35 @@ class Compiler:
         ties = [sort_key(self.handle.column(name)) for name in others]
         place = ibis.row_number().over(order_by=[sort_key(value, node.direction == "top"), *ties])
         return value.notnull() & (place < node.limit)
+
+    def _contains(self, node: Contains) -> Any:
+        """By functions that know no wildcards; both sides are put in lower case by the engine, so that they agree."""
+        value, text = self._of_kind(node.of, "text"), ibis.literal(node.text)
+        if not node.cased:
+            value, text = value.lower(), ibis.literal(lowered(node.text)).lower()
+        match node.place:
+            case "anywhere":
+                return value.contains(text)
+            case "start":
+                return value.startswith(text)
+            case "end":
+                return value.endswith(text)
+            case "whole":
+                return value == text
+
+    def _filled(self, node: Filled) -> Any:
+        value = _clock(self.value(node.of))
+        kind = kind_of(value.type())
+        match node.otherwise:
+            case Constant(value=float() as number) if value.type().is_integer() and number.is_integer():
+                other: Any = ibis.literal(int(number))
+            case Constant(value=given) if kind != "number" or isinstance(given, str | bool):
+                other = literal(given, kind, _named(node.of))
+            case _:
+                other = _clock(self._of_kind(node.otherwise, kind))
+        if kind == "time" and value.type().is_date() != other.type().is_date():
+            value, other = value.cast("timestamp"), other.cast("timestamp")
+        return ibis.coalesce(value, other)
 
     def _compare(self, node: Compare) -> Any:
         compare = COMPARISONS[node.operator]
@@ -311,16 +343,6 @@ def _binned(value: Any, edges: Sequence[float]) -> Any:
     labels = bin_labels(edges, whole=value.type().is_integer())
     cases = [(value < edge, label) for edge, label in zip(edges, labels, strict=False)]
     return ibis.cases((value.isnull(), ibis.null("string")), *cases, else_=labels[-1])
-
-
-def bin_labels(edges: Sequence[float], *, whole: bool) -> list[str]:
-    """Whole numbers from 18 up to 40 are `18-39`, from 40 on `40+`; others are `18 to 40`."""
-    shown = [f"{edge:,.10g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(shown)]
-    if whole and all(float(edge).is_integer() for edge in edges):
-        between = [f"{low:,.0f}-{high - 1:,.0f}" if high - low > 1 else f"{low:,.0f}" for low, high in pairwise(edges)]
-        return [f"under {shown[0]}", *between, f"{shown[-1]}+"]
-    return [f"under {shown[0]}", *between, f"{shown[-1]} and over"]
 
 
 def _comparable(value: Any, constants: Sequence[Scalar], comparison: str = "=") -> Any:

@@ -10,6 +10,7 @@ import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.facts import Item, PartialPeriod
+from groundplan.contracts.ranges import READABLE_POINTS, readable_grain
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Ask, Handle
 
@@ -22,8 +23,6 @@ UNITS: Mapping[str, str] = {
     "quarter": "Q",
     "year": "Y",
 }
-READABLE_POINTS = 60
-YEAR = 365.25
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
@@ -51,7 +50,7 @@ def choose(handle: Handle, name: str, ask: Ask) -> tuple[Grain, Item]:
     first, last = _day(span["least"]), _day(span["greatest"])
     if column.type().is_timestamp() and span["greatest"] - span["least"] <= timedelta(days=2):
         return "hour", _grain_fact("hour", f"from {span['least']} to {span['greatest']}")
-    grain = _grain((last - first).days, span["points"])
+    grain = readable_grain((last - first).days, span["points"])
     return grain, _grain_fact(grain, f"{_length(first, last, span['points'])} from {first} to {last}")
 
 
@@ -81,17 +80,6 @@ def _start(day: date, grain: Grain, later: int = 0) -> date:
         return day - timedelta(days=day.weekday() - 7 * later)
     month = (day.month - 1) // MONTHS[grain] * MONTHS[grain] + MONTHS[grain] * later
     return date(day.year + month // 12, month % 12 + 1, 1)
-
-
-def _grain(days: int, points: int) -> Grain:
-    if days < 90 or points <= READABLE_POINTS:
-        return "day"
-    steps: tuple[tuple[float, Grain], ...] = (
-        (365, "week"),
-        (8 * YEAR, "month"),
-        (25 * YEAR, "quarter"),
-    )
-    return next((grain for limit, grain in steps if days <= limit), "year")
 
 
 def _length(first: date, last: date, points: int) -> str:

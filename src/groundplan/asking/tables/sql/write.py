@@ -1,0 +1,364 @@
+"""A reading as one SELECT in DuckDB's dialect: shown to people, given to models as an example, never run by us."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from groundplan.asking.tables.plan_query import called
+from groundplan.asking.tables.sql.write_expressions import Writer
+from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
+from groundplan.asking.tables.step_list import first_free
+from groundplan.contracts.columns import Grain
+from groundplan.contracts.contract import Contract, Language
+from groundplan.contracts.expression import (
+    All,
+    Among,
+    Column,
+    Condition,
+    DateCut,
+    Expression,
+    Named,
+    Share,
+    walk,
+)
+from groundplan.contracts.join_paths import is_joined
+from groundplan.contracts.meaning import follows_series, has_meaning, measure_of, series_group, stage_of
+from groundplan.contracts.normal_form import mapped, of_filter, substituted
+from groundplan.contracts.ranges import readable_grain
+from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Time
+from groundplan.contracts.schema import Column as Described
+from groundplan.contracts.schema import SourceSchema, Table
+
+__all__ = ["Unwritable", "sql_of"]
+T = TypeVar("T")
+C = TypeVar("C", bound=Contract)
+PLACE = "place"
+
+
+def sql_of(reading: Reading, schema: SourceSchema) -> str:
+    """One SELECT over the cleaned tables that gives the rows the reading asks for; raises Unwritable.
+
+    Moments with a time zone are read by the clock of UTC.
+    """
+    if not has_meaning(reading.model_copy(update={"tables": reading.tables[:1]})):
+        raise Unwritable("it looks at how single values spread")
+    if any(intent.name == "periods" for intent in reading.intents):
+        raise Unwritable("it compares two periods side by side")
+    return _Query(_expanded(reading, schema), schema).text()
+
+
+@dataclass
+class _Select:
+    columns: Sequence[tuple[str, str | None]]  # each with its alias where it needs one
+    source: str
+    where: Sequence[str] = ()
+    groups: Sequence[str] = ()
+    having: Sequence[str] = ()
+    qualify: Sequence[str] = ()
+    order: str | None = None
+    limit: int | None = None
+    distinct: bool = False
+
+    def text(self) -> str:
+        shown = ", ".join(f"{text} AS {quoted(alias)}" if alias else text for text, alias in self.columns)
+        clauses = [f"SELECT {'DISTINCT ' if self.distinct else ''}{shown}", f"FROM {self.source}"]
+        for keyword, parts, between in (
+            ("WHERE", self.where, " AND "),
+            ("GROUP BY", self.groups, ", "),
+            ("HAVING", self.having, " AND "),
+            ("QUALIFY", self.qualify, " AND "),
+        ):
+            clauses += [f"{keyword} {between.join(parts)}"] if parts else []
+        clauses += [f"ORDER BY {self.order}"] if self.order else []
+        clauses += [f"LIMIT {self.limit}"] if self.limit else []
+        return "\n".join(clauses)
+
+
+@dataclass
+class _Query:
+    """The SELECT as it grows: `scope` is what it reads, the table itself or the last of `before`."""
+
+    reading: Reading
+    schema: SourceSchema
+    before: list[tuple[str, str]] = field(default_factory=list)  # the CTEs, each with its name
+
+    def __post_init__(self) -> None:
+        name = self.reading.tables[0] if self.reading.tables else self.schema.tables[0].name
+        table = self.schema.find(name)
+        if table is None:
+            raise Unwritable(f"no table {name!r}")
+        joined = is_joined(self.reading)
+        self.names = {table.name.casefold() for table in self.schema.tables}
+        self.scope = Scope.of(self.schema, table, set(), qualified=joined)
+        self.kept: dict[str, list[Condition]] = {"rows": [], "things": [], "groups": []}
+        for asked in self.asked(Filter):
+            condition = of_filter(asked)
+            self.kept[stage_of(condition, self.reading)].append(condition)
+
+    def text(self) -> str:
+        made = self._grouped() if self._groups_rows() else self._listed() if self.each else self._rows()
+        head = ",\n".join(f"{quoted(name)} AS (\n{_indented(text)}\n)" for name, text in self.before)
+        return f"WITH {head}\n{made}" if head else made
+
+    def asked(self, kind: type[T]) -> list[T]:
+        return [r.value for r in self.reading.requirements if isinstance(r.value, kind)]
+
+    @property
+    def language(self) -> Language:
+        return "ru" if self.reading.language == "ru" else "en"
+
+    @property
+    def each(self) -> Each | None:
+        return next(iter(self.asked(Each)), None)
+
+    @property
+    def rank(self) -> Rank | None:
+        return next(iter(self.asked(Rank)), None)
+
+    def _groups_rows(self) -> bool:
+        return bool(self.asked(Metric) or self.asked(GroupBy) or self.asked(Time))
+
+    def _grouped(self) -> str:
+        """The measures of each group, of rows or of things."""
+        if self.each is not None:
+            self._things(self.each)
+        groups = self._group_expressions()
+        taken = [*groups]
+        measures: dict[str, Expression] = {}
+        for metric in self.asked(Metric):
+            measure = measure_of(metric)
+            name = first_free(metric.name or called(measure, self.language), taken, " ")
+            measures[name] = measure
+            taken.append(name)
+        computed = {name: node for name, node in groups.items() if node != Column(name=name)}
+        having = [substituted(condition, computed) for condition in self.kept["groups"]]
+        return self._measured(groups, measures, having)
+
+    def _listed(self) -> str:
+        """The things themselves: groups like any others."""
+        each = self.each or Each(keys=("",))
+        own = {measure.name: measure.expression for measure in each.measures}
+        groups: dict[str, Expression] = {key: Column(name=key) for key in each.keys}
+        shown = next(iter(self.asked(ColumnsAsked)), None)
+        defined = {**own, **{one.name: substituted(one.expression, own) for one in (shown.computed if shown else ())}}
+        wanted = shown.columns if shown else (*groups, *own)
+        measures = {name: defined[name] for name in wanted if name in defined}
+        having = [substituted(condition, own) for condition in (*self.kept["groups"], *self.kept["things"])]
+        return self._measured(groups, measures, having, shown=wanted, own=own)
+
+    def _measured(
+        self,
+        groups: Mapping[str, Expression],
+        measures: Mapping[str, Expression],
+        having: Sequence[Condition],
+        shown: Sequence[str] | None = None,
+        own: Mapping[str, Expression] | None = None,
+    ) -> str:
+        by = self._ranked_by({**(own or {}), **measures, **groups}, next(iter(measures.values()), None))
+        nodes = [*measures.values(), *having, *([by] if by is not None else [])]
+        where = self._where()
+        chosen = self._choose(nodes, where)
+        writer = Writer(self.scope, groups, chosen=chosen)
+        keys = {name: writer.value(node) for name, node in groups.items()}
+        along = series_group(self.reading)
+        if along in keys:
+            writer.along, writer.beside = keys[along], [text for name, text in keys.items() if name != along]
+        texts = {**keys, **{name: writer.value(node) for name, node in measures.items()}}
+        last = any(_looks_around(node) for node in nodes)  # groups are dropped after shares and series are known
+        kept = [_in_list(writer, condition) for condition in having]
+        select = _Select(
+            columns=[self._shown(name, texts[name], groups.get(name)) for name in (shown or texts)],
+            source="",
+            where=[] if chosen else where,
+            groups=[self._by_alias(name, text, groups[name]) for name, text in keys.items()],
+            having=[] if last else kept,
+            qualify=kept if last else [],
+        )
+        return self._ranked(select, writer, {**texts}, by)
+
+    def _rows(self) -> str:
+        """The rows themselves, by the columns asked for."""
+        asked = next(iter(self.asked(ColumnsAsked)), None)
+        computed = {one.name: one.expression for one in asked.computed} if asked else {}
+        nodes: dict[str, Expression] = {
+            name: computed.get(name, Column(name=name)) for name in (asked.columns if asked else ())
+        }
+        by = self._ranked_by(computed, None)
+        where = self._where()
+        writer = Writer(self.scope)
+        texts = {name: writer.value(node) for name, node in nodes.items()}
+        columns = [self._shown(name, text, nodes[name]) for name, text in texts.items()] or [("*", None)]
+        select = _Select(columns, "", where=where, distinct=asked.distinct if asked else False)
+        return self._ranked(select, writer, texts, by)
+
+    def _ranked(self, select: _Select, writer: Writer, texts: Mapping[str, str], by: Expression | None) -> str:
+        """In order and cut. The first of all is everything that shares its value, as RANK has it."""
+        rank = self.rank
+        if rank is not None and by is not None:
+            text = writer.value(by)
+            name = next((name for name, shown in texts.items() if shown == text), None)
+            within = [texts.get(name) or writer.value(Column(name=name)) for name in rank.within]
+            by_window = rank.limit is not None and (rank.limit == 1 or bool(within))
+            if by_window and (select.qualify or select.distinct or _looks_around(by)):
+                return self._ranked_outside(select, rank, texts, name, text)
+            if by_window:
+                select.qualify = [*select.qualify, _place(rank, within, text)]
+            else:
+                if select.distinct and name is None:
+                    raise Unwritable("different rows, ordered by what is not shown")
+                select.order = f"{self._ordering(name, text)}{_direction(rank)}"
+                select.limit = rank.limit
+        elif rank is not None:
+            select.limit = rank.limit
+        select.source = self.scope.source()
+        return select.text()
+
+    def _ranked_outside(
+        self, select: _Select, rank: Rank, texts: Mapping[str, str], name: str | None, text: str
+    ) -> str:
+        """Ranked in a SELECT of its own: what it ranks is known only after groups are dropped or shares computed."""
+        shown = [quoted(alias) for alias in texts]
+        if name is None:
+            if select.distinct:
+                raise Unwritable("different rows, ranked by what is not shown")
+            name = first_free("ranked by", texts, " ")
+            select.columns = [*select.columns, (text, name)]
+        select.source = self.scope.source()
+        cte = self._cte("groups", select.text())
+        within = [quoted(column) for column in rank.within]
+        outer = _Select([(column, None) for column in shown], quoted(cte), qualify=[_place(rank, within, quoted(name))])
+        return outer.text()
+
+    def _things(self, each: Each) -> None:
+        """One row for each thing, which the rest then reads."""
+        writer = Writer(self.scope)
+        where = self._where()
+        keys = [writer.value(Column(name=key)) for key in each.keys]
+        columns: list[tuple[str, str | None]] = [(key, None) for key in keys]
+        columns += [(writer.value(measure.expression), measure.name) for measure in each.measures]
+        kinds = {key: self.scope.find(Column(name=key)) for key in each.keys}
+        made = [
+            Described(name=measure.name, type="", kind=writer.kind(measure.expression), role="dimension")
+            for measure in each.measures
+        ]
+        select = _Select(columns, self.scope.source(), where=where, groups=keys)
+        self._read_from("things", select.text(), [*kinds.values(), *made])
+        self.kept["rows"] = self.kept["things"]
+
+    def _choose(self, nodes: Sequence[Contract], where: Sequence[str]) -> dict[Among, str]:
+        """Numbers the rows that were kept, by each value of which the highest or lowest are asked for."""
+        found = list(dict.fromkeys(part for node in nodes for part in walk(node) if isinstance(part, Among)))
+        if not found:
+            return {}
+        if self.scope.qualified:
+            raise Unwritable("the highest or lowest rows of several tables")
+        writer = Writer(self.scope)
+        columns: list[tuple[str, str | None]] = [("*", None)]
+        chosen: dict[Among, str] = {}
+        taken = [column.name for column in self.scope.table.columns]
+        for node in found:
+            chosen[node] = first_free(PLACE, [*taken, *chosen.values()], "_")
+            order = f"{writer.value(node.of)}{' DESC' if node.direction == 'top' else ''}"
+            columns.append((f"ROW_NUMBER() OVER (ORDER BY {order})", chosen[node]))
+        select = _Select(columns, self.scope.source(), where=where)
+        self._read_from("numbered", select.text(), self.scope.table.columns)
+        return chosen
+
+    def _read_from(self, name: str, text: str, columns: Sequence[Described]) -> None:
+        cte = self._cte(name, text)
+        made = Table(name=cte, columns=tuple(columns))
+        self.scope = Scope.of(self.schema.model_copy(update={"relationships": ()}), made, set(), qualified=False)
+
+    def _cte(self, name: str, text: str) -> str:
+        free = first_free(name, self.names, "_")
+        self.names.add(free)
+        self.before.append((free, text))
+        return free
+
+    def _where(self) -> list[str]:
+        writer = Writer(self.scope)
+        return [_in_list(writer, condition) for condition in self.kept["rows"]]
+
+    def _group_expressions(self) -> dict[str, Expression]:
+        """The groups by their names, the axis of time first."""
+        times = {time.column: self._cut(time) for time in self.asked(Time)}
+        groups = {group.column: group.expression or Column(name=group.column) for group in self.asked(GroupBy)}
+        return {**times, **groups}
+
+    def _cut(self, time: Time) -> Expression:
+        column = Column(name=time.column)
+        return DateCut(of=column, grain=time.grain or self._usual_grain(self.scope.find(column)))
+
+    def _usual_grain(self, column: Described) -> Grain:
+        """What the span of the column suggests."""
+        if column.least is None or column.greatest is None:
+            raise Unwritable(f"the span of {column.name!r} is not known")
+        first, last = (datetime.fromisoformat(str(end)) for end in (column.least, column.greatest))
+        if column.type.upper() != "DATE" and last - first <= timedelta(days=2):
+            return "hour"
+        days = (last - first).days
+        return readable_grain(days, min(column.cardinality or days, days + 1))
+
+    def _ranked_by(self, defined: Mapping[str, Expression], first: Expression | None) -> Expression | None:
+        if self.rank is None:
+            return None
+        by = self.rank.by if self.rank.by is not None else first
+        if isinstance(by, Column) and by.table is None and by.via is None:
+            return defined.get(by.name, by)
+        return by
+
+    def _shown(self, name: str, text: str, node: Expression | None) -> tuple[str, str | None]:
+        bare = isinstance(node, Column) and node.name == name and "(" not in text
+        return text, None if bare else name
+
+    def _by_alias(self, name: str, text: str, node: Expression) -> str:
+        return text if isinstance(node, Column) else self._ordering(name, text)
+
+    def _ordering(self, name: str | None, text: str) -> str:
+        """The alias, unless a column has that name, too."""
+        columns = {
+            column.name.casefold() for table in (self.scope.table, *self.schema.tables) for column in table.columns
+        }
+        return quoted(name) if name is not None and name.casefold() not in columns else text
+
+
+def _place(rank: Rank, within: Sequence[str], by: str) -> str:
+    function = "RANK" if rank.limit == 1 else "ROW_NUMBER"
+    order = f"ORDER BY {by}{_direction(rank)}"
+    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
+    return f"{function}() OVER ({window}) {'=' if rank.limit == 1 else '<='} {rank.limit}"
+
+
+def _direction(rank: Rank) -> str:
+    return " DESC" if rank.direction == "top" else ""
+
+
+def _looks_around(node: Contract) -> bool:
+    """True if it looks at other groups."""
+    return any(isinstance(part, Share) for part in walk(node)) or follows_series(node)  # type: ignore[arg-type]
+
+
+def _in_list(writer: Writer, condition: Condition) -> str:
+    """As one of several that all must hold."""
+    return writer.condition(condition) if isinstance(condition, All) else writer.part(condition)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _expanded(reading: Reading, schema: SourceSchema) -> Reading:
+    """With named metrics as the model file defines them."""
+    table = reading.tables[0] if reading.tables else schema.tables[0].name
+    defined = {metric.name: metric.expression for metric in schema.metrics if metric.table == table}
+
+    def inner(node: C) -> C:
+        if isinstance(node, Named) and node.name in defined:
+            return defined[node.name]  # type: ignore[return-value]
+        return mapped(node, inner)  # type: ignore[arg-type, return-value]
+
+    requirements = tuple(r.model_copy(update={"value": inner(r.value)}) for r in reading.requirements)
+    return reading.model_copy(update={"requirements": requirements})

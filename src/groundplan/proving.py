@@ -1,0 +1,91 @@
+"""What readers may ask of the later stages about a reading: can it be planned, and does another give the same rows?
+
+Readers do not import planners, the gate or the runner; the pipeline hands them these functions with the context.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from groundplan.asking.route import Declined, PlanRequest, planners_for
+from groundplan.checking.gate import check
+from groundplan.context import Context
+from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.contract import Scalar
+from groundplan.contracts.facts import Facts
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import CheckedPlan
+from groundplan.contracts.question import Question
+from groundplan.contracts.reading import OutputAsked, Reading
+from groundplan.contracts.verdict import Passed
+from groundplan.running.run import run
+from groundplan.running.step import with_tables
+from groundplan.sources.interface import Source
+
+PROVING = frozenset({"rules", "direct"})  # strategies whose plans show that a reading can be planned without a model
+TABLES = "tables"
+
+
+def with_proofs(context: Context, sources: Mapping[str, Source], question: Question) -> Context:
+    """The context with functions that plan, check and compare readings for this question."""
+
+    async def find_issues(reading: Reading) -> tuple[Issue, ...]:
+        proven = await _proven(context, question, reading)
+        return () if isinstance(proven, CheckedPlan) else proven
+
+    async def same_rows(one: Reading, other: Reading) -> bool:
+        rows = [await _rows(context, sources, question, reading) for reading in (one, other)]
+        return rows[0] is not None and rows[0] == rows[1]
+
+    return replace(context, find_issues=find_issues, same_rows=same_rows)
+
+
+async def fetch_shown(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:
+    """The rows of every table and chart of a run, by step."""
+    refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
+    rows, seconds = plan.limits.rows, plan.limits.step_seconds
+    return {
+        step: await with_tables(sources[ref.source]).fetch(ref, facts.run, rows, seconds) for step, ref in refs.items()
+    }
+
+
+async def _proven(context: Context, question: Question, reading: Reading) -> CheckedPlan | tuple[Issue, ...]:
+    """The checked plan of the first planner without a model that has one, or why there is none."""
+    issues: tuple[Issue, ...] = ()
+    for planner in planners_for(TABLES, question, context):
+        if planner.needs_model or planner.name not in PROVING:
+            continue
+        proposed = await planner.propose(PlanRequest(question, reading, context))
+        if isinstance(proposed, Declined):
+            issues = issues or ((proposed.issue,) if proposed.issue else ())
+            continue
+        plan = question.bounds.limited(proposed)
+        verdict = check(plan, reading, context.catalog, context.schemas, question.bounds)
+        if isinstance(verdict, Passed):
+            return verdict.plan
+        issues = verdict.issues
+    return issues
+
+
+async def _rows(
+    context: Context, sources: Mapping[str, Source], question: Question, reading: Reading
+) -> Counter[tuple[str, ...]] | None:
+    """The rows of a reading, without its chart; None if it has no plan, would change something, or fails."""
+    drawn = [r for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.label == "chart"]
+    kept = tuple(r for r in reading.requirements if r not in drawn)
+    plan = await _proven(context, question, reading.model_copy(update={"requirements": kept}))
+    if not isinstance(plan, CheckedPlan) or plan.writes or not sources:
+        return None
+    facts = await run(plan, sources, run_id=f"compared-{uuid.uuid4().hex[:12]}")
+    if facts.failures:
+        return None
+    shown = await fetch_shown(facts, sources, plan)
+    return Counter(tuple(sorted(map(_cell, row))) for table in shown.values() for row in table.rows)
+
+
+def _cell(value: Scalar) -> str:
+    """Numbers that agree in nine digits are the same."""
+    return f"{value:.9g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
