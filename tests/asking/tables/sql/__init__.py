@@ -1,0 +1,1 @@
+"""SQL into readings and back."""

@@ -1,0 +1,53 @@
+"""Names as SQL compares them: without regard to upper and lower case, in any script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.contracts.schema import SourceSchema, Table
+
+
+def normal(name: str) -> str:
+    """`"Город"`, `город` and `ГОРОД` are one name."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def find_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is written so, or that differs only in case."""
+    alike = [one for one in known if normal(one) == normal(name)]
+    return name if name in alike else alike[0] if len(alike) == 1 else None
+
+
+def find_table(node: Any, schema: SourceSchema) -> Table:
+    """The table that a FROM names; `schema.table` may be one dotted name; raises Untranslatable."""
+    written = ".".join(part for part in (node.catalog, node.db, node.name) if part)
+    names = [table.name for table in schema.tables]
+    found = find_name(written, names) or _plain(written, names)
+    if found is None and node.db in ("main", "public") and not node.catalog:
+        found = find_name(node.name, names)
+    table = schema.find(found) if found else None
+    if table is None:
+        near = get_close_matches(written, names, n=1)
+        raise Untranslatable(f"the table {written}", f"there is {near[0] if near else ', '.join(names[:20])}")
+    return table
+
+
+def _plain(written: str, names: Iterable[str]) -> str | None:
+    """A dotted or spaced name that was written with underscores."""
+    alike = [name for name in names if re.sub(r"\W", "_", normal(name)) == re.sub(r"\W", "_", normal(written))]
+    return alike[0] if len(alike) == 1 else None
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name, with a number where it is taken; case counts for nothing."""
+    used = {normal(name) for name in taken}
+    wanted = wanted.strip()[:100] or "value"
+    name, number = wanted, 2
+    while normal(name) in used:
+        name, number = f"{wanted} {number}", number + 1
+    return name

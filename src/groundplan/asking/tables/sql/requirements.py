@@ -1,0 +1,234 @@
+"""A query that was understood, written as the requirements of a reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from groundplan.asking.tables.sql.names import free_name, normal
+from groundplan.asking.tables.sql.query import Ordering, Query, same
+from groundplan.asking.tables.sql.scope import Output
+from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.contracts.expression import (
+    Aggregate,
+    Column,
+    Condition,
+    Constant,
+    DateCut,
+    DatePart,
+    Expression,
+    Node,
+    Rows,
+    columns_of,
+    level,
+)
+from groundplan.contracts.normal_form import CONDITIONS, mapped
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    Each,
+    EachMeasure,
+    Evidence,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Requirement,
+    Value,
+)
+
+LONGEST_EVIDENCE = 500
+
+
+def reading_of(query: Query, question: str) -> Reading:
+    """The reading; raises Untranslatable where the parts have no place in one."""
+    return _Writer(query, Evidence(text=question.strip()[:LONGEST_EVIDENCE] or "?")).write(question)
+
+
+@dataclass
+class _Writer:
+    query: Query
+    evidence: Evidence
+    made: list[Requirement] = field(default_factory=list)
+    names: list[tuple[str, Expression]] = field(default_factory=list)  # what groups and columns are called
+
+    def write(self, question: str) -> Reading:
+        query = self.query
+        if query.things is not None:
+            measures = tuple(EachMeasure(name=name, expression=one) for name, one in query.things.measures.items())
+            self.add("thing", Each(keys=query.things.keys, measures=measures))
+        for condition in (*query.where, *(query.things.where if query.things else ())):
+            self.add("rows", Filter(condition=condition))
+        if query.groups is None:
+            self.rows()
+        else:
+            self.groups()
+        self.add("table", OutputAsked(label="table"))
+        root = query.scope.root
+        return Reading(question=question[:2_000] or "?", tables=(root.name,), requirements=tuple(self.made))
+
+    def add(self, name: str, value: Value) -> None:
+        taken = {requirement.id for requirement in self.made}
+        base = f"{value.kind}:{' '.join(name.split())}"[:200]
+        id_, number = base, 2
+        while id_ in taken:
+            id_, number = f"{base} {number}", number + 1
+        self.made.append(Requirement(id=id_, value=value, evidence=self.evidence))
+
+    def taken(self) -> list[str]:
+        own = [column.name for column in self.query.scope.root.columns]
+        things = [*self.query.things.measures] if self.query.things else []
+        return [*own, *things, *(name for name, _ in self.names)]
+
+    # --- rows
+
+    def rows(self) -> None:
+        columns: list[str] = []
+        computed: list[EachMeasure] = []
+        for output, value in self.shown():
+            if level(value) != "row":
+                raise Untranslatable("an aggregate beside single rows", output.name)
+            if isinstance(value, Constant):
+                self.query.scope.session.note(f"the column {output.name} is the same everywhere and is left out")
+                continue
+            columns.append(self.column(output.name, value, computed))
+        if not columns:
+            raise Untranslatable("a SELECT of constants only")
+        within: tuple[str, ...] = ()
+        ordering = self.query.ordering
+        if ordering is not None:
+            within = tuple(self.column("group", value, computed) for value in ordering.within)
+            if not {*within} <= {*columns}:
+                columns += [name for name in within if name not in columns]
+                if self.query.distinct:
+                    raise Untranslatable("DISTINCT within what is not shown")
+        wanted = tuple(dict.fromkeys(columns))
+        self.add("shown", ColumnsAsked(columns=wanted, distinct=self.query.distinct, computed=tuple(computed)))
+        if ordering is not None:
+            by, descending = ordering.keys[0]
+            name = next((name for name, value in self.names if same(value, by)), None)
+            by = Column(name=name) if name else by
+            self.rank(ordering, by, descending, within)
+
+    def column(self, name: str, value: Expression, computed: list[EachMeasure]) -> str:
+        """The name under which the value is shown; a computed one is defined once."""
+        if isinstance(value, Column) and value.table is None and value.via is None:
+            return value.name
+        known = next((known for known, other in self.names if same(other, value)), None)
+        if known is not None:
+            return known
+        free = free_name(name, self.taken())
+        self.names.append((free, value))
+        computed.append(EachMeasure(name=free, expression=value))
+        return free
+
+    def shown(self) -> Sequence[tuple[Output, Expression]]:
+        found = []
+        for output in self.query.outputs:
+            if normal(output.name) in self.query.places:
+                self.query.scope.session.note(f"{output.name}, the place in a ranking, is told by the order")
+                continue
+            value = output.expression
+            if value is None:
+                assert output.scope is not None
+                value = output.scope.value(output.node)
+            found.append((output, value))
+        return found
+
+    def rank(self, ordering: Ordering, by: Expression, descending: bool, within: tuple[str, ...]) -> None:
+        direction = "top" if descending else "bottom"
+        self.add(direction, Rank(direction=direction, limit=ordering.limit, by=by, within=within))
+
+    # --- groups
+
+    def groups(self) -> None:
+        groups = [*(self.query.groups or ())]
+        along = self.query.along
+        if along is not None:
+            groups.sort(key=lambda group: not same(group[1], along))
+        for name, value in groups:
+            ordered = along is not None and same(value, along)
+            if isinstance(value, Column) and value.table is None:
+                self.names.append((value.name, value))
+                self.add(value.name, GroupBy(column=value.name, ordered=ordered))
+            else:
+                free = free_name(name, self.taken())
+                self.names.append((free, value))
+                self.add(free, GroupBy(column=free, expression=value, ordered=ordered))
+        self.metrics()
+        for condition in self.query.having:
+            self.add("groups", Filter(condition=self.over_groups(condition)))
+        if self.query.ordering is not None:
+            self.rank_groups(self.query.ordering)
+
+    def metrics(self) -> None:
+        for output, value in self.shown():
+            if isinstance(value, Constant):
+                self.query.scope.session.note(f"the column {output.name} is the same everywhere and is left out")
+            elif level(value) == "row":
+                if not any(same(value, group) for _, group in self.names):
+                    self.metric(output.name, self.of_groups(value, output.name))
+            else:
+                self.metric(output.name, value)
+
+    def metric(self, name: str, value: Expression) -> None:
+        asked = [r.value for r in self.made if isinstance(r.value, Metric)]
+        if any(one.expression is not None and same(one.expression, value) for one in asked):
+            return
+        free = free_name(name, [*(known for known, _ in self.names), *(one.name or "" for one in asked)])
+        self.add(free, Metric(expression=value, name=free))
+
+    def of_groups(self, value: Expression, name: str) -> Expression:
+        """A value that the groups decide: the least of it in each group is it."""
+        groups = [group for _, group in self.names]
+
+        def fixed(part: Node) -> bool:
+            if not isinstance(part, CONDITIONS) and any(same(part, group) for group in groups):
+                return True
+            if isinstance(part, Column):
+                return False
+            from groundplan.contracts.expression import parts
+
+            return all(map(fixed, parts(part)))
+
+        if not fixed(value) or self.query.scope.kind(value) not in ("number", "text", "time"):
+            raise Untranslatable("a column that is neither a group nor an aggregate", name)
+        return Aggregate(function="min", of=value)
+
+    def over_groups(self, condition: Condition) -> Condition:
+        """Computed groups stand under their names."""
+        computed = [(name, value) for name, value in self.names if value != Column(name=name)]
+
+        def change(part: Node) -> Node:
+            if isinstance(part, Aggregate | Rows):
+                return part
+            if not isinstance(part, CONDITIONS):
+                name = next((name for name, value in computed if same(value, part)), None)
+                if name is not None:
+                    return Column(name=name)
+            return mapped(part, change)
+
+        made: Condition = change(condition)  # type: ignore[assignment]
+        plain = {name for name, value in self.names if value == Column(name=name)}
+        if level(made) == "row" and columns_of(made) & plain:
+            raise Untranslatable(
+                "a condition on a group after a window", "apply it in an outer SELECT on a computed date"
+            )
+        return made
+
+    def rank_groups(self, ordering: Ordering) -> None:
+        within = []
+        for value in ordering.within:
+            name = next((name for name, group in self.names if same(group, value)), None)
+            if name is None:
+                raise Untranslatable("a ranking within what is no group")
+            within.append(name)
+        by, descending = ordering.keys[0]
+        if level(by) == "row":
+            name = next((name for name, group in self.names if same(group, by)), None)
+            by = Column(name=name) if name is not None else self.of_groups(by, "ORDER BY")
+        self.rank(ordering, by, descending, tuple(within))
+
+
+__all__ = ["DateCut", "DatePart", "reading_of"]

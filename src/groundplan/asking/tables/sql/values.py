@@ -1,0 +1,364 @@
+"""Values: columns, constants, arithmetic, cases and casts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from groundplan.asking.tables.sql import dates, measures, windows
+from groundplan.asking.tables.sql.conditions import known, read_condition
+from groundplan.asking.tables.sql.scope import Output, Scope, peeled
+from groundplan.asking.tables.sql.statement import named, shown
+from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.contracts.expression import (
+    Arithmetic,
+    ArithmeticOperator,
+    Bins,
+    Cases,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    Expression,
+    Holds,
+    Missing,
+    Not,
+    level,
+)
+from groundplan.contracts.normal_form import normal_expression
+
+OPERATORS: Mapping[type[Any], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+DOUBLES = frozenset({"DOUBLE", "FLOAT"})
+WHOLE = frozenset({"INT", "BIGINT", "SMALLINT", "TINYINT", "HUGEINT", "INT128", "UBIGINT", "UINT"})
+TEXTS = frozenset({"VARCHAR", "TEXT", "CHAR"})
+MOMENTS = frozenset({"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"})
+
+
+def read_value(node: Any, scope: Scope) -> Expression:
+    """The expression that SQL writes so; raises Untranslatable."""
+    reader = READERS.get(type(node))
+    if reader is not None:
+        return reader(node, scope)
+    if isinstance(node, exp.Condition) and type(node) in CONDITIONS:
+        return as_flag(scope.condition(node), scope)
+    raise Untranslatable(named(node), shown(node))
+
+
+def _inside(node: Any, scope: Scope) -> Expression:
+    return scope.value(node.this)
+
+
+def _column(node: Any, scope: Scope) -> Expression:
+    found = scope.resolve(node)
+    if not isinstance(found, Output):
+        return found
+    if found.scope is None:
+        if found.expression is None:
+            raise Untranslatable(f"the column {node.name}", "it has no value here")
+        return found.expression
+    return found.scope.value(found.node)
+
+
+def number(text: str) -> int | float:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _literal(node: Any, scope: Scope) -> Expression:
+    return Constant(value=node.name if node.is_string else number(node.name))
+
+
+def _boolean(node: Any, scope: Scope) -> Expression:
+    return Constant(value=bool(node.this))
+
+
+def _negative(node: Any, scope: Scope) -> Expression:
+    value = scope.value(node.this)
+    if isinstance(value, Constant) and isinstance(value.value, int | float):
+        return Constant(value=-value.value)
+    return arithmetic("-", Constant(value=0), value, scope)
+
+
+def _arithmetic(node: Any, scope: Scope) -> Expression:
+    operator = OPERATORS[type(node)]
+    made = (
+        windows.compared(node, scope)
+        or dates.arithmetic(node, scope)
+        or (_bins(node, scope) if operator == "*" else None)
+    )
+    if made is not None:
+        return made
+    right = divisor(node.expression, scope) if operator == "/" else node.expression
+    return arithmetic(
+        operator, scope.value(node.this), right if not isinstance(right, exp.Expr) else scope.value(right), scope
+    )
+
+
+def divisor(node: Any, scope: Scope) -> Any:
+    """Without `NULLIF(…, 0)`: a division by zero has no value anyway."""
+    inner, within = peeled(node, scope)
+    if isinstance(inner, exp.Nullif) and _is_zero(inner.expression):
+        return within.value(inner.this)
+    return node
+
+
+def _is_zero(node: Any) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and float(node.name) == 0
+
+
+def arithmetic(operator: ArithmeticOperator, left: Expression, right: Expression, scope: Scope) -> Expression:
+    """Constants are computed; only numbers are combined."""
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return _computed(operator, left.value, right.value)
+    for side in (left, right):
+        if scope.kind(side) not in ("number", "other"):
+            raise Untranslatable(f"{operator} with {scope.kind(side)} values", "use numbers")
+    return Arithmetic(operator=operator, left=left, right=right)
+
+
+def _computed(operator: ArithmeticOperator, left: Any, right: Any) -> Expression:
+    if isinstance(left, str | bool) or isinstance(right, str | bool):
+        raise Untranslatable(f"{operator} with texts", f"{left!r} and {right!r}")
+    match operator:
+        case "+":
+            return Constant(value=left + right)
+        case "-":
+            return Constant(value=left - right)
+        case "*":
+            return Constant(value=left * right)
+    if right == 0:
+        raise Untranslatable("a division by 0")
+    return Constant(value=left / right)
+
+
+def _bins(node: Any, scope: Scope) -> Expression | None:
+    """`FLOOR(x / 10) * 10` is the lower edge of a range of width 10."""
+    for side, width in ((node.this, node.expression), (node.expression, node.this)):
+        cut, within = peeled(side, scope)
+        while isinstance(cut, exp.Cast):
+            cut, within = peeled(cut.this, within)
+        wide, _ = peeled(width, scope)
+        if not isinstance(cut, exp.Floor) or not isinstance(wide, exp.Literal) or cut.args.get("decimals"):
+            continue
+        ratio, inner = peeled(cut.this, within)
+        if (
+            isinstance(ratio, exp.Div)
+            and isinstance(ratio.expression, exp.Literal)
+            and float(ratio.expression.name) == float(wide.name) > 0
+        ):
+            return Bins(of=inner.value(ratio.this), width=float(wide.name))
+    return None
+
+
+def _nullif(node: Any, scope: Scope) -> Expression:
+    value, other = scope.value(node.this), scope.value(node.expression)
+    domain = scope.domain(value)
+    if isinstance(other, Constant) and domain is not None and other.value not in domain:
+        return value
+    raise Untranslatable("NULLIF", f"{shown(node)}; it is understood only as a divisor, NULLIF(…, 0)")
+
+
+def _coalesce(node: Any, scope: Scope) -> Expression:
+    value = scope.value(node.this)
+    if not scope.nullable(value):
+        return value
+    raise Untranslatable("COALESCE", f"{shown(node)}: the value may be missing")
+
+
+def _case(node: Any, scope: Scope) -> Expression:
+    """Named groups: constants by conditions."""
+    conditions, results = branches(node, scope)
+    otherwise = node.args.get("default")
+    other = None if otherwise is None or isinstance(otherwise, exp.Null) else scope.value(otherwise)
+    values = [scope.value(result) for result in results]
+    if all(isinstance(value, Constant) for value in values) and (other is None or isinstance(other, Constant)):
+        constants = tuple(value.value for value in values if isinstance(value, Constant))
+        kinds = {
+            type(value) if not isinstance(value, int | float) or isinstance(value, bool) else float
+            for value in constants
+        }
+        if isinstance(other, Constant):
+            kinds.add(type(other.value) if isinstance(other.value, bool | str) else float)
+        if len(kinds) > 1:
+            raise Untranslatable("CASE with results of several kinds", shown(node))
+        return Cases(
+            conditions=tuple(conditions),
+            values=constants,
+            otherwise=other.value if isinstance(other, Constant) else None,
+        )
+    if len(values) == 1 and _guards_division(conditions[0], values[0], other):
+        return values[0]
+    raise Untranslatable(
+        "CASE with results that are no constants", f"{shown(node)}; inside an aggregate one is possible"
+    )
+
+
+def _guards_division(condition: Condition, value: Expression, other: Expression | None) -> bool:
+    """`CASE WHEN b <> 0 THEN a / b END`: without a value where the divisor is 0, as any division."""
+    if other is not None or not isinstance(value, Arithmetic) or value.operator != "/":
+        return False
+    divisor_ = normal_expression(value.right)
+    match condition:
+        case Compare(left=left, operator="!=" | ">", right=Constant(value=0 | 0.0)):
+            return normal_expression(left) == divisor_ and condition.operator == "!="
+    return False
+
+
+def branches(node: Any, scope: Scope) -> tuple[list[Condition], list[Any]]:
+    """The conditions of a CASE, and what each leads to, as written."""
+    if isinstance(node, exp.If):
+        return [scope.condition(node.this)], [node.args["true"]]
+    conditions = []
+    for branch in node.args["ifs"]:
+        test = branch.this if node.this is None else exp.EQ(this=node.this, expression=branch.this)
+        conditions.append(scope.condition(test))
+    return conditions, [branch.args["true"] for branch in node.args["ifs"]]
+
+
+def _if(node: Any, scope: Scope) -> Expression:
+    whole = exp.Case(ifs=[exp.If(this=node.this, true=node.args["true"])], default=node.args.get("false"))
+    return _case(whole, scope)
+
+
+def as_flag(condition: Condition, scope: Scope) -> Expression:
+    """Yes and no; missing where the condition is unknown."""
+    if known(condition, scope):
+        return Holds(condition=condition)
+    return Cases(conditions=(condition, Not(part=condition)), values=(True, False))
+
+
+def _cast(node: Any, scope: Scope) -> Expression:
+    to = str(node.to.this.value if hasattr(node.to.this, "value") else node.to.this).upper()
+    inner, within = peeled(_uncleaned(node.this, scope), scope)
+    value = within.value(inner)
+    kind = within.kind(value)
+    if to == "DATE":
+        return dates.as_day(value, within)
+    if to in MOMENTS:
+        return dates.as_moment(value, within)
+    if to in DOUBLES or to in WHOLE or to == "DECIMAL":
+        return _as_number(value, kind, to, within, node)
+    if to in TEXTS and kind == "text":
+        return value
+    if to == "BOOLEAN" and kind == "boolean":
+        return value
+    raise Untranslatable(f"CAST of {kind} values to {to}", shown(node))
+
+
+def _as_number(value: Expression, kind: str, to: str, scope: Scope, node: Any) -> Expression:
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        try:
+            return Constant(value=number(value.value) if value.value.isdigit() else float(value.value))
+        except ValueError:
+            raise Untranslatable(f"CAST of a text to {to}", shown(node)) from None
+    if isinstance(value, Holds):
+        return Cases(conditions=(value.condition,), values=(1,), otherwise=0)
+    if isinstance(value, Cases) and isinstance(value.values[0], bool):
+        return value.model_copy(
+            update={
+                "values": tuple(map(int, value.values)),
+                "otherwise": None if value.otherwise is None else int(value.otherwise),
+            }
+        )
+    if kind == "boolean":
+        yes = Compare(left=value, operator="=", right=Constant(value=True))
+        return Cases(conditions=(yes, Not(part=yes)), values=(1, 0))
+    if kind == "number" and (to in DOUBLES or is_whole(value, scope)):
+        return value
+    raise Untranslatable(f"CAST of {kind} values to {to}", shown(node))
+
+
+def is_whole(node: Expression, scope: Scope) -> bool:
+    """Whether its values are whole numbers for certain."""
+    if isinstance(node, Column):
+        return "INT" in scope.fact(node).type
+    if isinstance(node, Constant):
+        return isinstance(node.value, int)
+    if isinstance(node, Arithmetic):
+        return node.operator != "/" and is_whole(node.left, scope) and is_whole(node.right, scope)
+    function = getattr(node, "function", None)
+    if function in ("sum", "min", "max"):
+        return is_whole(node.of, scope)  # type: ignore[union-attr]
+    return node.kind in ("rows", "date_part") or function in ("count", "count_distinct")
+
+
+def _uncleaned(node: Any, scope: Scope) -> Any:
+    """The column inside `REGEXP_REPLACE(amount, …)` where loading has made it a number or a date already."""
+    inner = node
+    while isinstance(
+        inner, exp.Replace | exp.RegexpReplace | exp.Trim | exp.Paren | exp.Nullif | exp.Cast | exp.Upper | exp.Lower
+    ):
+        inner = inner.this
+    if inner is node or not isinstance(inner, exp.Column):
+        return node
+    found, within = peeled(inner, scope)
+    if isinstance(found, exp.Column) and within.kind(within.value(found)) in ("number", "time"):
+        return inner
+    return node
+
+
+def _cleaned(node: Any, scope: Scope) -> Expression:
+    """TRIM, REPLACE, LOWER: left out where they provably change nothing."""
+    inner = _uncleaned(node, scope)
+    if inner is not node:
+        return scope.value(inner)
+    value = scope.value(node.this)
+    domain = scope.domain(value)
+    change = CLEANING.get(type(node))
+    if (
+        domain is not None
+        and change is not None
+        and len(node.args)
+        and not node.expression
+        and all(change(text) == text for text in domain)
+    ):
+        return value
+    raise Untranslatable(named(node), f"{shown(node)}: it may change the values")
+
+
+CLEANING: Mapping[type[Any], Callable[[str], str]] = {
+    exp.Trim: lambda text: text.strip(" "),
+    exp.Lower: str.lower,
+    exp.Upper: str.upper,
+}
+
+
+def _fraction(node: Any, scope: Scope) -> Expression:
+    raise Untranslatable(named(node), f"{shown(node)}; leave the number as it is")
+
+
+READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
+    exp.Paren: _inside,
+    exp.Alias: _inside,
+    exp.IgnoreNulls: _inside,
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: _boolean,
+    exp.Neg: _negative,
+    exp.Add: _arithmetic,
+    exp.Sub: _arithmetic,
+    exp.Mul: _arithmetic,
+    exp.Div: _arithmetic,
+    exp.Nullif: _nullif,
+    exp.Coalesce: _coalesce,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Trim: _cleaned,
+    exp.Lower: _cleaned,
+    exp.Upper: _cleaned,
+    exp.Replace: _cleaned,
+    exp.RegexpReplace: _cleaned,
+    **dates.READERS,
+    **measures.READERS,
+    **windows.READERS,
+}
+CONDITIONS = frozenset(
+    {
+        exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
+        exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists,
+    }
+)  # fmt: skip
+__all__ = ["Missing", "level", "read_condition", "read_value"]
