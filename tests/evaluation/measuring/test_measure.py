@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,9 +93,9 @@ def test_a_server_that_gives_no_replies_has_no_measure(behaviour: Behaviour) -> 
 
 
 @pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))
-    yield tmp_path
+    return tmp_path / "state"
 
 
 def test_the_doctor_prints_the_measure_and_keeps_it(made: list[Question], state: Path) -> None:
