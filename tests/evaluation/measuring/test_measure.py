@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.contracts.roles import ReadRole, Roles
+from groundplan.contracts.roles import Role, Roles
 from groundplan.errors import WorldError
 from groundplan.evaluation.measuring.folder import write_folder
 from groundplan.evaluation.measuring.measure import Measured, measure
@@ -85,7 +85,7 @@ def test_what_the_words_read_in_its_place_is_not_to_its_credit(made: list[Questi
 def test_a_server_that_gives_no_replies_has_no_measure(behaviour: Behaviour) -> None:
     async def ask() -> None:
         async with scripted(says(PROBED), behaviour) as server:
-            roles = Roles(seconds=1, read=ReadRole(seconds=0.5))
+            roles = Roles(seconds=1, read=Role(seconds=0.5))
             await measure(server.endpoint(), roles, SEED, lambda *_: None)
 
     with pytest.raises(WorldError, match="gave no reply to 3 questions in a row"):

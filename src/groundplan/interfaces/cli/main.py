@@ -409,6 +409,14 @@ def evaluate(
     record: Annotated[
         Path | None, typer.Option("--record", help="questions, sql: write the model's replies to this file.")
     ] = None,
+    accept: Annotated[
+        str | None,
+        typer.Option(
+            "--accept",
+            metavar="first|agreed|confirmed|measured",
+            help="questions, sql: which reading of a model is answered at once.",
+        ),
+    ] = None,
     floor: Annotated[
         list[str] | None,
         typer.Option("--floor", metavar="SCORE=SHARE", help="Exit with 1 if the score is lower; repeatable."),
@@ -425,7 +433,7 @@ def evaluate(
 
     floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
-        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record)
+        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record, accept)
     show.report(found, json)
     missed = found.outside(floors, ceilings)
     for problem in missed:
