@@ -60,7 +60,7 @@ def test_a_model_that_knows_the_truths_is_right(made: list[Question], tmp_path: 
     found = measured(made, knows, tmp_path).measure
     assert found.n == len(made)
     assert found.wrong == 0
-    assert found.share >= 0.95
+    assert found.share >= 0.92
 
 
 def test_a_model_that_guesses_is_wrong(made: list[Question], tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_the_doctor_prints_the_measure_and_keeps_it(made: list[Question], state:
     server, printed = asyncio.run(doctor())
     kept = find_measure(server.url, "")
     assert kept is not None
-    assert kept.share >= 0.95
+    assert kept.share >= 0.92
     assert f"{kept.n} made-up questions, --seed {SEED}" in printed
     assert f"{kept.right / kept.n:.2f}" in printed
 
