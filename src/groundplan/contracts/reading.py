@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.relationship import Relationship
 
 Analysis = Literal[
     "total",
@@ -279,6 +280,7 @@ class Reading(Contract):
     question: Text
     language: Literal["en", "ru", "other"] = "en"
     tables: tuple[Name, ...] = ()  # the tables it mentions
+    joins: Annotated[tuple[Relationship, ...], Field(max_length=16)] = ()  # that only its reader names, each by a key
     requirements: Annotated[tuple[Requirement, ...], Field(max_length=64)]
     intents: tuple[Intent, ...] = ()
     entities: tuple[Entity, ...] = ()
