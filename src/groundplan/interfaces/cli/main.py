@@ -274,6 +274,34 @@ def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False,
 
 
 @app.command()
+def verify(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[SOURCE] QUESTION QUERY",
+            help="The data, the question, and the query: a file with one SELECT, the SELECT itself, or - for standard "
+            "input; omit the data in a folder with a groundplan.toml.",
+        ),
+    ],
+    json: JsonOption = False,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Say what a query asks and what is wrong with it, without running it.
+
+    Exit codes: 0 nothing found, 1 an error found, 3 not all of it could be verified.
+    """
+    from groundplan.interfaces.cli import verifying
+
+    if not 2 <= len(words) <= 3:
+        raise UsageError('groundplan verify sales.csv "total revenue by region" query.sql')
+    source, question, clock = _asked(words[:-1], today, timezone)
+    sql = verifying.query_text(words[-1])
+    with _open(source) as project:
+        verifying.show(project.verify(question, sql, **clock), json)
+
+
+@app.command()
 def run(
     plan: PlanFile,
     source: SourceOption = None,
