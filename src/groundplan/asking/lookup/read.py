@@ -146,7 +146,10 @@ class _Lookup:
         for candidate in candidates:
             entity = candidate.topic.entity
             path = " and ".join(" / ".join(way.hops) for way in candidate.ways)
-            told.setdefault(path if one else f"{entity.name} ({entity.type})", candidate)
+            label = path if one else f"{entity.name} ({entity.type})"
+            if label in told and told[label].topic.entity.id != entity.id:
+                label = f"{entity.name} ({entity.type} {entity.id})"
+            told.setdefault(label, candidate)
         text = f"What about {candidates[0].topic.entity.name} is asked for" if one else "Several fit; which is meant"
         read = [(name, self._about(candidate, follow_up)) for name, candidate in [*told.items()][:MOST_NAMES]]
         offered = {name: found for name, found in read if isinstance(found, Reading)}

@@ -253,12 +253,13 @@ def _joints(scan: LookupScan) -> int:
 
 def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
     types = {intent.about for intent in intents}
-    chosen = [options.names[name] for name in reply.entities if name in options.names]
-    alike = [entity for entity in chosen if entity in options.alike and entity.type in types]
+    chosen = {label: options.names[label] for label in reply.entities if label in options.names}
     offered: dict[str, Reading | Unfit] = {}
-    for entity in alike:
-        pairs = [(intent, Topic(entity, 0, 0)) for intent in intents if intent.about == entity.type]
-        offered.setdefault(entity.name, _reading(options, intents, pairs))
+    for label, entity in chosen.items():
+        if entity in options.alike and entity.type in types:
+            pairs = [(intent, Topic(entity, 0, 0)) for intent in intents if intent.about == entity.type]
+            name = label if entity.name in offered else entity.name
+            offered[name] = _reading(options, intents, pairs)
     text = f"There is no such name here; did you mean {' or '.join(offered)}?"
     return _offer(text, offered) or Unfit("no name was chosen that such an intent is about")
 
@@ -273,7 +274,8 @@ def _shared(
             offered = {}
             for id_, entity in same.items():
                 kept = [(intent, t) for intent, t in pairs if t.entity.id == id_ or t.entity.id not in same]
-                offered[_called(entity)] = _reading(options, intents, kept)
+                label = _called(entity)
+                offered[f"{label} {id_}" if label in offered else label] = _reading(options, intents, kept)
             return _offer(f"Several fit; which is meant: {' or '.join(offered)}?", offered)
     return None
 
