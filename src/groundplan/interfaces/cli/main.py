@@ -484,11 +484,21 @@ def doctor(
         str | None,
         typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
     ] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            "--prompt", metavar="QUESTION", help="Print exactly what a model would be sent for this question."
+        ),
+    ] = None,
+    source: SourceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check the installation and the models, and say how to fix problems."""
     from groundplan.interfaces.cli import doctor as health
 
+    if prompt is not None:
+        health.print_prompt(_data(source), prompt)
+        return
     health.report(model, json)
 
 
