@@ -520,7 +520,6 @@ def doctor(
         str | None,
         typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
     ] = None,
-<<<<<<< HEAD
     prompt: Annotated[
         str | None,
         typer.Option(
@@ -528,7 +527,6 @@ def doctor(
         ),
     ] = None,
     source: SourceOption = None,
-=======
     questions: Annotated[
         bool,
         typer.Option("--questions", help="Ask the model about 40 questions over made-up tables, and keep its measure."),
@@ -536,7 +534,6 @@ def doctor(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="With --questions: the questions of this number; else new ones.")
     ] = None,
->>>>>>> main
     json: JsonOption = False,
 ) -> None:
     """Check the installation and the models, and say how to fix problems."""
