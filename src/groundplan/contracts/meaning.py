@@ -162,7 +162,7 @@ def meaning_of(reading: Reading) -> Meaning:
         stage = stage_of(condition, reading)
         kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
     rank = next(_values(reading, Rank), None)
-    order = _order(rank, metrics, own, groups)
+    order = _order(rank, metrics, own, named)
     keys = frozenset(Column(name=key) for key in each.keys) if each else frozenset[Expression]()
     listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
     if listed:
@@ -200,7 +200,7 @@ def _within_groups(node: N, groups: Mapping[str, Expression]) -> N:
 
 
 def _order(
-    rank: Rank | None, metrics: Sequence[Expression], own: Mapping[str, Expression], groups: Mapping[str, Expression]
+    rank: Rank | None, metrics: Sequence[Expression], own: Mapping[str, Expression], named: Mapping[str, Expression]
 ) -> Sorting | None:
     if rank is None:
         return None
@@ -208,8 +208,8 @@ def _order(
     if by is None:
         return None
     if isinstance(by, Column):
-        by = {**own, **groups}.get(by.name, by)
-    return _measured(by, own, groups), rank.direction == "top"
+        by = named.get(by.name, by)
+    return _measured(by, own, named), rank.direction == "top"
 
 
 def _group(group: GroupBy) -> Expression:

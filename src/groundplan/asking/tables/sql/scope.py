@@ -23,6 +23,7 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Expression,
+    Filled,
     Holds,
     Related,
     Rows,
@@ -55,6 +56,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     joins: list[Relationship] = field(default_factory=list)
     along: list[Expression] = field(default_factory=list)  # the groups that series were ordered by
+    kept: list[Condition] = field(default_factory=list)  # every condition on rows so far
     steps: int = 0
 
     def step(self) -> None:
@@ -198,6 +200,9 @@ class Scope:
             case Aggregate(function="min" | "max", of=of):
                 inner = self.fact(of)
                 return Fact(inner.kind, inner.type, self.nullable(node))
+            case Filled(of=of):
+                inner = self.fact(of)
+                return Fact(inner.kind, inner.type, self.nullable(node))
             case Related(of=of, table=table):
                 within = Scope(self.session, self._table(table), {})
                 inner = within.fact(of)
@@ -225,6 +230,8 @@ class Scope:
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None
+            case Filled(otherwise=other):
+                return self.nullable(other)
             case _:
                 return any(map(self.nullable, parts(node)))  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.joins import adopted
+from groundplan.asking.tables.sql.joins import adopt
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Scope, conjuncts
@@ -130,10 +130,14 @@ def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship |
         if (link.table, link.columns, link.to_table, link.to_columns) == (here.name, (value,), there.name, (wanted,)):
             return link
     if (value,) in here.keys:
-        return adopted(scope.session, there.name, (wanted,), here.name, (value,))
+        return adopt(scope.session, _made(there.name, wanted, here.name, value))
     if (wanted,) in there.keys:
-        return adopted(scope.session, here.name, (value,), there.name, (wanted,))
+        return adopt(scope.session, _made(here.name, value, there.name, wanted))
     return None
+
+
+def _made(table: str, column: str, to_table: str, to_column: str) -> Relationship:
+    return Relationship(table=table, columns=(column,), to_table=to_table, to_columns=(to_column,))
 
 
 def _lifted(node: Condition, link: Relationship, table: str) -> Condition:

@@ -40,7 +40,7 @@ DATES = (
 )  # fmt: skip
 MEASURES = (
     exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Stddev, exp.StddevSamp, exp.AnyValue,
-    exp.First, exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.IgnoreNulls, exp.LogicalOr,
+    exp.First, exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.IgnoreNulls, exp.LogicalOr, exp.Mode,
     exp.LogicalAnd,
 )  # fmt: skip
 WINDOWS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.names import free_name
 from groundplan.asking.tables.sql.query import Query, Things, same
 from groundplan.asking.tables.sql.scope import Fact, Output, Scope
@@ -18,13 +19,6 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.normal_form import mapped
-
-
-def value_of(output: Output) -> Expression:
-    if output.expression is not None:
-        return output.expression
-    assert output.scope is not None
-    return output.scope.value(output.node)
 
 
 def as_things(query: Query) -> Query:

@@ -22,6 +22,7 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Expression,
+    Filled,
     Holds,
     Missing,
     Not,
@@ -160,10 +161,21 @@ def _nullif(node: Any, scope: Scope) -> Expression:
 
 
 def _coalesce(node: Any, scope: Scope) -> Expression:
-    value = scope.value(node.this)
-    if not scope.nullable(value):
-        return value
-    raise Untranslatable("COALESCE", f"{shown(node)}: the value may be missing")
+    """Each value where those before it are missing; whatever follows one that never is, is left out."""
+    found: list[Expression] = []
+    for part in (node.this, *node.expressions):
+        if isinstance(part, exp.Null):
+            continue
+        found.append(scope.value(part))
+        if not scope.nullable(found[-1]):
+            break
+    kinds = {scope.kind(value) for value in found}
+    if len(kinds) > 1 or (kinds == {"time"} and any(isinstance(value, Constant) for value in found)):
+        raise Untranslatable("COALESCE of several kinds", shown(node))
+    made = found.pop()
+    while found:
+        made = Filled(of=found.pop(), otherwise=made)
+    return made
 
 
 def _case(node: Any, scope: Scope) -> Expression:
@@ -277,6 +289,10 @@ def is_whole(node: Expression, scope: Scope) -> bool:
         return isinstance(node.value, int)
     if isinstance(node, Arithmetic):
         return node.operator != "/" and is_whole(node.left, scope) and is_whole(node.right, scope)
+    if isinstance(node, Bins):
+        return node.width is not None and node.width.is_integer()
+    if isinstance(node, Filled):
+        return is_whole(node.of, scope) and is_whole(node.otherwise, scope)
     function = getattr(node, "function", None)
     if function in ("sum", "min", "max"):
         return is_whole(node.of, scope)  # type: ignore[union-attr]
