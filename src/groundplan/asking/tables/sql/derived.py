@@ -75,9 +75,7 @@ def _at(node: N, source: TableSource) -> N:
     return change(node)  # type: ignore[return-value]
 
 
-def measured(
-    query: Query, equal: Sequence[tuple[str, str]], root: Table, optional: bool, session: Session
-) -> Seen:
+def measured(query: Query, equal: Sequence[tuple[str, str]], root: Table, optional: bool, session: Session) -> Seen:
     """Groups by the root's key: each measure is one of the rows that point at a row of the root."""
     from groundplan.asking.tables.sql.joins import adopt
 
@@ -111,12 +109,16 @@ def _link(query: Query, equal: Sequence[tuple[str, str]], root: Table, session: 
         if not isinstance(value, Column) or value.table is not None:
             raise Untranslatable("a join by a computed group", name)
         columns.append(value.name)
-    groups = {value.name if isinstance(value, Column) and value.table is None else "" for _, value in query.groups or ()}
+    groups = {
+        value.name if isinstance(value, Column) and value.table is None else "" for _, value in query.groups or ()
+    }
     if groups != {*columns}:
         raise Untranslatable("a join with a subquery that has more groups than the join", ", ".join(columns))
     ends = {*zip(columns, (own for _, own in equal), strict=True)}
     for link in session.links:
-        if (link.table, link.to_table) == (table.name, root.name) and ends == {*zip(link.columns, link.to_columns, strict=True)}:
+        if (link.table, link.to_table) == (table.name, root.name) and ends == {
+            *zip(link.columns, link.to_columns, strict=True)
+        }:
             return link
     if not any({*key} <= {own for _, own in equal} for key in root.keys):
         raise Untranslatable("a join with a subquery by no key", f"{root.name} has several rows for one group")

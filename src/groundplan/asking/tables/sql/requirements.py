@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from groundplan.asking.tables.sql.grouping import is_decided, of_group, of_groups
 from groundplan.asking.tables.sql.names import free_name, normal
 from groundplan.asking.tables.sql.query import Ordering, Query, same
 from groundplan.asking.tables.sql.scope import Output
@@ -14,12 +15,9 @@ from groundplan.contracts.expression import (
     Column,
     Condition,
     Constant,
-    DateCut,
-    DatePart,
     Expression,
     Node,
     Rows,
-    columns_of,
     level,
 )
 from groundplan.contracts.normal_form import CONDITIONS, mapped
@@ -142,6 +140,10 @@ class _Writer:
 
     # --- groups
 
+    @property
+    def by(self) -> list[Expression]:
+        return [value for _, value in self.query.groups or ()]
+
     def groups(self) -> None:
         groups = [*(self.query.groups or ())]
         along = self.query.along
@@ -168,9 +170,9 @@ class _Writer:
                 self.query.scope.session.note(f"the column {output.name} is the same everywhere and is left out")
             elif level(value) == "row":
                 if not any(same(value, group) for _, group in self.names):
-                    self.metric(output.name, self.of_groups(value, output.name))
+                    self.metric(output.name, of_group(value, self.by, self.query.scope, output.name))
             else:
-                self.metric(output.name, value)
+                self.metric(output.name, of_groups(value, self.by, self.query.scope, output.name))
 
     def metric(self, name: str, value: Expression) -> None:
         asked = [r.value for r in self.made if isinstance(r.value, Metric)]
@@ -178,23 +180,6 @@ class _Writer:
             return
         free = free_name(name, [*(known for known, _ in self.names), *(one.name or "" for one in asked)])
         self.add(free, Metric(expression=value, name=free))
-
-    def of_groups(self, value: Expression, name: str) -> Expression:
-        """A value that the groups decide: the least of it in each group is it."""
-        groups = [group for _, group in self.names]
-
-        def fixed(part: Node) -> bool:
-            if not isinstance(part, CONDITIONS) and any(same(part, group) for group in groups):
-                return True
-            if isinstance(part, Column):
-                return False
-            from groundplan.contracts.expression import parts
-
-            return all(map(fixed, parts(part)))
-
-        if not fixed(value) or self.query.scope.kind(value) not in ("number", "text", "time"):
-            raise Untranslatable("a column that is neither a group nor an aggregate", name)
-        return Aggregate(function="min", of=value)
 
     def over_groups(self, condition: Condition) -> Condition:
         """Computed groups stand under their names."""
@@ -209,13 +194,11 @@ class _Writer:
                     return Column(name=name)
             return mapped(part, change)
 
-        made: Condition = change(condition)  # type: ignore[assignment]
-        plain = {name for name, value in self.names if value == Column(name=name)}
-        if level(made) == "row" and columns_of(made) & plain:
-            raise Untranslatable(
-                "a condition on a group after a window", "apply it in an outer SELECT on a computed date"
-            )
-        return made
+        if level(condition) != "row":
+            return of_groups(condition, self.by, self.query.scope, "HAVING")
+        if is_decided(condition, [value for _, value in computed]):
+            return change(condition)  # type: ignore[return-value]
+        return of_groups(condition, self.by, self.query.scope, "a condition on groups")
 
     def rank_groups(self, ordering: Ordering) -> None:
         within = []
@@ -227,8 +210,7 @@ class _Writer:
         by, descending = ordering.keys[0]
         if level(by) == "row":
             name = next((name for name, group in self.names if same(group, by)), None)
-            by = Column(name=name) if name is not None else self.of_groups(by, "ORDER BY")
+            by = Column(name=name) if name is not None else of_group(by, self.by, self.query.scope, "ORDER BY")
+        else:
+            by = of_groups(by, self.by, self.query.scope, "ORDER BY")
         self.rank(ordering, by, descending, tuple(within))
-
-
-__all__ = ["DateCut", "DatePart", "reading_of"]

@@ -71,6 +71,7 @@ class _Select:
     many: Mapping[str, Many] = field(default_factory=dict)
     scope: Scope = field(init=False)
     query: Query = field(init=False)
+    _ranked_rows: bool = False  # the rows are those of an extreme, whose conditions come first
 
     def read(self) -> Query:
         before = len(self.session.along)
@@ -137,7 +138,7 @@ class _Select:
         ranking = None
         later: list[Condition] = []
         for node in self.conditions:
-            found = place(node, self.scope)
+            found = place(node, self.scope) or self._extreme(node)
             if found is not None:
                 if ranking is not None or self.query.is_cut:
                     raise Untranslatable("two rankings", shown(node))
@@ -153,10 +154,39 @@ class _Select:
                 condition = lone
                 self._drop(node)
             later.append(condition)
-        if ranking is not None:
+        if ranking is not None and not self._ranked_rows:
             self._rank(ranking, later)
+        elif ranking is not None:
+            self.query = replace(self.query, ordering=ranking)
         for condition in later:
             self._keep(condition)
+
+    def _extreme(self, node: Any) -> Ordering | None:
+        """`WHERE x = (SELECT MAX(x) FROM the same rows)`: the first by x, with all that share its value."""
+        sides = (node.this, node.expression) if isinstance(node, exp.EQ) else (None, None)
+        inner = next((side for side in sides if isinstance(side, exp.Subquery)), None)
+        if inner is None or self._is_grouped() or self.node.args.get("distinct") or not self.query.is_rows:
+            return None
+        query = read_query(inner, self.session, self.ctes)
+        value = self.scope.value(sides[0] if inner is sides[1] else sides[1])
+        best = value_of(query.outputs[0]) if len(query.outputs) == 1 else None
+        if query.groups != () or query.things or query.having or query.scope.root != self.scope.root:
+            return None
+        if (
+            not isinstance(best, Aggregate)
+            or best.where
+            or best.function not in ("min", "max")
+            or not same(best.of, value)
+        ):
+            return None
+        known = Not(part=Missing(of=value))
+        kept = [self.scope.condition(one) for one in self.conditions if one is not node]
+        sets = [{normal_condition(one) for one in (*more, known)} for more in ((*self.query.where, *kept), query.where)]
+        if sets[0] != sets[1] or self.query.things is not None:
+            return None
+        self.query = replace(self.query, where=(*self.query.where, known))
+        self._ranked_rows = True
+        return Ordering(((value, best.function == "max"),), 1)
 
     def _drop(self, node: Any) -> None:
         """A side that has no rows is not used any more."""

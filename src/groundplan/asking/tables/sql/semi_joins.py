@@ -14,6 +14,7 @@ from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     All,
+    AnyOf,
     Column,
     Compare,
     Condition,
@@ -36,6 +37,11 @@ from groundplan.contracts.schema import Relationship
 def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     """`x IN (SELECT …)`; with NOT, values that are missing decide: nothing compares with them."""
     query = node.args["query"]
+    union = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(union, exp.Union):
+        sides = [exp.In(this=node.this, query=exp.Subquery(this=side)) for side in (union.this, union.expression)]
+        parts = tuple(found(side, scope, negated=negated) for side in sides)
+        return All(parts=parts) if negated else AnyOf(parts=parts)
     inner = scope.session.query(query.this if isinstance(query, exp.Subquery) else query, scope.session, scope.ctes)
     if len(inner.outputs) != 1:
         raise Untranslatable("IN with several columns", shown(node))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan.asking.tables.sql.derived import value_of
+from groundplan.asking.tables.sql.grouping import of_groups
 from groundplan.asking.tables.sql.names import free_name
 from groundplan.asking.tables.sql.query import Query, Things, same
 from groundplan.asking.tables.sql.scope import Fact, Output, Scope
@@ -57,6 +58,8 @@ def as_things(query: Query) -> Query:
             measures[name] = value
             own[name] = query.scope.fact(value)
         outputs.append(Output(output.name, expression=Column(name=name)))
+    by = [value for _, value in groups]
+    measures = {name: of_groups(value, by, query.scope, name) for name, value in measures.items()}
     where = tuple(_of_things(condition, measures, own, query.scope) for condition in query.having)
     scope = Scope(query.scope.session, root, {}, own=own)
     things = Things(tuple(keys), measures, where)
