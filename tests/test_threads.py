@@ -13,7 +13,7 @@ import pytest
 import groundplan
 from groundplan.contracts.answer import Answer, Clarification, Outcome
 from groundplan.contracts.conversation import Turn
-from groundplan.errors import StateInvalid
+from groundplan.errors import StateInvalid, UsageError
 from groundplan.pipeline import TURNS, Waiting
 from groundplan.project import AsyncProject, Project
 from groundplan.state.database import FILE
@@ -115,6 +115,41 @@ def test_a_reply_completes_the_question_that_waits(reply: str, project: Project)
 
 
 @pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize("thread", [None, "work"])
+def test_a_choice_is_planned_as_the_reading_it_stands_for(thread: str | None, project: Project) -> None:
+    """Nothing is routed or read again: not even the question that the choice would complete."""
+    for number, candidate in enumerate(("2025-04-03", "2025-03-04"), 1):
+        asked = project.ask(UNCLEAR, thread=thread and f"{thread} {number}", today=TODAY)
+        answer = asked.choose(number).outcome
+        assert isinstance(answer, Answer)
+        assert isinstance(asked.outcome, Clarification)
+        assert answer.reading == asked.outcome.readings[number - 1]
+        whole = project.ask(f"total revenue on {candidate}", today=TODAY)
+        assert (answer.text, answer.tables) == (whole.text, whole.outcome.tables)
+        stages = [entry.stage for entry in answer.trace if entry.stage != "clarify"]
+        assert stages == ["route", "read", "plan", "check", "run", "answer"]
+
+
+@pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize("thread", [None, "work"])
+def test_one_reading_is_run_by_yes_and_not_by_no(thread: str | None, project: Project) -> None:
+    asked = project.ask("total revenue in early May 2025", thread=thread, today=TODAY)
+    assert isinstance(asked.outcome, Clarification)
+    assert asked.outcome.confirms
+    refusal = asked.choose("no")
+    assert (refusal.kind, refusal.text) == ("refusal", "Nothing was run; ask again in other words.")
+    again = project.ask("выручка в начале мая 2025", thread=thread, today=TODAY)
+    assert again.choose("нет").text == "Ничего не выполнено. Спросите другими словами."
+    asked = project.ask("total revenue in early May 2025", thread=thread, today=TODAY)
+    answer, whole = asked.choose("yes"), project.ask("total revenue in May 2025", today=TODAY)
+    assert answer.text == whole.text
+    with pytest.raises(UsageError, match="nothing was asked back"):
+        answer.choose(1)
+    with pytest.raises(UsageError, match="there is no choice 2; there are 1"):
+        asked.choose(2)
+
+
+@pytest.mark.requirement("R70", part="python")
 def test_a_text_that_does_not_answer_is_a_new_question(project: Project) -> None:
     assert isinstance(say(project, UNCLEAR), Clarification)
     answer = say(project, "average cost by channel")
@@ -172,3 +207,28 @@ def test_two_questions_at_once_in_one_thread_follow_each_other(state: Path) -> N
             await project.close()
 
     asyncio.run(both())
+
+
+@pytest.mark.requirement("R70", part="python")
+@pytest.mark.parametrize(
+    ("before", "said", "choice", "whole"),
+    [
+        ("total revenue in the West online in 2024", "drop the filter", "online", "total revenue in the West in 2024"),
+        ("total revenue in 2024", "in March", 1, "total revenue in March 2024"),
+        ("total revenue in 2024", "in March", 2, "total revenue in March 2025"),
+        ("total revenue", "top 3", "region", "top 3 regions by total revenue"),
+        ("total revenue in the West by region", "drop the region", 1, "total revenue in the West"),
+    ],
+)
+def test_a_choice_in_a_follow_up_changes_what_it_names(
+    before: str, said: str, choice: int | str, whole: str, project: Project
+) -> None:
+    """`online` is to go: read again as text it would be put in."""
+    assert isinstance(say(project, before), Answer)
+    asked = project.ask(said, thread="work", today=TODAY)
+    assert isinstance(asked.outcome, Clarification)
+    assert len(asked.outcome.readings) == len(asked.candidates) > 1
+    answer, expected = asked.choose(choice).outcome, say(project, whole, "whole")
+    assert isinstance(answer, Answer)
+    assert isinstance(expected, Answer)
+    assert [table.rows for table in answer.tables] == [table.rows for table in expected.tables]

@@ -2,7 +2,7 @@
 
     route ─ read ─ plan ─ check ─ look ─ approve ─ run ─ answer
       ▲      │      ▲       │ refused                     │ failed
-      └─ clarify    └───────┴─────────────────────────────┘   the next attempt, or the next planner
+      └─ clarify ───┴───────┴─────────────────────────────┘   a chosen reading, the next attempt or the next planner
 
 Clarifications and approvals are interrupts: the thread waits, and any process can continue it with the reply. The state
 holds contracts as JSON and never rows. A plan loaded from the state passes the gate again before it runs. Live objects
@@ -27,11 +27,21 @@ from langgraph.types import Command, interrupt
 
 from groundplan.answering.answer import RENDERED, answer, refuse
 from groundplan.answering.refusals import in_russian
-from groundplan.asking.replies import complete
+from groundplan.asking.replies import chosen, complete, declines
 from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attempts_of, load_routes, planners_for
 from groundplan.checking.gate import check
 from groundplan.context import Context
-from groundplan.contracts.answer import Answer, Attempt, Clarification, Outcome, Refusal, ShownTable, TraceEntry, Usage
+from groundplan.contracts.answer import (
+    Answer,
+    Attempt,
+    Clarification,
+    Outcome,
+    Refusal,
+    ShownTable,
+    TraceEntry,
+    Usage,
+    refused,
+)
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Language
 from groundplan.contracts.conversation import Turn
@@ -221,6 +231,7 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage, question = runtime.context, _question_of(state)
     context = with_proofs(stage.context, stage.sources, question)
     failed: Clarification | Refusal | None = None
+    route = None
     for name in state["routes"]:
         context.trail.clear()
         found = await load_routes()[name].read(question, context)
@@ -231,9 +242,11 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
             proposals = state.get("proposals") or []
             update = {"route": name, "reading": _json(found), "proposals": proposals, **traced}
             return Command(update=update, goto="plan")
-        failed = failed or found
+        if failed is None:
+            failed, route = found, name
     assert failed is not None
-    return _stopped(stage, {**state, **stage.traced(state, "read", failed.text, failed.kind)}, failed)
+    traced = stage.traced(state, "read", failed.text, failed.kind)
+    return _stopped(stage, {**state, **traced, "route": route}, failed)
 
 
 def _with_attempts(state: State, context: Context) -> State:
@@ -246,6 +259,8 @@ def _with_attempts(state: State, context: Context) -> State:
 
 def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Command[str]:
     """Wait for a reply after a clarification; end after a refusal."""
+    if isinstance(outcome, Clarification):
+        outcome = outcome.model_copy(update={"question": _question_of(state).text, "route": state["route"]})
     stage.ended(state, outcome)
     proposals = state.get("proposals") or []
     kept: State = {"trace": state["trace"], "notes": [*stage.context.notes], "proposals": proposals}
@@ -256,15 +271,36 @@ def _stopped(stage: Stage, state: State, outcome: Clarification | Refusal) -> Co
 
 
 async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Wait for a reply and complete the question with it. Any other text is treated as a new question."""
-    stage, before = runtime.context, _question_of(state)
+    """Wait for a reply. A chosen reading is planned as it is; other words make a question that is read."""
+    stage = runtime.context
     asked = Clarification.model_validate(state["clarification"])
     reply = str(interrupt({"kind": "clarification"}))
+    after = after_reply(_question_of(state), asked, reply, state["run"])
+    if isinstance(after, Refusal):
+        traced = stage.traced(state, "clarify", asked.text, "declined")
+        stage.ended({**state, **traced}, after)
+        return Command(update={"clarification": None, **traced}, goto=END)
+    traced = stage.traced(state, "clarify", asked.text, f"replied {reply!r}: {_first(after)}")
+    kept: State = {"turns": state.get("turns") or [], "usage": state["usage"], **traced}
+    if after["reading"]:  # how it was read is still so
+        kept |= {"notes": state.get("notes") or [], "proposals": state.get("proposals") or []}
+    return Command(update={**after, **kept}, goto=_first(after))
+
+
+def after_reply(before: Question, asked: Clarification, reply: str, run: str) -> State | Refusal:
+    """The state in which a question goes on: with the chosen reading, or to be read with the words of the reply.
+
+    Text that chooses nothing is a new question; a `no` ends the question with a refusal.
+    """
+    if declines(asked, reply):
+        return refused("reading/declined", "nothing was run", "ask again in other words")
+    spent: State = {"trace": [*map(_json, asked.trace)], "usage": _json(asked.usage)}
+    place = chosen(asked, reply)
+    if place is not None and asked.readings:
+        spent |= {"route": asked.route, "notes": [*asked.notes], "proposals": [*map(_json, asked.proposals)]}
+        return begin(run, before, asked.readings[place]) | spent
     completed = complete(before.text, asked, reply)
-    question = before.model_copy(update={"text": completed or reply})
-    traced = stage.traced(state, "clarify", asked.text, f"completed by {reply!r}" if completed else "a new question")
-    again = begin(state["run"], question) | {"turns": state.get("turns") or [], "usage": state["usage"], **traced}
-    return Command(update=again, goto="route")
+    return begin(run, before.model_copy(update={"text": completed or reply})) | spent
 
 
 async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
@@ -577,7 +613,7 @@ def stages() -> CompiledStateGraph[State, Stage, State, State]:
     graph = StateGraph(State, context_schema=Stage)
     graph.add_node("route", _observed(_route), destinations=("read", END))
     graph.add_node("read", _observed(_read), destinations=("plan", "clarify", END))
-    graph.add_node("clarify", _observed(_clarify), destinations=("route",))
+    graph.add_node("clarify", _observed(_clarify), destinations=("route", "plan", END))
     graph.add_node("plan", _observed(_plan), destinations=("check", "clarify", END))
     graph.add_node("check", _observed(_check), destinations=("plan", "look", "approve", END))
     graph.add_node("look", _observed(_look), destinations=("approve", END))
@@ -671,7 +707,8 @@ def _durability(context: Context) -> Literal["sync", "exit"]:
 def again(state: State) -> State:
     """The initial state of a question that has ended, for a process that needs its outcome."""
     if state["question"]:
-        fresh = begin(state["run"], _question_of(state))
+        reading = _reading_of(state) if state.get("reading") else None
+        fresh = begin(state["run"], _question_of(state), reading) | {"route": state["route"] if reading else None}
     else:
         fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state))
     turns = state.get("turns") or []

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 
 from groundplan.answering.answer import refuse
+from groundplan.asking.replies import yes_or_no
 from groundplan.asking.route import known_strategy
 from groundplan.asking.tables.by_hand.change import changed
 from groundplan.asking.tables.by_hand.suggest import suggest
@@ -41,7 +42,20 @@ from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
-from groundplan.pipeline import Reply, Stage, State, Waiting, again, begin, bounds_of, drive, last_stage, look, waits
+from groundplan.pipeline import (
+    Reply,
+    Stage,
+    State,
+    Waiting,
+    after_reply,
+    again,
+    begin,
+    bounds_of,
+    drive,
+    last_stage,
+    look,
+    waits,
+)
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import Options, RunOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
@@ -64,7 +78,6 @@ __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 THREAD_CHARACTERS = 200
-YES, NO = frozenset({"yes", "y", "approve", "да"}), frozenset({"no", "n", "нет"})
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
@@ -153,6 +166,19 @@ def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
 def _tables_in(plan: Plan) -> tuple[str, ...]:
     """The names in the params of a plan's steps, its tables among them."""
     return tuple(value for step in plan.steps for value in step.params.values() if isinstance(value, str))
+
+
+def _tables_of(asked: Clarification) -> tuple[str, ...]:
+    """The tables of the readings to choose from."""
+    return tuple(dict.fromkeys(table for reading in asked.readings for table in reading.tables))
+
+
+def _named_in(waiting: Waiting) -> tuple[str, ...]:
+    """Texts that name the tables a thread is about: of its question, its plan, and what it asks back."""
+    asked = waiting.state.get("clarification")
+    offered = _tables_of(Clarification.model_validate(asked)) if asked else ()
+    planned = _tables_in(waiting.plan) if waiting.plan else ()
+    return (str(waiting.state.get("question", "")), *planned, *offered)
 
 
 class AsyncProject:
@@ -259,12 +285,12 @@ class AsyncProject:
         stage = await self._stage(strategy, _run_options(options), bounds)
         if thread is None:
             stage.context = replace(stage.context, schemas=await self._schemas_about(question))
-            return await self._ask_once(asked, stage, run_id)
+            return await self._drive_once(begin(run_id or uuid.uuid4().hex[:12], asked), stage, lasting=bool(run_id))
         async with self._threads.setdefault(thread, asyncio.Lock()):
             saver, place = await self._open_checkpoints(), self._place(thread)
             waiting = await look(place, saver)
             said = [turn.reading.question for turn in waiting.turns]
-            schemas = await self._schemas_about(question, *said, str(waiting.state.get("question", "")))
+            schemas = await self._schemas_about(question, *said, *_named_in(waiting))
             stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
             given = _next(waiting, asked) if run_id is None else begin(run_id, asked)
             await self._drive_thread(given, stage, place)
@@ -278,13 +304,38 @@ class AsyncProject:
         with suppress(StateInvalid):  # only tidies up: the outcome is there
             await saver.keep_latest(place)
 
-    async def _ask_once(self, asked: Question, stage: Stage, run_id: str | None) -> Outcome:
+    @_typed()
+    async def reply(
+        self,
+        asked: Clarification,
+        reply: str,
+        *,
+        today: date | None = None,
+        timezone: str = "UTC",
+        strategy: str | None = None,
+        bounds: Bounds = NO_BOUNDS,
+        **options: Unpack[Options],
+    ) -> Outcome:
+        """Reply to a clarification that was asked outside a conversation; the options are those of `ask`.
+
+        In a conversation, the reply is the next question of the thread.
+        """
+        before = _question(asked.question, today, timezone, strategy, bounds)
+        stage = await self._stage(strategy, _run_options(options), bounds)
+        given = after_reply(before, asked, reply, uuid.uuid4().hex[:12])
+        if isinstance(given, Refusal):
+            stage.ended(begin("", before), given)
+            return _ended(stage)
+        schemas = await self._schemas_about(asked.question, reply, *_tables_of(asked))
+        stage.context = replace(stage.context, schemas=schemas)
+        return await self._drive_once(given, stage)
+
+    async def _drive_once(self, given: State, stage: Stage, *, lasting: bool = False) -> Outcome:
         """Ask outside a conversation. If the run may have effects, checkpoint it so that it can be resumed."""
-        run = run_id or uuid.uuid4().hex[:12]
-        if run_id is None and not stage.context.has_actions:
-            await drive(begin(run, asked), stage)
+        if lasting or stage.context.has_actions:
+            await self._drive_lasting(given, stage, given["run"])
         else:
-            await self._drive_lasting(begin(run, asked), stage, run)
+            await drive(given, stage)
         return _ended(stage)
 
     async def _drive_lasting(
@@ -342,9 +393,8 @@ class AsyncProject:
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         bounds = bounds_of(waiting.state)
         stage = await self._stage(None if asks_model else "rules", _run_options(options), bounds)
-        words = [str(waiting.state.get("question", "")), *(_tables_in(waiting.plan) if waiting.plan else ())]
         turns = waiting.turns if thread else ()
-        stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*words))
+        stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*_named_in(waiting)))
         if thread is None:
             await self._drive_lasting(given, stage, run_id, repeated)
         else:
@@ -571,15 +621,9 @@ def _next(waiting: Waiting, asked: Question) -> State | Reply:
     """The input for a thread: a reply if it waits for one, else a new question."""
     if waiting.stage == "clarify":
         return Reply(asked.text)
-    if waiting.stage == "approve" and (approved := approval_in(asked.text)) is not None:
+    if waiting.stage == "approve" and (approved := yes_or_no(asked.text)) is not None:
         return Reply(approved)
     return begin(uuid.uuid4().hex[:12], asked)
-
-
-def approval_in(text: str) -> bool | None:
-    """Whether this text approves the plan that waits in a conversation; None if it is not about that."""
-    said = text.strip().lower().rstrip(".!")
-    return said in YES if said in YES | NO else None
 
 
 def _ended(stage: Stage) -> Outcome:
@@ -615,7 +659,19 @@ class Project:
 
     def ask(self, question: str, **options: Any) -> Result:
         """Answer a question or do a task; the options are those of `AsyncProject.ask`."""
-        return Result(self._portal.call(self.aio.ask(question, **options)))
+        return self._result(self._portal.call(self.aio.ask(question, **options)), options)
+
+    def _result(self, outcome: Outcome, options: Mapping[str, Any]) -> Result:
+        """The outcome, and how a choice goes on: as the next question of the thread, or with the reading alone."""
+
+        def reply(said: str) -> Result:
+            assert isinstance(outcome, Clarification)
+            if options.get("thread"):
+                return self.ask(said, **options)
+            more = {name: value for name, value in options.items() if name not in ("thread", "run_id")}
+            return self._result(self._portal.call(self.aio.reply(outcome, said, **more)), options)
+
+        return Result(outcome, reply)
 
     def plan(self, question: str, **options: Any) -> Planned:
         """The checked plan for a question, without running it."""
@@ -639,7 +695,8 @@ class Project:
 
     def resume(self, run_id: str, **options: Any) -> Result:
         """Continue a run that was interrupted or that waits; the options are those of `AsyncProject.resume`."""
-        return Result(self._portal.call(self.aio.resume(run_id, **options)))
+        outcome = self._portal.call(self.aio.resume(run_id, **options))
+        return Result(outcome, lambda said: self.resume(run_id, **{**options, "reply": said, "reply_to": None}))
 
     def close(self) -> None:
         self._portal.call(self.aio.close())

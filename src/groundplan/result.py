@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -34,8 +34,8 @@ ROWS_IN_A_NOTEBOOK = 30
 class Result:
     """The result of a question. `outcome` is the contract; everything else is derived from it."""
 
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
+    def __init__(self, outcome: Outcome, reply: Callable[[str], Result] | None = None) -> None:
+        self.outcome, self._reply = outcome, reply
 
     @property
     def kind(self) -> str:
@@ -81,12 +81,26 @@ class Result:
         """The query behind each table, by step."""
         return self.outcome.queries if isinstance(self.outcome, Answer) else {}
 
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """What a clarification offers to choose from."""
+        return self.outcome.candidates if isinstance(self.outcome, Clarification) else ()
+
+    def choose(self, choice: int | str) -> Result:
+        """Reply to a clarification with the number of a candidate, from 1, or with words."""
+        if not isinstance(self.outcome, Clarification) or self._reply is None:
+            raise UsageError("nothing was asked back, so there is nothing to choose")
+        if isinstance(choice, int) and not 1 <= choice <= len(self.candidates):
+            raise UsageError(f"there is no choice {choice}; there are {len(self.candidates)}")
+        return self._reply(str(choice))
+
     def __repr__(self) -> str:
         return f"<{self.kind}: {self.text}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """The answer in a notebook: the text and the tables, and the first chart as Vega-Lite where that is drawn."""
-        text = "\n".join(filter(None, (self.read_as, self.text)))
+        choices = (f"{number}. {candidate}" for number, candidate in enumerate(self.candidates, 1))
+        text = "\n".join(filter(None, (self.read_as, self.text, *choices)))
         told = "".join(f"<p>{line}</p>" for line in escape(text).splitlines() if line)
         bundle: dict[str, Any] = {"text/plain": text}
         pictures = "".join(

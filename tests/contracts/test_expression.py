@@ -18,6 +18,8 @@ from groundplan.contracts.expression import (
     level,
     misplaced,
 )
+from groundplan.contracts.normal_form import normal_expression
+from groundplan.contracts.words import Wording, in_words
 from tests.questions.notation import condition, value
 
 KINDS = {"price": "number", "region": "text", "day": "time", "paid": "boolean"}
@@ -37,6 +39,8 @@ KINDS = {"price": "number", "region": "text", "day": "time", "paid": "boolean"}
         ("share(sum(price))", "series"),
         ("growth(sum(price)) * 100", "series"),
         ("moving(rows(), 7)", "series"),
+        ("overall(mean(price))", "row"),
+        ("rows() / orders.overall(rows())", "group"),
     ],
 )
 def test_an_expression_has_the_level_of_its_highest_part(text: str, wanted: str) -> None:
@@ -135,3 +139,27 @@ def test_columns_are_found_wherever_they_stand() -> None:
 def test_what_has_no_meaning_cannot_be_made(kind: type[Bins | Cases | Aggregate], given: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         kind.model_validate(given)
+
+
+def test_the_condition_of_an_overall_value_is_the_one_of_its_measures() -> None:
+    given = value("overall(sum(price, paid == True) / rows(), region == 'West')")
+    wanted = value("overall(sum(price, paid == True and region == 'West') / rows(region == 'West'))")
+    assert normal_expression(given) == normal_expression(wanted)
+
+
+@pytest.mark.parametrize("text", ["overall(price)", "overall(rows() / overall(rows()))", "overall(rows(), rows() > 5)"])
+def test_an_overall_value_is_of_measures_of_rows(text: str) -> None:
+    assert misplaced(value(text)) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "english", "russian"),
+    [
+        ("overall(mean(price))", "overall average price", "среднее price по всем строкам"),
+        ("orders.overall(rows())", "overall number of orders", "число orders по всем строкам"),
+        ("orders.overall(max(price))", "overall highest price of orders", "максимум price (orders) по всем строкам"),
+    ],
+)
+def test_overall_values_in_words(text: str, english: str, russian: str) -> None:
+    assert in_words(value(text)) == english
+    assert in_words(value(text), Wording("ru")) == russian

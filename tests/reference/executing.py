@@ -19,6 +19,7 @@ from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle, arranged, ascending, handle_on, orderable
 from groundplan.sources.tables.source import with_defaults
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING
+from groundplan.sources.tables.tools.shape import add_overall
 
 COLUMNS = {
     "id": "BIGINT",
@@ -62,9 +63,11 @@ class Store:
         found: dict[str, Handle] = {}
         last = self._start
         for step in plan.steps:
-            handle = found[step.needs[0]] if step.needs else self._start
+            handle = found[step.needs[0]] if step.needs and "left" not in step.params else self._start
             params = with_defaults(catalog.tools[step.tool or ""], step.params)
-            if step.tool in LAZY:
+            if step.tool == "add_overall":
+                handle = add_overall(handle, found[step.needs[-1]], params)
+            elif step.tool in LAZY:
                 handle = LAZY[step.tool](handle, params)
             elif step.tool in QUERYING:
                 handle, _ = QUERYING[step.tool](handle, params, self._fetch)

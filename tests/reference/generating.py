@@ -122,6 +122,12 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
         cased=st.booleans(),
     ),
     st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "z", "f")).map(column)),
+    st.builds(
+        e.Compare,
+        left=st.sampled_from(("x", "n")).map(column),
+        operator=COMPARISONS,
+        right=st.deferred(lambda: OVERALL),
+    ),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
     LEAVES,
@@ -149,11 +155,23 @@ def measures(draw: st.DrawFn, numbers: st.SearchStrategy[e.Expression] = NUMBERS
             return e.Aggregate(function=draw(st.sampled_from(functions)), of=draw(numbers), where=where)
 
 
+OVERALL: st.SearchStrategy[e.Expression] = st.builds(
+    e.Overall,
+    of=st.deferred(lambda: measures(plain=True)),
+    where=st.none() | st.deferred(lambda: CONDITIONS),
+)
+
+
 @st.composite
 def totals(draw: st.DrawFn) -> e.Expression:
     first = draw(measures())
     if draw(st.integers(0, 4)) == 0:
         first = e.Filled(of=first, otherwise=constant(draw(st.sampled_from((0, 7)))))
+    match draw(st.integers(0, 8)):
+        case 0:
+            return e.Arithmetic(operator=draw(st.sampled_from("+-*/")), left=first, right=draw(OVERALL))
+        case 1:
+            return draw(OVERALL)
     if draw(st.integers(0, 2)):
         return first
     return e.Arithmetic(operator=draw(st.sampled_from("+-*/")), left=first, right=draw(measures()))
@@ -211,7 +229,8 @@ def _of_things(draw: st.DrawFn) -> list[tuple[str, Any]]:
     of_own = st.just(column("own"))
     found.append(("metric:0", Metric(expression=draw(measures(of_own, plain=True)), name="m0")))
     if draw(st.booleans()):
-        condition = e.Compare(left=column("own"), operator=draw(COMPARISONS), right=constant(draw(st.integers(0, 5))))
+        limit = draw(st.integers(0, 5).map(constant) | OVERALL)
+        condition = e.Compare(left=column("own"), operator=draw(COMPARISONS), right=limit)
         found.append(("filter:own", Filter(condition=condition)))
     if draw(st.booleans()):
         found.append(("group_by:h", GroupBy(column="h")))
@@ -233,10 +252,11 @@ def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
         expressions.append(draw(_series(bool(axes))))
     found += [(f"metric:{n}", Metric(expression=one, name=f"m{n}")) for n, one in enumerate(expressions)]
     if groups and draw(st.integers(0, 3)) == 0:
-        condition = e.Compare(left=draw(totals()), operator=draw(COMPARISONS), right=constant(draw(st.integers(0, 6))))
+        limit = draw(st.integers(0, 6).map(constant) | OVERALL)
+        condition = e.Compare(left=draw(measures()), operator=draw(COMPARISONS), right=limit)
         found.append(("filter:having", Filter(condition=condition)))
     if groups and draw(st.integers(0, 2)) == 0:
-        by = draw(st.none() | totals())
+        by = draw(st.none() | totals().filter(lambda one: e.level(one) == "group"))
         within = (groups[0].column,) if len(groups) > 1 else ()
         found.append(("rank:groups", _rank(draw, by, within)))
     return found

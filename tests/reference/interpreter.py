@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
 from statistics import mean, median, stdev
 from typing import Any
@@ -31,6 +32,7 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
 SERIES = (e.Share, e.Change, e.Running, e.Moving)
+ROWS: ContextVar[Sequence[Row]] = ContextVar("all rows of the table, for overall values")
 
 
 def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -39,6 +41,7 @@ def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
     The clock of a moment with a time zone is that of UTC.
     """
     rows = [{name: _in_utc(item) for name, item in row.items()} for row in rows]
+    ROWS.set(rows)
 
     def of(kind: type) -> list[Any]:
         return [r.value for r in reading.requirements if isinstance(r.value, kind)]
@@ -99,7 +102,19 @@ def _cut(rows: list[dict[str, Any]], rank: Rank, by: Callable[[Row], Any]) -> li
 
 
 def _measures(condition: e.Node) -> bool:
-    return any(isinstance(part, e.Rows | e.Aggregate) for part in e.walk(condition))
+    return any(isinstance(part, e.Rows | e.Aggregate) for part in _of_groups(condition))
+
+
+def _of_groups(node: e.Node) -> Iterator[e.Node]:
+    """Its parts, but not those of overall values."""
+    if not isinstance(node, e.Overall):
+        yield node
+        for part in e.parts(node):
+            yield from _of_groups(part)
+
+
+def _overall(node: e.Overall) -> Any:
+    return over(node.of, [row for row in ROWS.get() if node.where is None or holds(node.where, row) is True])
 
 
 def _grouped(rows: Iterable[Row], groups: Mapping[str, e.Expression]) -> dict[tuple[Any, ...], list[Row]]:
@@ -132,6 +147,8 @@ def value(node: e.Expression, row: Row) -> Any:
             return value(otherwise, row) if item is None else item
         case e.Holds(condition=condition):
             return holds(condition, row) is True
+        case e.Overall():
+            return _overall(node)
     raise AssertionError(node)
 
 
@@ -148,6 +165,8 @@ def over(node: e.Expression, rows: Any) -> Any:
             taken = [row for row in rows if node.where is None or holds(node.where, row) is True]
             known = [item for item in (value(node.of, row) for row in taken) if item is not None]
             return _aggregated(node, known)
+        case e.Overall():
+            return _overall(node)
         case e.Filled(of=of, otherwise=otherwise):
             item = over(of, rows)
             return over(otherwise, rows) if item is None else item

@@ -18,7 +18,7 @@ from groundplan.checking.gate import check
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import DUPLICATE_PROOF
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Aggregate, Column
+from groundplan.contracts.expression import Aggregate, Arithmetic, Column
 from groundplan.contracts.join_paths import NoPath
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
@@ -30,7 +30,7 @@ from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle, handle_on
 from groundplan.sources.tables.source import with_defaults
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING
-from groundplan.sources.tables.tools.shape import join_tables
+from groundplan.sources.tables.tools.shape import add_overall, join_tables
 from tests.reference.warehouse import Asking, Warehouse, warehouse
 from tests.reference.warehouse_sql import sql_of
 
@@ -77,6 +77,8 @@ class Stores:
             params = with_defaults(tool, step.params)
             if step.tool == "join_tables":
                 found[step.id] = join_tables(given[0], given[1], params)
+            elif step.tool == "add_overall":
+                found[step.id] = add_overall(given[0], given[1], params)
             elif step.tool in LAZY:
                 found[step.id] = LAZY[step.tool](given[0], params)
             elif step.tool in QUERYING:
@@ -162,7 +164,8 @@ def _repeats(reading: Reading) -> bool:
     """Whether it sums, averages or counts what several rows point at: each value would count as often."""
     nodes = [node for r in reading.requirements for node in _nodes(r.value)]
     measures = [node for node in nodes if isinstance(node, Aggregate) and node.function not in DUPLICATE_PROOF]
-    return any(isinstance(measure.of, Column) and measure.of.table for measure in measures)
+    taken = [one.of.left if isinstance(one.of, Arithmetic) else one.of for one in measures]  # less an overall value
+    return any(isinstance(of, Column) and of.table for of in taken)
 
 
 def _nodes(value: Contract) -> Iterator[Contract]:

@@ -135,6 +135,9 @@ class Asking:
             pointing = self.pointing(table)
             if len(pointing) > 1 and self.random.random() < 0.3:  # measures of two tables side by side
                 measures = {self.side(*pair): None for pair in self.random.sample(pointing, 2)}
+            if self.random.random() < 0.2:
+                first = self.measure(table, 1) if self.random.random() < 0.7 else self.overall()
+                measures[e.Arithmetic(operator="/", left=first, right=self.overall())] = None
             found += [(f"metric:{n}", Metric(name=f"measure {n}", expression=m)) for n, m in enumerate(measures)]
         found += [(f"filter:{n}", Filter(condition=self.condition(table, 2))) for n in range(self.random.randint(0, 2))]
         found.append(("output:table", OutputAsked(label="table")))
@@ -158,7 +161,15 @@ class Asking:
     def value(self, table: str) -> e.Expression:
         return self.number(table) if self.random.random() < 0.5 else self.column(table, self.random.choice("gd"))
 
+    def overall(self) -> e.Overall:
+        """Of the rows of any table."""
+        other = self.random.choice(self.schema.tables).name
+        where = self.condition(other, 0) if self.random.random() < 0.5 else None
+        return e.Overall(table=other, of=self.measure(other, 0), where=where)
+
     def number(self, table: str, deep: int = 1) -> e.Expression:
+        if deep and self.random.random() < 0.1:
+            return e.Arithmetic(operator="-", left=self.column(table, "x"), right=self.overall())
         pointing = self.pointing(table)
         if not pointing or not deep or self.random.random() < 0.6:
             return self.column(table, "x")

@@ -44,6 +44,14 @@ class _Writer:
 
     def measure(self, node: e.Expression | None, table: str, own: str) -> tuple[str, str]:
         """A value of each row, missing where it does not count, and the function over it."""
+        match node:
+            case e.Overall():
+                return self.value(node, table, own), 'max("{}")'
+            case e.Arithmetic(left=left, operator="/", right=e.Overall() as right):
+                value, total = self.measure(left, table, own)
+                if isinstance(left, e.Overall):
+                    total = self.value(left, table, own)
+                return value, f"(CAST({total} AS DOUBLE PRECISION) / nullif({self.value(right, table, own)}, 0))"
         where = getattr(node, "where", None)
         kept = self.condition(where, table, own) if where is not None else "TRUE"
         match node:
@@ -67,6 +75,10 @@ class _Writer:
                 return str(value)
             case e.DateCut(of=of, grain=grain):
                 return f"CAST(date_trunc('{grain}', {self.value(of, table, own)}) AS DATE)"
+            case e.Arithmetic(left=left, operator=operator, right=right):
+                return f"({self.value(left, table, own)} {operator} {self.value(right, table, own)})"
+            case e.Overall(table=other, of=of, where=where):
+                return self.overall(other or table, of, where)
             case e.Related(table=other, of=of, via=via):
                 return self.related(other, of, find_path(self.links, other, table, via), own)
         raise ValueError(node)
@@ -84,6 +96,12 @@ class _Writer:
         same = " AND ".join(f"{key} = {own}.{k}" for key, k in zip(keys, path[-1].to_columns, strict=True))
         value, total = self.measure(of, table, other)
         return f"(SELECT {total.format('v')} FROM (SELECT {value} AS v FROM {table} {other} WHERE {same}) q)"
+
+    def overall(self, table: str, of: e.Expression, where: e.Condition | None) -> str:
+        other = next(self.aliases)
+        value, total = self.measure(of, table, other)
+        kept = self.condition(where, table, other) if where is not None else "TRUE"
+        return f"(SELECT {total.format('v')} FROM (SELECT {value} AS v FROM {table} {other} WHERE {kept}) q)"
 
     def condition(self, node: e.Condition, table: str, own: str) -> str:
         match node:

@@ -1,41 +1,90 @@
-"""Completes a question with the reply to its clarification."""
+"""Replies to a clarification: which candidate is meant, and the question that words without a reading complete."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from groundplan.contracts.answer import Clarification
+from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.reading import Reading
 from groundplan.text.words import normalise, words_of
 
 LONGEST_REPLY = 12  # words; a longer text is a new question
+MOST_READ = 12  # candidates; with more, only the chosen one is read
+YES, NO = frozenset({"yes", "y", "approve", "да", "д"}), frozenset({"no", "n", "нет", "н"})
+
+
+def yes_or_no(text: str) -> bool | None:
+    """True for `yes` or `да`, False for `no` or `нет`; None for any other text."""
+    said = text.strip().lower().rstrip(".!")
+    return said in YES if said in YES | NO else None
+
+
+def chosen(asked: Clarification, reply: str) -> int | None:
+    """The index of the candidate that the reply means: by its number, its text, or words that only it has.
+
+    None if it is not exactly one. The one reading of a confirmation is also chosen by `yes`, and never by some words.
+    """
+    said = normalise(reply)
+    number = re.fullmatch(r"\W*(\d{1,3})\W*", said)
+    if number and said not in asked.candidates:
+        return int(number[1]) - 1 if 1 <= int(number[1]) <= len(asked.candidates) else None
+    plain = [_plain(candidate) for candidate in asked.candidates]
+    if _plain(said) in plain:
+        return plain.index(_plain(said))
+    if asked.confirms:
+        return 0 if yes_or_no(reply) else None
+    return _by_words(plain, said, whole=bool(asked.readings))
+
+
+def declines(asked: Clarification, reply: str) -> bool:
+    """True if the reply says no to all that was offered."""
+    return bool(asked.candidates) and chosen(asked, reply) is None and yes_or_no(reply) is False
 
 
 def complete(question: str, asked: Clarification, reply: str) -> str | None:
     """The question completed with the reply; None if the text does not answer the clarification.
 
-    A reply is the number of a candidate, the candidate itself, or words that only one candidate has. If there are no
-    candidates, any short text is a reply.
+    If there are no candidates, any short text is a reply.
     """
-    said = normalise(reply)
     if not asked.candidates:
+        said = normalise(reply)
         short = 0 < len(words_of(said)) <= LONGEST_REPLY
         return _completed(question, asked, said) if short and asked.open else None
-    place = _chosen(asked.candidates, said)
+    place = chosen(asked, reply)
     return None if place is None else _completed(question, asked, asked.candidates[place])
 
 
-def _chosen(candidates: tuple[str, ...], said: str) -> int | None:
-    """The index of the candidate that the reply means; None if there is not exactly one."""
-    number = re.fullmatch(r"\W*(\d{1,3})\W*", said)
-    if number and said not in candidates:
-        return int(number[1]) - 1 if 1 <= int(number[1]) <= len(candidates) else None
-    plain = [_plain(candidate) for candidate in candidates]
-    if _plain(said) in plain:
-        return plain.index(_plain(said))
+def with_readings(
+    asked: Clarification, question: str, read: Callable[[str], Reading | Clarification | Refusal | None]
+) -> Clarification:
+    """The clarification with readings: those of the questions that its candidates complete.
+
+    A candidate that cannot be read is left out; one with several readings is replaced by their sentences. If none can
+    be read, or there are many, it stays as it is.
+    """
+    if asked.readings or not 0 < len(asked.candidates) <= MOST_READ:
+        return asked
+    offered: dict[str, Reading] = {}
+    for candidate in asked.candidates:
+        match read(_completed(question, asked, candidate)):
+            case Reading() as found:
+                offered.setdefault(candidate, found)
+            case Clarification(candidates=candidates, readings=readings) if readings:
+                offered |= dict(zip(candidates, readings, strict=True))
+    if not offered:
+        return asked
+    return asked.model_copy(update={"candidates": tuple(offered), "readings": tuple(offered.values())})
+
+
+def _by_words(candidates: list[str], said: str, *, whole: bool) -> int | None:
+    """The candidate that shares most words with the reply; `whole`: the only one that has them all."""
     stems = {word.stem for word in words_of(said)}
-    shared = [len(stems & {word.stem for word in words_of(candidate)}) for candidate in plain]
-    best = max(shared)
-    return shared.index(best) if best and shared.count(best) == 1 and len(stems) <= LONGEST_REPLY else None
+    shared = [len(stems & {word.stem for word in words_of(candidate)}) for candidate in candidates]
+    best = max(shared, default=0)
+    if not best or shared.count(best) > 1 or len(stems) > LONGEST_REPLY or (whole and best < len(stems)):
+        return None
+    return shared.index(best)
 
 
 def _plain(text: str) -> str:

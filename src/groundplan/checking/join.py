@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from groundplan.checking.relation import Relation, Unknown
-from groundplan.contracts.expression import Column, Expression, Related, is_count
+from groundplan.contracts.expression import Column, Expression, Overall, Related, is_count
 from groundplan.contracts.join_paths import SEPARATOR
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.schema import Relationship
 
@@ -26,6 +27,19 @@ def joined(left: Relation, right: Relation, step: Step, links: Sequence[Relation
         made = _looked_up(left, right, pairs, chosen, links)
     else:
         made = _related(left, right, pairs, chosen, links)
+    return left.with_columns(made)
+
+
+def with_overall(left: Relation, right: Relation, step: Step) -> Relation:
+    """The left table with measures of all rows of another; raises Unknown if that has more rows than one."""
+    whole = Relation(table=right.table, columns=right.columns, where=right.where, groups=frozenset())
+    if right != whole or left.shown is not None:
+        raise Unknown
+    table = None if right.table == left.table else right.table
+    made: dict[str, Expression] = {}
+    for one in cast(Sequence[Mapping[str, object]], step.params["columns"]):
+        measure = right.columns[str(one["column"])]
+        made[str(one["as"])] = normal_expression(Overall(table=table, of=measure, where=right.where))
     return left.with_columns(made)
 
 

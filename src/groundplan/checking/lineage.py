@@ -262,7 +262,7 @@ def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
     return Shape(
         columns=columns,
         keys=left.keys if one_right else frozenset(),
-        passed=(*left.passed, *right.passed),
+        passed=(*left.passed, *(right.passed if pairs else ())),
         grain=left.grain,
     )
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from groundplan.checking.join import joined
+from groundplan.checking.join import joined, with_overall
 from groundplan.checking.lineage import Shape
 from groundplan.checking.params import FilterUse, kept_by
 from groundplan.checking.queried import queried
@@ -72,7 +72,9 @@ def _of_step(
     inputs = wiring.inputs(step, tool)
     if tool.output.columns == "joined" and len(inputs) == 2:
         left, right = (_input(origin, found) for origin in inputs.values())
-        return joined(left, right, step, links) if left and right else None
+        if not left or not right:
+            return None
+        return joined(left, right, step, links) if "on" in step.params else with_overall(left, right, step)
     follow = FOLLOW.get(tool.name)
     if len(inputs) != 1:
         return None

@@ -159,6 +159,8 @@ class Clarification(Contract):
     missing: str
     candidates: tuple[str, ...] = ()
     readings: tuple[Reading, ...] = ()  # of each candidate, in the same order; or none
+    question: str = ""  # the one that was asked
+    route: str | None = None  # what kind of question it was read as
     put: str = "{choice}"  # what replaces `missing` in the question; `{choice} {missing}` keeps it
     open: bool = False  # there are no candidates: any reply completes the question
     trace: tuple[TraceEntry, ...] = ()

@@ -215,6 +215,18 @@ class Related(Contract):
     via: Text | None = None
 
 
+class Overall(Contract):
+    """A measure of all rows of a table that meet `where`, whichever rows were asked for: the same value for each row.
+
+    Without a table, of the table whose rows are spoken of: `price > Overall(of=average price)`.
+    """
+
+    kind: Literal["overall"] = "overall"
+    table: Name | None = None
+    of: Expression
+    where: Condition | None = None
+
+
 class All(Contract):
     kind: Literal["all"] = "all"
     parts: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
@@ -291,7 +303,8 @@ Expression = Annotated[
     | Running
     | Moving
     | Named
-    | Related,
+    | Related
+    | Overall,
     Field(discriminator="kind"),
 ]
 Condition = Annotated[
@@ -334,7 +347,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return "time"
         case Aggregate(function="min" | "max", of=of) | Filled(of=of):
             return kind_of(of, columns)
-        case Related(of=of):
+        case Related(of=of) | Overall(of=of):
             return kind_of(of, {})
         case _:
             return "number"
@@ -368,7 +381,7 @@ def walk(node: Contract) -> Iterator[Node]:
 
 def columns_of(node: Node) -> frozenset[str]:
     """The names of the columns of the rows themselves."""
-    if isinstance(node, Related):
+    if isinstance(node, Related | Overall):
         return frozenset()
     if isinstance(node, Column):
         return frozenset({node.name}) if node.table is None and node.via is None else frozenset()
@@ -381,7 +394,7 @@ def level(node: Node) -> Level:
             return "group"
         case Share() | Change() | Running() | Moving():
             return "series"
-        case Related():
+        case Related() | Overall():
             return "row"
         case _:
             return max((level(part) for part in parts(node)), key=LEVELS.index, default="row")
@@ -394,7 +407,26 @@ def misplaced(node: Node) -> str | None:
         wrong = next((part for part in inner if level(part) not in wanted), None)
         if wrong is not None:
             return f"{found.kind!r} takes {' or '.join(wanted)} values, and {wrong.kind!r} is of a {level(wrong)}"
+        if isinstance(found, Related | Overall) and (bare_overalls(found.of) or _ranks(found)):
+            return f"{found.kind!r} takes measures of rows"
+        if isinstance(found, Overall) and found.where is not None and level(found.where) != "row":
+            return "the condition of an overall value is of rows"
     return None
+
+
+def _ranks(node: Node) -> bool:
+    return any(isinstance(part, Among) for part in walk(node))
+
+
+def bare_overalls(node: Node) -> tuple[Overall, ...]:
+    """The overall values in it that stand beside measures of groups, and not inside one of them."""
+    match node:
+        case Overall():
+            return (node,)
+        case Rows() | Aggregate() | Correlation() | Related():
+            return ()
+        case _:
+            return tuple(found for part in parts(node) for found in bare_overalls(part))
 
 
 def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
@@ -402,7 +434,7 @@ def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
     match node:
         case Rows() | Aggregate() | Correlation() | DateCut() | Bins() | Holds() | Among():
             return ("row",), tuple(parts(node))
-        case Share() | Running() | Moving() | Change() | Related():
+        case Share() | Running() | Moving() | Change() | Related() | Overall():
             return ("group",), (node.of,)
         case _:
             return LEVELS, ()
@@ -415,6 +447,8 @@ def is_ratio(node: Node) -> bool:
             return True
         case Arithmetic(operator="/", left=Rows(where=part), right=Rows(where=whole)):
             return whole is None or {*_conjuncts(whole)} <= {*_conjuncts(part)}
+        case Arithmetic(operator="/", left=Rows(), right=Overall(table=None, of=Rows(where=None), where=None)):
+            return True
         case Arithmetic(operator="/", left=Arithmetic(operator="-", left=new, right=old), right=base):
             return base in (new, old)
         case Arithmetic(operator="-", left=Arithmetic(operator="/"), right=Constant(value=1)):
@@ -469,6 +503,8 @@ def adds_up(node: Node) -> bool:
             return function in ("sum", "count")
         case Arithmetic(operator="+" | "-", left=left, right=right):
             return adds_up(left) and adds_up(right)
+        case Overall():
+            return False
         case Filled(of=of, otherwise=otherwise):
             return adds_up(of) and (adds_up(otherwise) or otherwise == Constant(value=0))
         case _:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Related, parts
+from groundplan.contracts.expression import Column, Overall, Related, parts
 from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import Relationship
@@ -84,6 +84,10 @@ def rooted(node: C, table: str, links: Sequence[Relationship]) -> C:
         case Related(table=other, via=via, of=of):
             path = find_path(links, other, table, via)
             return node.model_copy(update={"via": name_of(path), "of": rooted(of, other, links)})
+        case Overall(of=of, where=where):
+            owner = node.table or table
+            update = {"table": None if owner == table else owner, "of": rooted(of, owner, links)}
+            return node.model_copy(update={**update, "where": rooted(where, owner, links) if where else None})
     return mapped(node, inner)  # type: ignore[type-var, arg-type]
 
 
@@ -104,12 +108,12 @@ def is_joined(reading: Reading) -> bool:
     )
 
 
-def foreign(node: Contract, table: str) -> Iterator[Column | Related]:
-    """The columns of other tables, and the measures of rows of other tables, that it is made of."""
+def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall]:
+    """The columns of other tables, the measures of rows of other tables, and the overall values it is made of."""
     match node:
         case Column(table=other, via=via) if other is not None and (other != table or via is not None):
             yield node
-        case Related():
+        case Related() | Overall():
             yield node
         case _:
             for part in parts(node):

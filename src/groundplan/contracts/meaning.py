@@ -17,6 +17,7 @@ from groundplan.contracts.expression import (
     Expression,
     Moving,
     Node,
+    Overall,
     Related,
     Rows,
     Running,
@@ -221,16 +222,29 @@ def _values(reading: Reading, kind: type[T]) -> Iterator[T]:
 
 
 def _without_table(reading: Reading) -> Reading:
-    """Columns of the table that the question is about do not name it."""
-    table = reading.tables[0] if len(reading.tables) > 1 else None
-    requirements = tuple(r.model_copy(update={"value": _own(r.value, table)}) for r in reading.requirements)
+    """Columns of the table that the question is about do not name it, nor do overall values of its rows."""
+    root = reading.tables[0] if reading.tables else None
+    table = root if len(reading.tables) > 1 else None
+    requirements = tuple(
+        r.model_copy(update={"value": _own(_own_overall(r.value, root), table)}) for r in reading.requirements
+    )
     return reading.model_copy(update={"requirements": requirements})
+
+
+def _own_overall(node: C, table: str | None) -> C:
+    if isinstance(node, Overall):
+        owner = node.table or table
+        update = {"table": None if owner == table else owner, "of": _own(node.of, owner)}
+        return node.model_copy(update={**update, "where": _own(node.where, owner) if node.where else None})
+    if isinstance(node, Related):
+        return node
+    return mapped(node, lambda part: _own_overall(part, table))  # type: ignore[type-var]
 
 
 def _own(node: C, table: str | None) -> C:
     """Without the table of its columns where it is this one; within one table, any says nothing."""
     if isinstance(node, Column):
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
-    if isinstance(node, Related):
+    if isinstance(node, Related | Overall):
         return node
     return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

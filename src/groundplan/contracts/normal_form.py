@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from groundplan.contracts.contract import Contract, Scalar
 from groundplan.contracts.expression import (
+    Aggregate,
     All,
     Among,
     AnyOf,
@@ -20,6 +21,7 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Contains,
+    Correlation,
     Expression,
     Filled,
     Holds,
@@ -27,7 +29,9 @@ from groundplan.contracts.expression import (
     Node,
     Not,
     OneOf,
+    Overall,
     Related,
+    Rows,
     is_count,
 )
 from groundplan.contracts.reading import Filter
@@ -60,10 +64,19 @@ def normal_expression(node: Expression) -> Expression:
         case Arithmetic(operator="+" | "*"):
             first, *rest = sorted(_operands(inner, inner.operator), key=_key)
             return reduce(lambda left, right: Arithmetic(operator=inner.operator, left=left, right=right), rest, first)
+        case Overall(of=of, where=where) if where is not None:
+            return Overall(table=inner.table, of=normal_expression(_under(of, where)))
         case Filled():
             return _filled(inner.of, inner.otherwise)
         case _:
             return inner
+
+
+def _under(node: N, where: Condition) -> N:
+    """The measures of those rows only that meet the condition."""
+    if isinstance(node, Rows | Aggregate | Correlation):
+        return node.model_copy(update={"where": both(node.where, where)})  # type: ignore[return-value]
+    return mapped(node, lambda part: _under(part, where))
 
 
 def _filled(of: Expression, otherwise: Expression) -> Expression:
@@ -153,7 +166,7 @@ def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
     """The same with columns replaced by what they are defined as."""
     if isinstance(node, Column):
         return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
-    if isinstance(node, Related):
+    if isinstance(node, Related | Overall):
         return node
     return mapped(node, lambda part: substituted(part, definitions))
 

@@ -35,6 +35,7 @@ from groundplan.contracts.expression import (
     Node,
     Not,
     OneOf,
+    Overall,
     Related,
     Rows,
     Running,
@@ -42,6 +43,7 @@ from groundplan.contracts.expression import (
     is_growth,
     level,
     quotient,
+    walk,
 )
 from groundplan.contracts.normal_form import MIRRORED
 
@@ -56,6 +58,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "things": "rows",
         "of_table": "{} of {}",
         "by_path": "{} by {}",
+        "overall": "overall {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -124,6 +127,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "things": "строк",
         "of_table": "{} ({})",
         "by_path": "{}, {}",
+        "overall": "{} по всем строкам",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -269,6 +273,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return wording.name(name)
         case Related(table=table, of=of):
             return in_words(of, replace(inner, things=wording.name(table)))
+        case Overall(table=table, of=of, where=where):
+            counted = in_words(of, replace(inner, things=wording.name(table) if table else wording.things))
+            told = said("of_table", counted, wording.name(table)) if table and _columns_in(of) else counted
+            return _where(said("overall", told), where, inner)
         case Constant(value=value):
             return wording.value(value)
         case Arithmetic():
@@ -319,6 +327,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
             return _condition(node, inner)
     assert_never(node)
+
+
+def _columns_in(node: Node) -> bool:
+    return any(isinstance(part, Column) for part in walk(node))
 
 
 def day_named(cases: Cases) -> DatePart | None:
@@ -390,7 +402,7 @@ def _operand(node: Expression, operator: str, is_right: bool, wording: Wording) 
     """In brackets, unless it is simple or binds at least as tightly."""
     told = in_words(node, wording)
     match node:
-        case Column() | Constant() | Rows() | Aggregate() | Named() | Related():
+        case Column() | Constant() | Rows() | Aggregate() | Named() | Related() | Overall():
             return told
         case Arithmetic(operator=own) if level(node) == "row":
             binds = STRENGTH[own] > STRENGTH[operator] or (STRENGTH[own] == STRENGTH[operator] and not is_right)

@@ -17,12 +17,12 @@ from mcp_types import InputRequiredResult, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from groundplan import __version__
+from groundplan.asking.replies import yes_or_no
 from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
 from groundplan.contracts.explanation import Reason, WordFate
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.verdict import Passed, Verdict
 from groundplan.errors import Crashed, GroundplanError
-from groundplan.project import approval_in
 from groundplan.result import Planned
 
 ROWS = 100  # of a table in a reply
@@ -99,8 +99,8 @@ def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPSer
         question: Question, ctx: Context[Any], thread: Thread = None, today: Today = None
     ) -> Told | InputRequiredResult:
         """Answer a question about the data. Every number in the text traces back to a fact."""
-        if approval_in(question):
-            raise ToolError("a change is approved by a person, not by a tool call")
+        if yes_or_no(question):
+            raise ToolError("a change is approved by a person, not by a tool call; reply to a choice with its number")
         async with _typed():
             return await verbs.ask(ctx, question, thread, today)
 

@@ -374,7 +374,7 @@ def selects_groups(plan: CheckedPlan, path: str) -> bool:
         if step.tool and "aggregate" in plan.tools[step.tool].capabilities:
             return True
         bindings = plan.inputs.get(name, {})
-        if step.tool == "join_tables":  # its rows are those of the left table
+        if step.tool in ("join_tables", "add_overall"):  # its rows are those of the left table
             bindings = {"left": bindings["left"]}
         waiting += [before for binding in bindings.values() for before in binding.steps]
     return False

@@ -152,7 +152,7 @@ def _unclear_period(facets: Facets) -> Doubt | None:
             spans = tuple(_span(candidate) for candidate in period.candidates)
             if len(spans) > 1:
                 return _either_of(words, spans)
-            text = f"{words!r} is not exact; {spans[0]} is one reading. Which one do you mean?"
+            text = f"{words!r} is not exact. Do you mean {spans[0]}?"
             return Clarification(text=text, missing=words, candidates=spans)
     return None
 

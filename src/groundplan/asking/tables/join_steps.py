@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-from groundplan.asking.tables.plan_query import called, metric_params
+from groundplan.asking.tables.plan_query import Joined, called, in_place, metric_params
 from groundplan.asking.tables.step_list import first_free
-from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Expression, Related, Rows, is_count
+from groundplan.contracts.contract import Language
+from groundplan.contracts.expression import Column, Expression, Overall, Related, Rows, is_count
 from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
-from groundplan.contracts.reading import ColumnsAsked, GroupBy, Reading, Value
+from groundplan.contracts.reading import ColumnsAsked, Each, GroupBy, Metric, Reading, Value
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.contracts.words import Wording, in_words
 
-C = TypeVar("C", bound=Contract)
-Foreign = Column | Related
+Foreign = Column | Related | Overall
 LONGEST_NAME = 60
 
 
-def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> tuple[Reading, Table, tuple[Step, ...]]:
-    """The reading over one wide table, that table, and the steps that make it. Without a clear path: as they are."""
+def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
+    """The reading over one wide table, and the steps that make it. Without a clear path: as they are."""
     try:
         reading = rooted_reading(reading, schema.relationships)
         wanted = {r.id: [*foreign(r.value, table.name)] for r in reading.requirements}
-        joins = _Joins(table, schema, tuple(id_ for id_, nodes in wanted.items() if nodes), [], _preferred(reading))
-        joins.widen(node for nodes in wanted.values() for node in nodes)
+        cites = tuple(id_ for id_, nodes in wanted.items() if nodes)
+        language: Language = "ru" if reading.language == "ru" else "en"
+        joins = _Joins(table, schema, cites, [], _preferred(reading), language)
+        nodes = [node for nodes in wanted.values() for node in nodes]
+        joins.widen(node for node in nodes if not isinstance(node, Overall))
+        overall = joins.compute(dict.fromkeys(node for node in nodes if isinstance(node, Overall)), _names(reading))
     except NoPath:
-        return reading, table, ()
-    if not joins.steps:
-        return reading, table, ()
+        return Joined(reading, table)
     requirements = tuple(
         r.model_copy(update={"value": _plain(in_place(r.value, joins.names))}) for r in reading.requirements
     )
-    return reading.model_copy(update={"requirements": requirements}), joins.wide, tuple(joins.steps)
+    rooted = reading.model_copy(update={"requirements": requirements})
+    return Joined(rooted, joins.wide, tuple(joins.steps), joins.data, overall)
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """What the reading itself calls groups, measures and columns."""
+    found: set[str | None] = set()
+    for requirement in reading.requirements:
+        match requirement.value:
+            case GroupBy(column=name):
+                found.add(name)
+            case Metric(name=name, expression=expression) if not isinstance(expression, Overall):
+                found.add(name)
+            case ColumnsAsked(computed=made) | Each(measures=made):
+                found |= {one.name for one in made}
+    return frozenset(filter(None, found))
 
 
 def _preferred(reading: Reading) -> dict[Expression, str]:
@@ -48,6 +65,8 @@ def _preferred(reading: Reading) -> dict[Expression, str]:
                 found[node] = name
             case ColumnsAsked(computed=computed):
                 found |= {one.expression: one.name for one in computed}
+            case Metric(name=str() as name, expression=Overall() as node):
+                found[node] = name
     return found
 
 
@@ -63,13 +82,6 @@ def _plain(value: Value) -> Value:
             return value
 
 
-def in_place(node: C, names: Mapping[Expression, str]) -> C:
-    """With columns of the wide table in place of what was joined."""
-    if isinstance(node, Column | Related) and node in names:
-        return Column(name=names[node])  # type: ignore[return-value]
-    return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
-
-
 @dataclass
 class _Joins:
     """The joins of one table, after those of others in the same plan."""
@@ -79,6 +91,7 @@ class _Joins:
     cites: tuple[str, ...]
     steps: list[Step]
     preferred: Mapping[Expression, str]
+    language: Language
     names: dict[Expression, str] = field(default_factory=dict)  # the columns that were joined
     data: str | None = None
 
@@ -95,6 +108,29 @@ class _Joins:
                 related.setdefault((node.table, node.via), []).append(node)
         for measures in related.values():
             self.relate(measures)
+        overall = [node for node in nodes if isinstance(node, Overall)]
+        computed = self.compute(overall)
+        for step, name in computed.values():
+            self._add("overall", "add_overall", {"columns": [{"column": name, "as": name}]}, "left", (step,))
+            self._widen(Described(name=name, type="", kind="number", role="measure"))
+        self.names |= {one: computed[normal_expression(one)][1] for one in overall}
+
+    def compute(self, wanted: Iterable[Overall], taken: Collection[str] = ()) -> dict[Expression, tuple[str, str]]:
+        """For each overall value in normal form, the step that computes it and the name of its column."""
+        found: dict[Expression, tuple[str, str]] = {}
+        for one in wanted:
+            normal = normal_expression(one)
+            if normal in found or not isinstance(normal, Overall):
+                continue
+            other = self.of(one.table or self.table.name)
+            other.widen(foreign(normal.of, other.table.name))
+            used = [*taken, *(name for _, name in found.values())]
+            words = in_words(one, Wording(self.language))[:LONGEST_NAME]
+            name = self._free(self.preferred.get(one), words, other.table.name, used)
+            made = metric_params(in_place(normal.of, other.names), name)
+            other._add("all_rows", "aggregate", {"metrics": [made]}, "table")
+            found[normal] = (other.data or "", name)
+        return found
 
     def look_up(self, wanted: Sequence[Column]) -> None:
         needed: dict[Path, dict[str, None]] = {}
@@ -125,7 +161,7 @@ class _Joins:
     def relate(self, measures: Sequence[Related]) -> None:
         path = self.path(measures[0].table, self.table.name, measures[0].via)
         link = path[-1]
-        other = _Joins(self._found(measures[0].table), self.schema, self.cites, self.steps, {})
+        other = self.of(measures[0].table)
         keys = [Column(table=link.table, via=name_of(path[:-1]), name=name) for name in link.columns if path[:-1]]
         other.widen((*keys, *(node for one in measures for node in foreign(one.of, other.table.name))))
         groups = [other.name(link.table, path[:-1], column) for column in link.columns]
@@ -139,6 +175,10 @@ class _Joins:
         on = [{"left": left, "right": right} for left, right in zip(link.to_columns, groups, strict=True)]
         params = {"on": on, "columns": taken, "how": "left"}
         self._add(f"with_{other.table.name}", "join_tables", params, "left", (other.data or "",))
+
+    def of(self, table: str) -> _Joins:
+        """The joins of another table, or of the same one once more."""
+        return _Joins(self._found(table), self.schema, self.cites, self.steps, {}, self.language)
 
     def name(self, table: str, path: Path, column: str) -> str:
         """What the wide table calls a column at the end of a path."""

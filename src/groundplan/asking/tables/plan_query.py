@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.step_list import CALLED, StepList, first_free
-from groundplan.contracts.contract import Language, Scalar
+from groundplan.contracts.contract import Contract, Language, Scalar
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -28,9 +28,12 @@ from groundplan.contracts.expression import (
     Holds,
     Moving,
     Node,
+    Overall,
+    Related,
     Rows,
     Running,
     Share,
+    bare_overalls,
     columns_of,
     level,
     parts,
@@ -56,6 +59,7 @@ from groundplan.contracts.schema import Table
 from groundplan.contracts.words import Wording, in_words
 
 N = TypeVar("N", bound=Node)
+C = TypeVar("C", bound=Contract)
 QUERY_TOOLS = (
     "parse_datetime",
     "filter_rows",
@@ -106,11 +110,24 @@ NAMES: Mapping[Language, Mapping[str, str]] = {
 LONGEST_NAME = 60  # of a column that is called by its condition or formula
 
 
-def query_steps(
-    reading: Reading, table: Table, fetching: Fetching | None, before: Sequence[Step] = ()
-) -> tuple[Step, ...]:
+@dataclass(frozen=True)
+class Joined:
+    """A reading over one wide table, and the steps that make it; `data` is the step whose table it is, if any.
+
+    `overall` names, for each overall value in normal form, the step that computes it and its column there.
+    """
+
+    reading: Reading
+    table: Table
+    steps: tuple[Step, ...] = ()
+    data: str | None = None
+    overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
+
+
+def query_steps(given: Joined, fetching: Fetching | None) -> tuple[Step, ...]:
     """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
-    draft = _Draft(reading, table, steps=[*before], data=before[-1].id if before else None)
+    table = given.table
+    draft = _Draft(given.reading, table, steps=[*given.steps], data=given.data, overall=given.overall)
     if fetching and table.name in fetching.tools:
         draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
     draft.parse_dates()
@@ -138,6 +155,18 @@ class _Draft(StepList):
     groups: list[str] = field(default_factory=list)
     chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
     ranked_by: str | None = None
+    overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
+    added: dict[Expression, str] = field(default_factory=dict)  # the overall values that the present rows have
+
+    def here(self, node: C, serves: Iterable[Requirement | str]) -> C:
+        """With columns in place of overall values, which are added to the present rows first."""
+        for one in dict.fromkeys(_overalls(node)):
+            step, column = self.overall.get(normal_expression(one), ("", ""))
+            if step and column not in self.added.values():
+                self.add("overall", "add_overall", {"columns": [{"column": column, "as": column}]}, serves, beside=step)
+            if step:
+                self.added[one] = column
+        return in_place(node, self.added)
 
     def parse_dates(self) -> None:
         """Dates that a file keeps as text or numbers are read as dates, each column once."""
@@ -154,19 +183,33 @@ class _Draft(StepList):
         return [(r, f) for r, f in wanted if stage_of(of_filter(f), self.reading) == stage]
 
     def filter_rows(self) -> None:
-        rows = self.filters("rows")
-        if rows:
-            self.add("rows", "filter_rows", _filter_params([f for _, f in rows]), [r for r, _ in rows])
+        self.keep("rows", self.filters("rows"))
+
+    def keep(self, id_: str, filters: Sequence[tuple[Requirement, Filter]]) -> None:
+        if filters:
+            serves = [r for r, _ in filters]
+            self.add(id_, "filter_rows", _filter_params([self.here(f, serves) for _, f in filters]), serves)
 
     def group_things(self) -> None:
         """One row for each thing, and only the things that were asked for."""
         for requirement, each in self.asked(Each):
-            metrics = [metric_params(m.expression, m.name) for m in each.measures]
+            serves = [requirement, *(r for r, _ in self.asked(Metric))]
+            names = dict[Expression, str]()
+            for measure in each.measures:
+                for base in _bases(measure.expression):
+                    whole = base is measure.expression
+                    taken = {*each.keys, *names.values(), *(() if whole else (m.name for m in each.measures))}
+                    name = measure.name if whole else first_free(called(base, self.language)[:LONGEST_NAME], taken, " ")
+                    names.setdefault(normal_expression(base), name)
+            metrics = [metric_params(self.here(base, serves), name) for base, name in names.items()]
             params = {"group_by": list(each.keys), "metrics": metrics or [{"function": "count", "as": "rows"}]}
-            self.add("things", "aggregate", params, [requirement, *(r for r, _ in self.asked(Metric))])
-            kept = self.filters("things")
-            if kept:
-                self.add("things_kept", "filter_rows", _filter_params([f for _, f in kept]), [r for r, _ in kept])
+            self.add("things", "aggregate", params, serves)
+            self.added.clear()
+            for measure in each.measures:
+                if names.get(normal_expression(measure.expression)) != measure.name:
+                    made = self.here(_by_name(measure.expression, names), serves)
+                    self.add("thing", "derive_column", {"expression": _json(made), "as": measure.name}, serves)
+            self.keep("things_kept", self.filters("things"))
 
     def aggregate(self) -> None:
         """The measures of each group, then what compares the groups with each other."""
@@ -174,7 +217,7 @@ class _Draft(StepList):
         metrics = self.asked(Metric)
         for _, metric in metrics:
             for measure in _bases(measure_of(metric)):
-                self.measure(measure, metric.name if level(measure_of(metric)) == "group" else None)
+                self.measure(measure, metric.name if _is_measured(measure_of(metric)) else None)
         for _, filter_ in self.filters("groups"):
             for measure in _bases(of_filter(filter_)):
                 name = self.measure(measure)
@@ -190,16 +233,18 @@ class _Draft(StepList):
             self.bases = [self.measure(base) for base in _told_with(measure_of(metrics[0][1]))]
         self.choose_rows()
         times = self.asked(Time)
+        serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         params: dict[str, Any] = {
             "group_by": self.groups,
             "metrics": [
-                metric_params(_by_choice(measure, self.chosen), name) for measure, name in self.measures.items()
+                metric_params(self.here(_by_choice(measure, self.chosen), serves), name)
+                for measure, name in self.measures.items()
             ],
         }
         if times:
             params["grain"] = times[0][1].grain or "auto"
-        serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         self.add("totals", "aggregate", params, [*serves, "analysis:total", "analysis:compare", "analysis:trend"])
+        self.added.clear()
         for requirement, metric in metrics:
             self.metrics.append(self.follow(requirement, metric))
 
@@ -210,14 +255,16 @@ class _Draft(StepList):
                 if isinstance(part, Among) and part not in self.chosen:
                     by = called(part.of, self.language)
                     self.chosen[part] = NAMES[self.language]["among"].format(part.limit, by)
-                    params = {"expression": _json(Holds(condition=part)), "as": self.chosen[part]}
-                    self.add("chosen", "derive_column", params, [r for r, _ in self.asked(Metric)])
+                    serves = [r for r, _ in self.asked(Metric)]
+                    made = self.here(Holds(condition=part), serves)
+                    params = {"expression": _json(made), "as": self.chosen[part]}
+                    self.add("chosen", "derive_column", params, serves)
 
     def group_columns(self) -> None:
         """Derives what rows are grouped by."""
         for requirement, group in self.asked(GroupBy):
             if group.expression is not None:
-                params = {"expression": _json(group.expression), "as": group.column}
+                params = {"expression": _json(self.here(group.expression, [requirement])), "as": group.column}
                 self.add("group", "derive_column", params, [requirement])
             self.groups.append(group.column)
         for _, time in self.asked(Time):
@@ -227,16 +274,19 @@ class _Draft(StepList):
         normal = normal_expression(measure)
         if normal not in self.measures:
             taken = {*self.groups, *self.measures.values()}
-            self.measures[normal] = first_free(name or called(measure, self.language), taken, " ")
+            self.measures[normal] = first_free(name or called(measure, self.language)[:LONGEST_NAME], taken, " ")
         return self.measures[normal]
 
     def follow(self, requirement: Requirement, metric: Metric) -> str:
         """The column of a metric; one that looks along or across the groups is derived from the others."""
         expression = measure_of(metric)
-        if level(expression) != "series":
+        if _is_measured(expression):
             return self.measures[normal_expression(expression)]
+        made = self.here(_by_name(expression, self.measures), [requirement])
+        if isinstance(made, Column):
+            return made.name
         name = metric.name or called(expression, self.language)
-        params: dict[str, Any] = {"expression": _json(_by_name(expression, self.measures)), "as": name}
+        params: dict[str, Any] = {"expression": _json(made), "as": name}
         along = series_group(self.reading)
         if follows_series(expression) and along:
             params |= {"along": along, "by": [group for group in self.groups if group != along]}
@@ -247,13 +297,19 @@ class _Draft(StepList):
     def filter_groups(self) -> None:
         kept = self.filters("groups")
         if kept:
-            where = _json(_both([_by_name(of_filter(f), self.measures) for _, f in kept]))
-            self.add("groups_kept", "filter_rows", {"where": where}, [r for r, _ in kept])
+            serves = [r for r, _ in kept]
+            where = self.here(_both([_by_name(of_filter(f), self.measures) for _, f in kept]), serves)
+            self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
 
     def rank_by_measure(self) -> None:
-        for _, rank in self.asked(Rank):
+        for requirement, rank in self.asked(Rank):
             if isinstance(rank.by, Column):
                 self.ranked_by = rank.by.name
+            elif rank.by is not None and bare_overalls(rank.by):
+                made = self.here(_by_name(rank.by, self.measures), [requirement])
+                self.ranked_by = self.free_name(called(rank.by, self.language))
+                self.measures[normal_expression(rank.by)] = self.ranked_by
+                self.add("ranked_by", "derive_column", {"expression": _json(made), "as": self.ranked_by}, [requirement])
             elif rank.by is not None:
                 self.ranked_by = self.measures.get(normal_expression(rank.by))
             elif self.asked(Metric):
@@ -265,7 +321,7 @@ class _Draft(StepList):
                 self.ranked_by = rank.by.name
             elif rank.by is not None:
                 self.ranked_by = self.free_name(called(rank.by, self.language))
-                params = {"expression": _json(rank.by), "as": self.ranked_by}
+                params = {"expression": _json(self.here(rank.by, [requirement])), "as": self.ranked_by}
                 self.add("ranked_by", "derive_column", params, [requirement])
 
     def free_name(self, name: str) -> str:
@@ -290,7 +346,7 @@ class _Draft(StepList):
         """Measures that were only needed to choose or to order groups are not shown."""
         shown = [*self.groups, *self.metrics, *self.bases]
         ranked = [self.ranked_by] if self.ranked_by else []
-        hidden = {*self.measures.values()} - {*shown, *ranked}
+        hidden = {*self.measures.values(), *self.added.values()} - {*shown, *ranked}
         if hidden:
             columns = [*dict.fromkeys([*shown, *ranked])]
             self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.asked(Metric)])
@@ -298,7 +354,7 @@ class _Draft(StepList):
     def keep_columns(self) -> None:
         for requirement, asked in self.asked(ColumnsAsked):
             for one in asked.computed:
-                params = {"expression": _json(one.expression), "as": one.name}
+                params = {"expression": _json(self.here(one.expression, [requirement])), "as": one.name}
                 self.add("computed", "derive_column", params, [requirement])
             columns = [*asked.columns]
             if self.ranked_by and self.ranked_by not in columns and not asked.distinct:
@@ -416,7 +472,7 @@ def _told_with(metric: Expression) -> tuple[Expression, ...]:
 
 def _bases(node: Node) -> Iterator[Expression]:
     """The largest measures of single groups in it: what has to be computed first."""
-    if level(node) == "group" and not isinstance(node, CONDITIONS):
+    if not isinstance(node, CONDITIONS) and _is_measured(node):
         yield node
         return
     for part in parts(node):
@@ -424,8 +480,30 @@ def _bases(node: Node) -> Iterator[Expression]:
             yield from _bases(part)
 
 
+def _is_measured(node: Expression) -> bool:
+    """Whether one aggregation gives it: no other groups are looked at, and no overall value stands beside."""
+    return level(node) == "group" and not bare_overalls(node)
+
+
+def _overalls(node: Contract) -> Iterator[Overall]:
+    if isinstance(node, Overall):
+        yield node
+    else:
+        for part in parts(node):
+            yield from _overalls(part)
+
+
+def in_place(node: C, names: Mapping[Expression, str]) -> C:
+    """With columns of the present table in place of what was joined."""
+    if isinstance(node, Column | Related | Overall):
+        return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
+    return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
+
+
 def _by_name(node: N, names: Mapping[Expression, str]) -> N:
     """The same over the columns of measures that were computed."""
+    if isinstance(node, Overall):
+        return node
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:

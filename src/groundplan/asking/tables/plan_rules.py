@@ -8,7 +8,7 @@ from typing import Any
 
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.join_steps import with_joins
-from groundplan.asking.tables.plan_query import QUERY_TOOLS, period_name, query_steps
+from groundplan.asking.tables.plan_query import QUERY_TOOLS, Joined, period_name, query_steps
 from groundplan.asking.tables.step_list import CALLED, StepList
 from groundplan.asking.tables.template import Template, load_templates
 from groundplan.contracts.columns import Function
@@ -34,7 +34,7 @@ def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = 
     name = reading.tables[0] if reading.tables else schema.tables[0].name
     table = next(table for table in schema.tables if table.name == name)
     if is_extended(reading):
-        return _queried(*with_joins(reading, table, schema), fetching)
+        return _queried(with_joins(reading, table, schema), fetching)
     templates = [load_templates()[intent] for intent in _intents(reading)]
     steps: list[Step] = []
     for template in templates:
@@ -52,11 +52,11 @@ def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = 
     )
 
 
-def _queried(reading: Reading, table: Table, joins: tuple[Step, ...], fetching: Fetching | None) -> Plan:
+def _queried(joined: Joined, fetching: Fetching | None) -> Plan:
     why = "The rows asked for, grouped and measured as the question says."
     return Plan(
         strategy="rules",
-        steps=query_steps(reading, table, fetching, joins),
+        steps=query_steps(joined, fetching),
         render="TABLE",
         confidence=1.0,
         provenance=Provenance(template="query", attempts=1, reasoning=why),
@@ -95,7 +95,7 @@ def _merged(steps: list[Step], more: list[Step], intent: str) -> list[Step]:
 def tools_of(reading: Reading) -> tuple[str, ...]:
     """The tools that the templates need for this reading: always in the shortlist."""
     if is_extended(reading):
-        return (*QUERY_TOOLS, "join_tables") if is_joined(reading) else QUERY_TOOLS
+        return (*QUERY_TOOLS, "join_tables", "add_overall") if is_joined(reading) else QUERY_TOOLS
     steps = [tool for intent in _intents(reading) for tool in load_templates()[intent].steps]
     charts = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.chart]
     return tuple(dict.fromkeys([*steps, *(TOOL_OF_CHART[chart] for chart in charts)]))

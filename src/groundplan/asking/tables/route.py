@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from groundplan.asking.replies import with_readings
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
@@ -48,6 +49,8 @@ class Tables:
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         found = await self._read(question, context)
+        if isinstance(found, Clarification):
+            found = await self._with_readings(found, question, context)
         context.notes.extend(_not_looked_up(found, context.unread))
         return found
 
@@ -76,6 +79,23 @@ class Tables:
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
+
+    async def _with_readings(self, asked: Clarification, question: Question, context: Context) -> Clarification:
+        """The clarification with the reading of each candidate, by words alone."""
+        before = context.turns[-1].reading if context.turns else None
+        values: Any = await context.find_values(f"{before.question} {question.text}" if before else question.text)
+        known: tuple[Any, ...] = (context.tables, values)
+        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+
+        def by_words(text: str) -> Reading | Clarification | Refusal:
+            edited = edit(before, text, *known, **clock) if before else None
+            if edited:
+                return edited
+            if _is_plain(context.tables):
+                return read_plain(text, *known, **clock, meaning=context.nearness).answer
+            return read(text, *known, **clock, meaning=context.nearness)
+
+        return with_readings(asked, question.text, by_words)
 
     async def _with_model(
         self, question: Question, context: Context, plain: Plain, known: tuple[Any, ...]

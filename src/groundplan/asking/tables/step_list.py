@@ -53,12 +53,21 @@ class StepList:
     applied: frozenset[str] = frozenset()  # filters that the step which fetched the rows has applied
 
     def add(
-        self, id_: str, tool: str, params: Mapping[str, Any], serves: Iterable[Requirement | str], keep: bool = True
+        self,
+        id_: str,
+        tool: str,
+        params: Mapping[str, Any],
+        serves: Iterable[Requirement | str],
+        keep: bool = True,
+        beside: str | None = None,
     ) -> None:
-        """A step on the present data; its table becomes the present data if `keep`. A taken id gets a number."""
+        """A step on the present data; its table becomes the present data if `keep`. A taken id gets a number.
+
+        `beside` is a step whose table is taken as well.
+        """
         known = {requirement.id for requirement in self.reading.requirements}
         cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
-        source = {} if self.data else {"table": self.table.name}
+        source = {} if self.data else {"left" if beside else "table": self.table.name}
         taken = {step.id for step in self.steps}
         unique = first_free(id_, taken, "_")
         self.steps.append(
@@ -66,7 +75,7 @@ class StepList:
                 id=unique,
                 tool=tool,
                 params={**source, **params},
-                needs=(self.data,) if self.data else (),
+                needs=tuple(step for step in (self.data, beside) if step),
                 satisfies=tuple(one for one in cited if one in known),
             )
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from groundplan.asking.tables.accounting import is_named
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.read import Derived
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.meaning import Meaning, meaning_of
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.text.read_back import told_apart
 from groundplan.text.words import Word, language_of, words_of
 
 MOST_TABLES = 3  # with more, the candidates are too many to choose from
@@ -47,16 +49,30 @@ def ask_meaning(
     ):
         return None
     names = [name for table in schema.tables for name in _names(table)][:MOST_NAMES]
-    derived = [(name, derive(text[:place] + name + text[place + len(said) :])) for name in names]
-    by_meaning: dict[Meaning, str] = {}
-    for name, found in derived:
-        if found.reading:
-            by_meaning.setdefault(meaning_of(found.reading), name)
-    candidates = tuple(by_meaning.values())[:MOST_CANDIDATES]
-    if not candidates:
+    by_meaning: dict[Meaning, tuple[str, Reading]] = {}
+    for name in names:
+        for told, reading in _readings(name, derive(text[:place] + name + text[place + len(said) :])):
+            by_meaning.setdefault(meaning_of(reading), (told, reading))
+    offered = [*by_meaning.values()][:MOST_CANDIDATES]
+    if not offered:
         return None
     asks, to_keep = TEXTS["ru" if language_of(text) == "ru" else "en"]
-    return Clarification(text=asks.format(said), missing=said, candidates=candidates, notes=(to_keep.format(said),))
+    return Clarification(
+        text=asks.format(said),
+        missing=said,
+        candidates=tuple(name for name, _ in offered),
+        readings=tuple(reading for _, reading in offered),
+        notes=(to_keep.format(said),),
+    )
+
+
+def _readings(name: str, found: Derived) -> Iterator[tuple[str, Reading]]:
+    """The readings with this name, each as the user sees it: the name, or the read-back if there are several."""
+    if found.reading is not None and not found.others:
+        yield name, found.reading
+    elif found.reading is not None:
+        readings = (found.reading, *found.others)
+        yield from zip(told_apart(readings), readings, strict=True)
 
 
 def _is_noun(said: tuple[Word, ...], before: Sequence[Word]) -> bool:

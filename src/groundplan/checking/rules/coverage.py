@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
 from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
-from groundplan.contracts.expression import Column, Related
+from groundplan.contracts.expression import Column, Overall, Related
 from groundplan.contracts.expression import walk as every
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.join_paths import SEPARATOR, foreign
@@ -372,7 +372,7 @@ def unjoined(draft: Draft) -> Iterator[Issue]:
     made = {part for column in columns for part in every(column)}
     for requirement in draft.rooted.requirements:
         for node in foreign(requirement.value, _table(draft)):
-            if node.via is not None and normal_expression(node) not in made:
+            if (isinstance(node, Overall) or node.via is not None) and normal_expression(node) not in made:
                 yield unmet(requirement, "coverage/unjoined", f"no step joins {in_words(node)}")
 
 
@@ -386,7 +386,8 @@ def unasked_join(draft: Draft) -> Iterator[Issue]:
     asked = [node for r in draft.rooted.requirements for node in foreign(r.value, _table(draft))]
     paths = {(node.via or "") for one in asked for node in every(one) if isinstance(node, Column | Related)}
     for index, step, tool in draft.tool_steps():
-        relation = draft.relations.get(step.id) if tool.output.columns == "joined" else None
+        looked_up = tool.output.columns == "joined" and "on" in step.params
+        relation = draft.relations.get(step.id) if looked_up else None
         columns = relation.columns.values() if relation else ()
         for node in (node for node in columns if isinstance(node, Column | Related)):
             if not any(path == node.via or path.startswith(f"{node.via}{SEPARATOR}") for path in paths):

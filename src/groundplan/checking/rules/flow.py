@@ -154,7 +154,7 @@ def lost_groups(draft: Draft) -> Iterator[Issue]:
     Fails: the orders of each month joined to the signups of each month; a month without signups is missing.
     """
     for index, step, tool in draft.tool_steps():
-        if tool.output.columns != "joined":
+        if tool.output.columns != "joined" or "on" not in step.params:
             continue
         origins = [one for one in draft.wiring.inputs(step, tool).values() if not isinstance(one, str)]
         inputs = [draft.relations.get(origin[0]) for origin in origins if len(origin) == 1]
@@ -168,4 +168,23 @@ def lost_groups(draft: Draft) -> Iterator[Issue]:
             )
 
 
-RULES = (double_counting, average_of_averages, overplotted, ambiguous_path, dropped_rows, lost_groups)
+def several_rows(draft: Draft) -> Iterator[Issue]:
+    """A table whose values are added to every row of another has one row: it was aggregated without groups.
+
+    Fails: the average price of each category is added to every product.
+    """
+    for index, step, tool in draft.tool_steps():
+        if tool.output.columns != "joined" or "on" in step.params:
+            continue
+        shape = draft.input_shape(step, tool, tool.inputs[1].name)
+        if shape is not None and not shape.is_unique_on(frozenset()):
+            yield Issue(
+                code="flow/several-rows",
+                step=step.id,
+                path=f"steps.{index}",
+                problem=f"step {step.id!r} adds the values of a table that may have several rows",
+                hint="aggregate that table without groups, or join it by a key with join_tables",
+            )
+
+
+RULES = (double_counting, average_of_averages, overplotted, ambiguous_path, dropped_rows, lost_groups, several_rows)

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from groundplan.contracts.answer import Answer, Outcome
+from groundplan.contracts.answer import Answer, Clarification, Outcome
 from groundplan.errors import Crashed, GroundplanError, WorldError
 from groundplan.interfaces.cli import show
 from groundplan.interfaces.cli.terminal import err
@@ -48,9 +48,9 @@ async def chat(project: AsyncProject, lines: Iterator[str], *, thread: str | Non
             return
         if said.startswith("/"):
             talk.command(said)
-        elif said:
+        elif said or talk.confirms:
             with suppress(typer.Exit):  # refusals and clarifications end `ask`, but not a conversation
-                await talk.ask(said)
+                await talk.ask(said or "yes")
 
 
 def typed_lines() -> Iterator[str]:
@@ -82,6 +82,7 @@ class _Talk:
     def __init__(self, project: AsyncProject, thread: str, asking: dict[str, Any]) -> None:
         self._project, self._thread, self._asking = project, thread, asking
         self._last: Answer | None = None
+        self.confirms = False  # one reading is offered: an empty line runs it
 
     async def ask(self, question: str) -> None:
         try:
@@ -92,6 +93,7 @@ class _Talk:
             err.print(f"[red]groundplan: {escape(str(error))}[/]", soft_wrap=True)
             return
         self._last = outcome if isinstance(outcome, Answer) else self._last
+        self.confirms = isinstance(outcome, Clarification) and outcome.confirms
         show.outcome(outcome, json=False, models=[model.name for model in self._project.models], notes=outcome.notes)
 
     async def _asked(self, question: str, watching: dict[str, Any]) -> Outcome:
@@ -104,7 +106,7 @@ class _Talk:
 
     def command(self, said: str) -> None:
         if said == "/new":
-            self._thread, self._last = _new_thread(), None
+            self._thread, self._last, self.confirms = _new_thread(), None, False
             err.print("[dim]a new conversation[/]")
         elif said != "/plan":
             err.print(escape(f"there is no {said}; {HELP}"), soft_wrap=True)

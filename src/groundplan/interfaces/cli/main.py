@@ -168,7 +168,10 @@ def ask(
     most_seconds: SecondsOption = None,
     most_tokens: TokensOption = None,
 ) -> None:
-    """Ask a question. Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash."""
+    """Ask a question; at a terminal, a question back is answered there.
+
+    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash.
+    """
     from groundplan.interfaces.cli import show
 
     if plan_only:
@@ -187,7 +190,10 @@ def ask(
             "approve": allowed,
             "bounds": _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens),
         }
-        outcome = project.ask(question, **options, **clock, **watching).outcome
+        result = project.ask(question, **options, **clock, **watching)
+        while not json and sys.stdin.isatty() and (reply := live.replies(result.outcome)):
+            result = result.choose(reply)
+        outcome = result.outcome
     _show(outcome, json, output, question, _names(project), query)
 
 

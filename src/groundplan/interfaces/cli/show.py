@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.contracts.answer import Answer, Clarification, Refusal, ShownTable
+from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.contracts.explanation import WordFate, reasons
 from groundplan.contracts.facts import TableColumn
@@ -29,7 +30,7 @@ from groundplan.contracts.schema import Table as SchemaTable
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.interfaces.cli import spending
-from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json
+from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, typed
 from groundplan.text.read_back import read_as
 from groundplan.text.rounding import rounded
 
@@ -50,6 +51,7 @@ FATES = {
     "replaced": "[dim]replaced[/]",
     "not understood": "[red]not understood[/]",
 }
+YES_OR_NO = "[Y/n]"
 REPEATED = "goes with other words"
 
 NEXT = {"read": "narrowing", "narrow": "planning", "plan": "checking", "check": "running", "run": "answering"}
@@ -132,6 +134,15 @@ class Live:
             err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
         changing = ", ".join(verdict.plan.writes)
         return confirm(f"These steps change something: {changing}. Run the plan?")
+
+    def replies(self, asked: Outcome) -> str | None:
+        """Show a question back and read the reply; an empty line confirms a reading, and else leaves it open."""
+        if not isinstance(asked, Clarification) or not (asked.candidates or asked.open):
+            return None
+        if self.spinner:
+            self.spinner.stop()
+        _asked_back(asked, err)
+        return typed() or ("yes" if asked.confirms else None)
 
 
 @contextmanager
@@ -326,13 +337,23 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
             _table(table, {column.name: column for column in ref.columns})
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
         _links(outcome)
+    elif isinstance(outcome, Clarification):
+        _asked_back(outcome, out)
     else:
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
-        for number, candidate in enumerate(getattr(outcome, "candidates", ()), 1):
-            out.print(f"  {number}. {escape(candidate)}", soft_wrap=True)
-        for attempt in getattr(outcome, "tried", ())[1:] and getattr(outcome, "tried", ()):
+        for attempt in outcome.tried if len(outcome.tried) > 1 else ():
             tools = ", ".join(attempt.tools)
             out.print(f"  tried {attempt.strategy} ({escape(tools)}): {escape(attempt.problem)}", soft_wrap=True)
+
+
+def _asked_back(asked: Clarification, to: Console) -> None:
+    """The question, and the candidates by number; the one reading to confirm may stand in the text."""
+    told = asked.confirms and asked.candidates[0] in asked.text
+    to.print(escape(f"{asked.text} {YES_OR_NO}" if told else asked.text), soft_wrap=not to.is_terminal)
+    for number, candidate in enumerate(() if told else asked.candidates, 1):
+        to.print(f"  {number}. {escape(candidate)}", soft_wrap=True)
+    if asked.confirms and not told:
+        to.print(escape(f"Run it? {YES_OR_NO}"))
 
 
 def _read_as(line: str) -> None:

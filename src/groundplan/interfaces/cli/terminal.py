@@ -37,6 +37,12 @@ def confirm(question: str) -> bool:
     return typer.confirm(printable(question), err=True)
 
 
+def typed() -> str:
+    """A line that the user types; empty at the end of the input."""
+    err.print("> ", end="")
+    return sys.stdin.readline().strip()
+
+
 def draw(chart: str) -> None:
     """A chart with its colours."""
     parts = COLOUR.split(chart)

@@ -32,7 +32,7 @@ from groundplan.sources.tables.schema.distinct import find_values, first_values
 from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
-from groundplan.sources.tables.tools.shape import join_tables
+from groundplan.sources.tables.tools.shape import add_overall, join_tables
 
 THREADS = 8
 MANY = 40  # tables: with more, only those that a question may be about are described in full
@@ -225,6 +225,8 @@ def with_defaults(tool: Tool, params: Mapping[str, Any]) -> Params:
 def _made(tool: str, inputs: Sequence[Handle], params: Params, work: Work) -> tuple[Handle, tuple[Item, ...]]:
     if tool == "join_tables":
         return join_tables(inputs[0], inputs[1], params), ()
+    if tool == "add_overall":
+        return add_overall(inputs[0], inputs[1], params), ()
     if tool in LAZY:
         return LAZY[tool](inputs[0], params), ()
     if tool in QUERYING:

@@ -35,13 +35,13 @@ def drop(merge: Merge, slots: Slots, *, exchange: bool = False) -> None:
     named += [(group.name, items) for group, items in slots.groups]
     named += [(m.base.name if m.base else m.name, items) for m, items in slots.measures]
     for column, items in named:
-        _drop_one(fragment.said(items), [*_of_column(merge, column)])
+        _drop_one(merge, fragment.said(items), [*_of_column(merge, column)])
     for condition, items in slots.conditions:
         _drop_values(merge, condition, items, exchange=exchange)
     if slots.periods or slots.whole_time:
-        _drop_one("the period", [*_of_kind(merge, "period")])
+        _drop_one(merge, "the period", [*_of_kind(merge, "period")])
     if slots.charts or slots.tables:
-        _drop_one("the chart", [*_of_kind(merge, "output")])
+        _drop_one(merge, "the chart", [*_of_kind(merge, "output")])
 
 
 def drop_kinds(merge: Merge) -> None:
@@ -50,16 +50,19 @@ def drop_kinds(merge: Merge) -> None:
     said = [word.lower for word in fragment.words]
     removals = [r for kind in dict.fromkeys(cue.label for cue in fragment.kinds) for r in _of_kind(merge, kind)]
     several = any(word in ALL for word in said) or any(said[cue.last - 1].endswith(PLURAL) for cue in fragment.kinds)
-    if not removals or (len(removals) > 1 and not several):
-        raise _which(fragment.text, removals)
+    if not several or not removals:
+        _drop_one(merge, fragment.text, removals)
+        return
     for _, take_out in removals:
         take_out()
 
 
-def _drop_one(name: str, removals: list[Removal]) -> None:
-    if len(removals) != 1:
+def _drop_one(merge: Merge, name: str, removals: list[Removal]) -> None:
+    """Takes out the only one, or the one of several that was picked."""
+    place = 0 if len(removals) == 1 else merge.pick() if removals else None
+    if place is None:
         raise _which(name, removals)
-    removals[0][1]()
+    removals[place][1]()
 
 
 def _drop_values(merge: Merge, condition: Cond, items: Items, *, exchange: bool) -> None:

@@ -40,6 +40,26 @@ def edit(
 
     `values` must hold those that the fragment may name.
     """
+    asked = (previous, question, schema, values, today, timezone)
+    found = _edited(*asked)
+    if not isinstance(found, Clarification) or not found.candidates:
+        return found
+    picked = ((name, _edited(*asked, place)) for place, name in enumerate(found.candidates))
+    offered = {name: reading for name, reading in picked if isinstance(reading, Reading)}
+    update = {"candidates": tuple(offered), "readings": tuple(offered.values())}
+    return found.model_copy(update=update) if offered else found
+
+
+def _edited(
+    previous: Reading,
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    today: date,
+    timezone: str,
+    picked: int | None = None,
+) -> Reading | Clarification | None:
+    """`picked`: the candidate to go on with where this would otherwise be asked back."""
     text = normalise(question).replace(ARROW, "")
     table = schema.find(previous.tables[0]) if previous.tables else None
     if table is None or unaskable(text, words_of(text)) or changes_data(text):
@@ -56,7 +76,7 @@ def edit(
     if len(whole) > LONGEST:
         why = f"together with the questions before it has more than {LONGEST} characters"
         return _ask_whole(why)
-    merge = Merge(previous, fragment, len(previous.question + BETWEEN), today, timezone)
+    merge = Merge(previous, fragment, len(previous.question + BETWEEN), today, timezone, picked)
     try:
         _change(merge, fragment)
         made = _reading(previous, merge, whole)

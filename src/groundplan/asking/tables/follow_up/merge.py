@@ -72,6 +72,7 @@ class Merge:
     offset: int
     today: date
     timezone: str
+    picked: int | None = None  # the candidate to go on with at the first thing that is unclear
     asked: list[Requirement] = field(default_factory=list)
     gone: list[Requirement] = field(default_factory=list)
 
@@ -96,6 +97,11 @@ class Merge:
     def all(self, *kinds: type) -> list[Any]:
         """The requirements whose values are of these kinds."""
         return [r for r in self.asked if isinstance(r.value, kinds)]
+
+    def pick(self) -> int | None:
+        """The candidate to go on with, once."""
+        picked, self.picked = self.picked, None
+        return picked
 
     def drop(self, gone: Iterable[Requirement]) -> None:
         ids = {r.id for r in gone}
@@ -363,9 +369,8 @@ class Merge:
         if len(old) > 1 or more or self._compares_periods():
             text = f"The question before is about several periods. What should {words!r} stand for? Please ask anew."
             raise _unclear(text, words)
-        doubt = self._unclear_year(old, when, words)
-        if doubt:
-            raise Unclear(doubt)
+        when = self._of_year(old, when, words)
+        self.slots.periods[:] = [(when, items)]
         column = next(iter(sorted(_columns(old[0]))), None) if old else self._date()
         if column is None:
             raise _whole("the data has no dates")
@@ -392,19 +397,22 @@ class Merge:
             return Filter(column=column, operator="between", values=(period.start.year, period.end.year))
         return as_filter(Cond(within(column, when), date=column))
 
-    def _unclear_year(self, old: list[Requirement], when: When, words: str) -> Clarification | None:
+    def _of_year(self, old: list[Requirement], when: When, words: str) -> When:
         """`in March`, right behind a question about 2024: that year's, or the latest?"""
         spans = [r.value.values for r in old if isinstance(r.value, Filter) and len(r.value.values) == 2]
         if len(spans) != 1 or not all(isinstance(value, str) for value in spans[0]):
-            return None
+            return when
         start, end = (date.fromisoformat(str(value)[:10]) for value in spans[0])
         found = find_periods(f"{words} {start.year}", self.today, self.timezone)
         dated = found[0].period if len(found) == 1 else None
         plain = when.period
         if (end - start).days > 366 or dated is None or (dated.start, dated.end) == (plain.start, plain.end):
-            return None
+            return when
+        picked = self.pick()
+        if picked is not None:
+            return replace(when, period=(dated, plain)[picked])
         told = tuple(f"{p.start.isoformat()} up to {p.end.isoformat()}" for p in (dated, plain))
-        return Clarification(text=f"{words!r} could mean {' or '.join(told)}.", missing=words, candidates=told)
+        raise _unclear(f"{words!r} could mean {' or '.join(told)}.", words, told)
 
     # order and form
 
@@ -417,7 +425,7 @@ class Merge:
             groups = self.all(GroupBy, Time)
             if rank.limit and (not groups or (len(groups) > 1 and not old)):
                 names = tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "category")
-                raise _unclear(f"{words!r} of what?", words, names if not groups else ())
+                raise _unclear(f"{words!r} of what?", words, names if not groups else (), "by {choice}, {missing}")
             by = self._rank_by() or (old[0].value.by if old else None)
             kept = old[0].value.within if old else ()
             made = Rank(direction="top" if rank.direction == "top" else "bottom", limit=limit, by=by, within=kept)
@@ -451,7 +459,7 @@ class Merge:
             if label == "share" and not self.all(GroupBy, Time):
                 words = self.fragment.said(items)
                 names = tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "category")
-                raise _unclear(f"{words!r} by what?", words, names)
+                raise _unclear(f"{words!r} by what?", words, names, "{missing} by {choice}")
             if label != "share" and self.all(GroupBy, Time, Rank):
                 raise _whole(f"{self.fragment.said(items)!r} does not fit it")
             if label == "share" and any(map(says_more, self.asked)):
@@ -509,8 +517,8 @@ def _but(column: str, values: tuple[Any, ...]) -> Filter:
     return Filter(column=column, operator="not in", values=values)
 
 
-def _unclear(text: str, missing: str, candidates: tuple[str, ...] = ()) -> Unclear:
-    return Unclear(Clarification(text=text, missing=missing, candidates=candidates))
+def _unclear(text: str, missing: str, candidates: tuple[str, ...] = (), put: str = "{choice}") -> Unclear:
+    return Unclear(Clarification(text=text, missing=missing, candidates=candidates, put=put))
 
 
 def _whole(why: str) -> Unclear:

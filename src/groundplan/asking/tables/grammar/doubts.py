@@ -18,12 +18,12 @@ PERIODS = {
     "en": {
         "none": "'{}' cannot be read as exact days. Which ones do you mean?",
         "several": "'{}' could mean {} or {}. Which one do you mean?",
-        "one": "'{}' is not exact; {}{} is one reading. Which one do you mean?",
+        "one": "'{}' is not exact. Do you mean {}{}?",
     },
     "ru": {
         "none": "«{}» не задаёт точных дней. Какие дни имеются в виду?",
         "several": "«{}» может значить {} или {}. Что имеется в виду?",
-        "one": "«{}» неточно; можно понять как {}{}. Что имеется в виду?",
+        "one": "«{}» неточно. Имеется в виду {}{}?",
     },
 }
 

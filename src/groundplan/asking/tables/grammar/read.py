@@ -350,7 +350,8 @@ def decided(derived: Derived, question: str) -> Reading | Clarification | None:
     texts = TEXTS["ru" if language_of(question) == "ru" else "en"]
     if derived.reading is not None:
         readings = (derived.reading, *derived.others[:3])
-        return Clarification(text=texts["several"], missing=normalise(question), candidates=told_apart(readings))
+        told = told_apart(readings)
+        return Clarification(text=texts["several"], missing=normalise(question), candidates=told, readings=readings)
     return _lacking(derived.unsaid, normalise(question), texts) if derived.unsaid else None
 
 

@@ -22,6 +22,7 @@ from groundplan.contracts.expression import (
     Expression,
     Named,
     Share,
+    level,
     walk,
 )
 from groundplan.contracts.join_paths import is_joined
@@ -64,7 +65,8 @@ class _Select:
 
     def text(self) -> str:
         shown = ", ".join(f"{text} AS {quoted(alias)}" if alias else text for text, alias in self.columns)
-        clauses = [f"SELECT {'DISTINCT ' if self.distinct else ''}{shown}", f"FROM {self.source}"]
+        clauses = [f"SELECT {'DISTINCT ' if self.distinct else ''}{shown}"]
+        clauses += [f"FROM {self.source}"] if self.source else []
         for keyword, parts, between in (
             ("WHERE", self.where, " AND "),
             ("GROUP BY", self.groups, ", "),
@@ -135,6 +137,9 @@ class _Query:
             taken.append(name)
         computed = {name: node for name, node in groups.items() if node != Column(name=name)}
         having = [substituted(condition, computed) for condition in self.kept["groups"]]
+        if measures and not groups and not having and all(level(measure) == "row" for measure in measures.values()):
+            writer = Writer(self.scope)  # overall values alone: of no rows in particular
+            return _Select([(writer.value(measure), name) for name, measure in measures.items()], "").text()
         return self._measured(groups, measures, having)
 
     def _listed(self) -> str:

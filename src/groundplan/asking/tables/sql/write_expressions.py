@@ -36,6 +36,7 @@ from groundplan.contracts.expression import (
     Named,
     Not,
     OneOf,
+    Overall,
     Related,
     Rows,
     Running,
@@ -113,6 +114,8 @@ class Writer:
                 return self._series(node)
             case Related():
                 return self._related(node)
+            case Overall():
+                return self._overall(node)
             case Named(name=name):
                 raise Unwritable(f"no metric {name!r} is defined for these rows")
             case _:
@@ -154,6 +157,8 @@ class Writer:
                 return self.kind(of)
             case Related(table=table, of=of):
                 return Writer(self._inner(table)).kind(of)
+            case Overall(table=table, of=of):
+                return Writer(self._inner(table or self.scope.table.name)).kind(of)
             case _:
                 return kind_of(node, {})
 
@@ -277,6 +282,14 @@ class Writer:
         measure = inner.value(of)
         source = inner.scope.source().replace("\n", " ")
         return f"(SELECT {measure} FROM {source} WHERE {' AND '.join(kept)}{some})"  # noqa: S608 - shown, never run
+
+    def _overall(self, node: Overall) -> str:
+        """A subquery over all rows of its table."""
+        inner = Writer(self._inner(node.table or self.scope.table.name))
+        kept = f" WHERE {inner.condition(node.where)}" if node.where is not None else ""
+        measure = inner.value(node.of)
+        source = inner.scope.source().replace("\n", " ")
+        return f"(SELECT {measure} FROM {source}{kept})"  # noqa: S608 - shown, never run
 
     def _inner(self, table: str) -> Scope:
         found = self.scope.schema.find(table)

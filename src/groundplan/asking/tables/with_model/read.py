@@ -318,9 +318,8 @@ class ModelReader:
             if len(readings) > 1
             else "Do you mean this?"
         )
-        return Clarification(
-            text=unknown + text, missing=self.question.text, candidates=tuple(dict.fromkeys(told_apart(readings)))
-        )
+        told = told_apart(readings)
+        return Clarification(text=unknown + text, missing=self.question.text, candidates=told, readings=readings)
 
 
 def alike(one: Reading, other: Reading) -> bool:

@@ -40,6 +40,7 @@ from groundplan.contracts.expression import (
     Named,
     Not,
     OneOf,
+    Overall,
     Related,
     Rows,
     Running,
@@ -141,6 +142,8 @@ class Compiler:
                 return self._series(node)
             case Related(table=table):
                 raise ToolError(f"a measure of {table!r} has to be joined first")
+            case Overall():
+                raise ToolError("an overall value has to be added to the rows first; see `add_overall`")
             case Named(name=name):
                 raise ToolError(f"no metric {name!r} is defined here")
 

@@ -94,6 +94,16 @@ def join_tables(left: Handle, right: Handle, params: Params) -> Handle:
     return handle_on(joined.select([*left.table.columns, *kept]), [*known, *left.columns], left.order)
 
 
+def add_overall(left: Handle, right: Handle, params: Params) -> Handle:
+    """The gate has proven that the right table has one row."""
+    taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
+    if len(taken) < len(params["columns"]) or {*taken} & {*left.table.columns}:
+        raise ToolError("each column taken from the right table needs a name that is not in use")
+    known = [right.find(one["column"]).model_copy(update={"name": one["as"]}) for one in params["columns"]]
+    wide = left.table.cross_join(right.table.select(**taken).view())
+    return handle_on(wide.select([*left.table.columns, *taken]), [*left.columns, *known], left.order)
+
+
 def _with_columns(left: Handle, right: Handle, pairs: Sequence[tuple[str, str]], params: Params) -> Handle:
     """The left table with the columns that were chosen, each under its name."""
     taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
