@@ -302,7 +302,8 @@ def _in(node: Any, scope: Scope) -> Condition:
 def _like(node: Any, scope: Scope) -> Condition:
     if not isinstance(node.expression, exp.Literal):
         raise Untranslatable("LIKE with anything but a text", shown(node))
-    return matching(node, node.this, node.expression.name, isinstance(node, exp.ILike), scope)
+    made = matching(node, node.this, node.expression.name, isinstance(node, exp.ILike), scope)
+    return Not(part=made) if node.args.get("negate") else made
 
 
 def matching(node: Any, side: Any, pattern: str, any_case: bool, scope: Scope) -> Condition:

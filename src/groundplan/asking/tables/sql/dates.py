@@ -400,11 +400,11 @@ def compared_shift(left: Any, operator: ComparisonOperator, right: Any, scope: S
         inner, within = peeled(other, scope)
         if not isinstance(inner, exp.Add | exp.Sub):
             continue
-        span, _ = peeled(inner.expression, within)
-        base = within.value(inner.this) if isinstance(span, exp.Interval) or _is_number(span) else None
+        shift, _ = peeled(inner.expression, within)
+        base = within.value(inner.this) if isinstance(shift, exp.Interval) or _is_number(shift) else None
         if base is None or isinstance(base, Constant) or not within.is_moment(base):
             continue
-        amount, unit = interval(span) if isinstance(span, exp.Interval) else (int(span.name), "DAY")
+        amount, unit = interval(shift) if isinstance(shift, exp.Interval) else (int(shift.name), "DAY")
         amount = -amount if isinstance(inner, exp.Sub) else amount
         moment = scope.value(one)
         if unit not in SECONDS or not scope.is_moment(moment):

@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     Rows,
     is_count,
     level,
+    parts,
     walk,
 )
 from groundplan.contracts.join_paths import SEPARATOR, Path, name_of
@@ -129,7 +130,7 @@ def _link(query: Query, equal: Sequence[tuple[str, str]], root: Table, session: 
 
 def _related(value: Expression, query: Query, path: Path, optional: bool) -> Expression:
     """The measure over the rows that the subquery keeps; with a LEFT JOIN, missing where there are none."""
-    made = _under(value, query)
+    made = under(value, query)
     if any(isinstance(part, Column) for part in _outside(made)):
         raise Untranslatable("a joined measure beside a group")
     if optional and is_count(made):
@@ -141,19 +142,18 @@ def _outside(node: Node) -> list[Node]:
     """The parts that are in no aggregate."""
     if isinstance(node, Rows | Aggregate | Correlation):
         return []
-    from groundplan.contracts.expression import parts
-
     return [node, *(inner for part in parts(node) for inner in _outside(part))]
 
 
-def _under(node: N, query: Query) -> N:
+def under(node: N, query: Query) -> N:
+    """The measure of those rows only that the subquery keeps."""
     if isinstance(node, Rows | Aggregate | Correlation):
         conditions = [*query.where, *([node.where] if node.where is not None else [])]
         where = None if not conditions else conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
         return node.model_copy(update={"where": where})
     if level(node) == "series":
         raise Untranslatable("a join with a subquery that has windows")
-    return mapped(node, lambda part: _under(part, query))
+    return mapped(node, lambda part: under(part, query))
 
 
 def _condition(node: Condition, query: Query, path: Path) -> Condition:

@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Holds,
+    Overall,
     Related,
     Rows,
     is_count,
@@ -119,6 +120,7 @@ class Scope:
     aliases: Mapping[str, Output] = field(default_factory=dict)
     groups: tuple[Expression, ...] | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
+    alone: bool = False  # a SELECT without FROM, of subqueries only
 
     def value(self, node: Any) -> Expression:
         self.session.step()
@@ -203,6 +205,9 @@ class Scope:
             case Filled(of=of):
                 inner = self.fact(of)
                 return Fact(inner.kind, inner.type, self.nullable(node))
+            case Overall(of=of, table=table):
+                inner = Scope(self.session, self._table(table or self.root.name), {}).fact(of)
+                return Fact(inner.kind, inner.type, not is_count(of))
             case Related(of=of, table=table):
                 within = Scope(self.session, self._table(table), {})
                 inner = within.fact(of)
@@ -226,7 +231,7 @@ class Scope:
                 return False
             case Aggregate(where=None, of=of):
                 return not self.groups or self.nullable(of)
-            case Aggregate() | Related() | Arithmetic(operator="/"):
+            case Aggregate() | Related() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None

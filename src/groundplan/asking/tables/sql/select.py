@@ -46,8 +46,6 @@ def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
         node = node.this
     if not isinstance(node, exp.Select):
         raise Untranslatable(str(node.key).upper(), "write one SELECT")
-    if not node.args.get("from_"):
-        raise Untranslatable("a SELECT without FROM", shown(node))
     for key in ("windows", "offset", "laterals", "cluster", "sort", "into", "sample", "pivots", "kind", "prewhere"):
         if node.args.get(key):
             raise Untranslatable(key.upper(), shown(node))
@@ -71,7 +69,6 @@ class _Select:
     many: Mapping[str, Many] = field(default_factory=dict)
     scope: Scope = field(init=False)
     query: Query = field(init=False)
-    _ranked_rows: bool = False  # the rows are those of an extreme, whose conditions come first
 
     def read(self) -> Query:
         before = len(self.session.along)
@@ -96,9 +93,14 @@ class _Select:
 
     def _is_grouped(self) -> bool:
         parts = [*self.node.expressions, *filter(None, (self.node.args.get("having"), self.node.args.get("qualify")))]
+        if not self.node.args.get("from_"):
+            return False
         return bool(self.node.args.get("group")) or bool(self.node.args.get("having")) or any(map(is_measure, parts))
 
     def _start(self, grouped: bool) -> None:
+        if not self.node.args.get("from_"):
+            self._start_alone()
+            return
         sources = sources_of(self.node)
         inner = named_query(sources[0], self.ctes) if len(sources) == 1 else None
         if inner is not None:
@@ -108,6 +110,15 @@ class _Select:
         self.many, self.conditions = joined.many, joined.rest
         self.scope = joined.scope
         self.query = Query(self.scope, (), where=tuple(joined.conditions))
+
+    def _start_alone(self) -> None:
+        """`SELECT (SELECT …) / (SELECT …)`: one row, about the table of the first subquery."""
+        first = next((one for part in self.node.expressions for one in part.find_all(exp.Subquery)), None)
+        if first is None or any(self.node.args.get(key) for key in ("where", "group", "having", "order", "qualify")):
+            raise Untranslatable("a SELECT without FROM", shown(self.node))
+        root = read_query(first, self.session, self.ctes).scope.root
+        self.scope = Scope(self.session, root, {}, groups=(), ctes=self.ctes, alone=True)
+        self.query, self.conditions = Query(self.scope, (), groups=()), []
 
     def _over(self, inner: tuple[Any, Mapping[str, Any]], node: Any, grouped: bool) -> None:
         """A subquery: merged where both are one level, else its rows are the things that the rest speaks of."""
@@ -138,7 +149,7 @@ class _Select:
         ranking = None
         later: list[Condition] = []
         for node in self.conditions:
-            found = place(node, self.scope) or self._extreme(node)
+            found = place(node, self.scope)
             if found is not None:
                 if ranking is not None or self.query.is_cut:
                     raise Untranslatable("two rankings", shown(node))
@@ -154,39 +165,10 @@ class _Select:
                 condition = lone
                 self._drop(node)
             later.append(condition)
-        if ranking is not None and not self._ranked_rows:
+        if ranking is not None:
             self._rank(ranking, later)
-        elif ranking is not None:
-            self.query = replace(self.query, ordering=ranking)
         for condition in later:
             self._keep(condition)
-
-    def _extreme(self, node: Any) -> Ordering | None:
-        """`WHERE x = (SELECT MAX(x) FROM the same rows)`: the first by x, with all that share its value."""
-        sides = (node.this, node.expression) if isinstance(node, exp.EQ) else (None, None)
-        inner = next((side for side in sides if isinstance(side, exp.Subquery)), None)
-        if inner is None or self._is_grouped() or self.node.args.get("distinct") or not self.query.is_rows:
-            return None
-        query = read_query(inner, self.session, self.ctes)
-        value = self.scope.value(sides[0] if inner is sides[1] else sides[1])
-        best = value_of(query.outputs[0]) if len(query.outputs) == 1 else None
-        if query.groups != () or query.things or query.having or query.scope.root != self.scope.root:
-            return None
-        if (
-            not isinstance(best, Aggregate)
-            or best.where
-            or best.function not in ("min", "max")
-            or not same(best.of, value)
-        ):
-            return None
-        known = Not(part=Missing(of=value))
-        kept = [self.scope.condition(one) for one in self.conditions if one is not node]
-        sets = [{normal_condition(one) for one in (*more, known)} for more in ((*self.query.where, *kept), query.where)]
-        if sets[0] != sets[1] or self.query.things is not None:
-            return None
-        self.query = replace(self.query, where=(*self.query.where, known))
-        self._ranked_rows = True
-        return Ordering(((value, best.function == "max"),), 1)
 
     def _drop(self, node: Any) -> None:
         """A side that has no rows is not used any more."""

@@ -8,7 +8,8 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import dates, measures, windows
-from groundplan.asking.tables.sql.conditions import known, read_condition
+from groundplan.asking.tables.sql.conditions import all_of, known
+from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -24,9 +25,8 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Holds,
-    Missing,
     Not,
-    level,
+    Overall,
 )
 from groundplan.contracts.normal_form import normal_expression
 
@@ -340,8 +340,16 @@ CLEANING: Mapping[type[Any], Callable[[str], str]] = {
 }
 
 
-def _fraction(node: Any, scope: Scope) -> Expression:
-    raise Untranslatable(named(node), f"{shown(node)}; leave the number as it is")
+def _scalar(node: Any, scope: Scope) -> Expression:
+    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for."""
+    query = scope.session.query(node, scope.session, scope.ctes)
+    if query.groups != () or query.things or query.having or query.series or len(query.outputs) != 1:
+        raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
+    value, root = value_of(query.outputs[0]), query.scope.root
+    if scope.alone and root == scope.root:
+        return under(value, query)
+    where = all_of(query.where)
+    return Overall(table=None if root == scope.root and not scope.own else root.name, of=value, where=where)
 
 
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
@@ -367,6 +375,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.Upper: _cleaned,
     exp.Replace: _cleaned,
     exp.RegexpReplace: _cleaned,
+    exp.Subquery: _scalar,
     **dates.READERS,
     **measures.READERS,
     **windows.READERS,
@@ -377,4 +386,3 @@ CONDITIONS = frozenset(
         exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists,
     }
 )  # fmt: skip
-__all__ = ["Missing", "level", "read_condition", "read_value"]
