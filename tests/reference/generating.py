@@ -223,9 +223,20 @@ def _of_rows(draw: st.DrawFn) -> list[tuple[str, Any]]:
 def _of_things(draw: st.DrawFn) -> list[tuple[str, Any]]:
     """A measure of each thing, then a measure of things."""
     own = draw(measures())
-    found: list[tuple[str, Any]] = [
-        ("each:thing", Each(keys=("h", "g"), measures=(EachMeasure(name="own", expression=own),)))
-    ]
+    made = (EachMeasure(name="own", expression=own),)
+    cut = e.DateCut(of=column(draw(st.sampled_from(("d", "t")))), grain=draw(st.sampled_from(("month", "year"))))
+    key = EachMeasure(name="key", expression=draw(st.just(cut) | CONDITIONS.map(lambda c: e.Holds(condition=c))))
+    things = draw(
+        st.sampled_from(
+            (
+                Each(keys=("h", "g"), measures=made),
+                Each(keys=("h", "key"), measures=made, computed=(key,)),
+            )
+        )
+    )
+    found: list[tuple[str, Any]] = [("each:thing", things)]
+    if things.computed and draw(st.booleans()):
+        found.append(("group_by:key", GroupBy(column="key")))
     of_own = st.just(column("own"))
     found.append(("metric:0", Metric(expression=draw(measures(of_own, plain=True)), name="m0")))
     if draw(st.booleans()):

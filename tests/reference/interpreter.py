@@ -47,11 +47,12 @@ def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
         return [r.value for r in reading.requirements if isinstance(r.value, kind)]
 
     each, filters = next(iter(of(Each)), None), [f.condition for f in of(Filter)]
-    own = {measure.name for measure in each.measures} if each else set()
+    own = {made.name for made in (*each.measures, *each.computed)} if each else set()
     plain = [c for c in filters if not _measures(c) and not own & e.columns_of(c)]
     kept = [row for row in rows if all(holds(c, row) is True for c in plain)]
     if each:
-        things = _grouped(kept, {key: e.Column(name=key) for key in each.keys}).items()
+        made_keys = {one.name: one.expression for one in each.computed}
+        things = _grouped(kept, {key: made_keys.get(key, e.Column(name=key)) for key in each.keys}).items()
         kept = [
             {**dict(zip(each.keys, key, strict=True)), **{m.name: over(m.expression, part) for m in each.measures}}
             for key, part in things

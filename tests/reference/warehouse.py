@@ -16,6 +16,7 @@ from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, name_of, paths_between
 from groundplan.contracts.reading import (
     ColumnsAsked,
+    Each,
     EachMeasure,
     Evidence,
     Filter,
@@ -128,6 +129,15 @@ class Asking:
             shown = [EachMeasure(name=f"c{n}", expression=value) for n, value in enumerate(values)]
             asked = ColumnsAsked(columns=(*names, *(one.name for one in shown)), computed=tuple(shown))
             found.append(("columns:shown", asked))
+        elif self.random.random() < 0.15:
+            keys = tuple(EachMeasure(name=f"key {n}", expression=self.group(table)) for n in range(2))
+            own = (EachMeasure(name="own", expression=self.measure(table, 1)),)
+            found.append(("each:thing", Each(keys=("key 0", "key 1"), measures=own, computed=keys)))
+            function = self.random.choice(("sum", "mean", "max", "count"))
+            measure = e.Aggregate(function=function, of=e.Column(name="own"))
+            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
+            if self.random.random() < 0.5:
+                found.append(("group_by:0", GroupBy(column="key 0")))
         else:
             groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
             found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]

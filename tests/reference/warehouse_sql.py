@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, find_path
-from groundplan.contracts.reading import ColumnsAsked, Filter, GroupBy, Metric, Reading
+from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Reading
 from groundplan.contracts.schema import Relationship
 
 
@@ -32,6 +33,9 @@ class _Writer:
                 computed = {one.name: self.value(one.expression, table, own) for one in shown.computed}
                 listed = ", ".join(f'{computed.get(n, f"{own}.{n}")} AS "{n}"' for n in shown.columns)
                 return f"SELECT {listed} FROM {table} {own} WHERE {kept}"
+        for each in values:
+            if isinstance(each, Each):
+                return self.things(each, values, f"FROM {table} {own} WHERE {kept}", table, own)
         groups = [v for v in values if isinstance(v, GroupBy)]
         inner: list[str] = [f'{self.value(g.expression, table, own)} AS "{g.column}"' for g in groups if g.expression]
         outer = [f'"{g.column}"' for g in groups]
@@ -41,6 +45,21 @@ class _Writer:
             outer.append(f'{total.format(metric.name)} AS "{metric.name}"')
         by = " GROUP BY " + ", ".join(f'"{g.column}"' for g in groups) if groups else ""
         return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {table} {own} WHERE {kept}) q{by}"
+
+    def things(self, each: Each, values: Sequence[Any], source: str, table: str, own: str) -> str:
+        """Rows, then one row for each thing, then measures of things."""
+        keys = ", ".join(f'{self.value(one.expression, table, own)} AS "{one.name}"' for one in each.computed)
+        of, total = self.measure(each.measures[0].expression, table, own)
+        names = ", ".join(f'"{key}"' for key in each.keys)
+        rows = f"SELECT {keys}, {of} AS own {source}"
+        things = f"SELECT {names}, {total.format('own')} AS own FROM ({rows}) r GROUP BY {names}"
+        groups = [f'"{v.column}"' for v in values if isinstance(v, GroupBy)]
+        metric = next(v for v in values if isinstance(v, Metric))
+        of, total = self.measure(metric.expression, "", "t")
+        by = f" GROUP BY {groups[0]}" if groups else ""
+        shown = ", ".join([f"{total.format('m')} AS m", *groups])
+        inner = ", ".join([*groups, f"{of} AS m"])
+        return f"SELECT {shown} FROM (SELECT {inner} FROM ({things}) t) q{by}"
 
     def measure(self, node: e.Expression | None, table: str, own: str) -> tuple[str, str]:
         """A value of each row, missing where it does not count, and the function over it."""

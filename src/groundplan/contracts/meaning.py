@@ -139,7 +139,7 @@ def series_group(reading: Reading) -> str | None:
 def stage_of(condition: Condition, reading: Reading) -> Stage:
     """What it selects: rows, things by their measures, or groups by theirs or by the names of computed groups."""
     computed = {group.column for group in _values(reading, GroupBy) if group.expression is not None}
-    own = {measure.name for each in _values(reading, Each) for measure in each.measures}
+    own = {made.name for each in _values(reading, Each) for made in (*each.measures, *each.computed)}
     named = columns_of(condition)
     if level(condition) != "row" or named & computed:
         return "groups"
@@ -150,10 +150,15 @@ def meaning_of(reading: Reading) -> Meaning:
     """What the reading asks for, in normal form."""
     reading = _without_table(reading)
     each = next(_values(reading, Each), None)
-    own = {measure.name: normal_expression(measure.expression) for measure in each.measures} if each else {}
+    measures = {one.name: normal_expression(one.expression) for one in each.measures} if each else {}
+    made_keys = {one.name: normal_expression(one.expression) for one in each.computed} if each else {}
+    own = {**measures, **made_keys}
     groups = {group.column: substituted(_group(group), own) for group in _values(reading, GroupBy)}
     computed = {group.column: groups[group.column] for group in _values(reading, GroupBy) if group.expression}
-    groups |= {time.column: DateCut(of=Column(name=time.column), grain=time.grain) for time in _values(reading, Time)}
+    groups |= {
+        time.column: DateCut(of=own.get(time.column, Column(name=time.column)), grain=time.grain)
+        for time in _values(reading, Time)
+    }
     shown = next(_values(reading, ColumnsAsked), None)
     named = {**own, **groups, **{one.name: one.expression for one in (shown.computed if shown else ())}}
     metrics = [_measured(measure_of(metric), own, groups) for metric in _values(reading, Metric)]
@@ -164,11 +169,11 @@ def meaning_of(reading: Reading) -> Meaning:
         kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
     rank = next(_values(reading, Rank), None)
     order = _order(rank, metrics, own, named)
-    keys = frozenset(Column(name=key) for key in each.keys) if each else frozenset[Expression]()
+    keys = frozenset(made_keys.get(key, Column(name=key)) for key in each.keys) if each else frozenset[Expression]()
     listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
     if listed:
-        wanted = shown.columns if shown else tuple(own)
-        metrics = [normal_expression(own[name]) for name in wanted if name in own]
+        wanted = shown.columns if shown else tuple(measures)
+        metrics = [measures[name] for name in wanted if name in measures]
     series = [*metrics, *kept["groups"], *([order[0]] if order else [])]
     along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
     return Meaning(

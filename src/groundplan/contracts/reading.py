@@ -157,11 +157,19 @@ class Each(Contract):
     """One row for each thing, with measures of its own: what is then counted, averaged or compared are things.
 
     A receipt with its total, a patient with the number of visits. Other requirements name the measures as columns.
+    `computed` defines the keys that are no columns of the table itself: a month of a date, a customer's country.
     """
 
     kind: Literal["each"] = "each"
     keys: Annotated[tuple[Name, ...], Field(min_length=1, max_length=8)]
     measures: Annotated[tuple[EachMeasure, ...], Field(max_length=8)] = ()
+    computed: Annotated[tuple[EachMeasure, ...], Field(max_length=8)] = ()
+
+    @model_validator(mode="after")
+    def _computes_keys(self) -> Each:
+        if not {one.name for one in self.computed} <= {*self.keys} - {one.name for one in self.measures}:
+            raise ValueError("`computed` defines keys, and a key is no measure")
+        return self
 
 
 class IntentAsked(Contract):

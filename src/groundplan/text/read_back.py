@@ -235,8 +235,10 @@ def part_in_words(value: Value, language: Language) -> str:
             return said[direction + kept + (" by" if by else "")].format(*given)
         case ColumnsAsked(columns=columns):
             return _list([wording.name(column) for column in columns], language)
-        case Each(keys=keys):
-            return said["for each"].strip().format(_list([wording.name(key) for key in keys], language))
+        case Each(keys=keys, computed=computed):
+            made = {one.name: in_words(one.expression, wording) for one in computed}
+            named = [made.get(key, wording.name(key)) for key in keys]
+            return said["for each"].strip().format(_list(named, language))
         case OutputAsked(chart=str() as chart):
             return CHARTS[language][chart]
         case AnalysisAsked(label=label) | OutputAsked(label=label):

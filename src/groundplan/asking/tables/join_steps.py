@@ -51,8 +51,10 @@ def _names(reading: Reading) -> frozenset[str]:
                 found.add(name)
             case Metric(name=name, expression=expression) if not isinstance(expression, Overall):
                 found.add(name)
-            case ColumnsAsked(computed=made) | Each(measures=made):
+            case ColumnsAsked(computed=made):
                 found |= {one.name for one in made}
+            case Each(measures=made, computed=computed):
+                found |= {one.name for one in (*made, *computed)}
     return frozenset(filter(None, found))
 
 
@@ -63,7 +65,7 @@ def _preferred(reading: Reading) -> dict[Expression, str]:
         match requirement.value:
             case GroupBy(column=name, expression=Column() | Related() as node):
                 found[node] = name
-            case ColumnsAsked(computed=computed):
+            case ColumnsAsked(computed=computed) | Each(computed=computed):
                 found |= {one.expression: one.name for one in computed}
             case Metric(name=str() as name, expression=Overall() as node):
                 found[node] = name
@@ -75,7 +77,7 @@ def _plain(value: Value) -> Value:
     match value:
         case GroupBy(column=name, expression=Column(name=same)) if name == same:
             return value.model_copy(update={"expression": None})
-        case ColumnsAsked(computed=computed):
+        case ColumnsAsked(computed=computed) | Each(computed=computed):
             left = tuple(one for one in computed if one.expression != Column(name=one.name))
             return value.model_copy(update={"computed": left})
         case _:

@@ -194,6 +194,9 @@ class _Draft(StepList):
         """One row for each thing, and only the things that were asked for."""
         for requirement, each in self.asked(Each):
             serves = [requirement, *(r for r, _ in self.asked(Metric))]
+            for key in each.computed:
+                made = self.here(key.expression, serves)
+                self.add("key", "derive_column", {"expression": _json(made), "as": key.name}, serves)
             names = dict[Expression, str]()
             for measure in each.measures:
                 for base in _bases(measure.expression):
@@ -207,8 +210,8 @@ class _Draft(StepList):
             self.added.clear()
             for measure in each.measures:
                 if names.get(normal_expression(measure.expression)) != measure.name:
-                    made = self.here(_by_name(measure.expression, names), serves)
-                    self.add("thing", "derive_column", {"expression": _json(made), "as": measure.name}, serves)
+                    value = self.here(_by_name(measure.expression, names), serves)
+                    self.add("thing", "derive_column", {"expression": _json(value), "as": measure.name}, serves)
             self.keep("things_kept", self.filters("things"))
 
     def aggregate(self) -> None:
@@ -554,5 +557,6 @@ def _columns(requirement: Requirement) -> frozenset[str]:
     named = {name for name in (getattr(value, "column", None), *getattr(value, "columns", ())) if name}
     nodes = [getattr(value, key, None) for key in ("expression", "condition", "by")]
     inside = [columns_of(node) for node in nodes if node is not None]
-    each = [columns_of(measure.expression) for measure in value.measures] if isinstance(value, Each) else []
+    made = (*value.measures, *value.computed) if isinstance(value, Each) else ()
+    each = [columns_of(one.expression) for one in made]
     return frozenset(named).union(*inside, *each)

@@ -238,7 +238,7 @@ def unfit_expression(draft: Draft) -> Iterator[Issue]:
     """
     for requirement in draft.reading.requirements:
         for node in _expressions_of(requirement):
-            why = misplaced(node) or _misplaced_ranking(requirement, node)
+            why = misplaced(node) or _misplaced_ranking(requirement, node) or _misplaced_key(requirement, node)
             if why:
                 yield Issue(
                     code="meaning/unfit-expression",
@@ -251,7 +251,7 @@ def unfit_expression(draft: Draft) -> Iterator[Issue]:
 def _expressions_of(requirement: Requirement) -> Iterator[Node]:
     value = requirement.value
     if isinstance(value, Each):
-        yield from (measure.expression for measure in value.measures)
+        yield from (made.expression for made in (*value.measures, *value.computed))
     for name in ("expression", "condition", "by"):
         node = getattr(value, name, None)
         if node is not None:
@@ -263,6 +263,12 @@ def _misplaced_ranking(requirement: Requirement, node: Node) -> str | None:
     if isinstance(requirement.value, Metric) or not any(isinstance(part, Among) for part in walk(node)):
         return None
     return "what is among the highest stands in the condition of a measure"
+
+
+def _misplaced_key(requirement: Requirement, node: Node) -> str | None:
+    value = requirement.value
+    keys = [one.expression for one in value.computed] if isinstance(value, Each) else []
+    return "things are told apart by values of rows" if node in keys and level(node) != "row" else None
 
 
 RULES = (unfit_expression, differs)

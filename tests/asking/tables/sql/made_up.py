@@ -207,7 +207,9 @@ class Statements:
         computed = self.maybe(f", {self.number()} AS extra", 0.3)
         keys = [*columns, *(["extra"] if computed else []), "trip_id", "fare * 2"]
         if self.random.random() < 0.2:
-            return f"SELECT DISTINCT {columns[0]}, {columns[1]} FROM trips{self.where()}{self.order(columns[:2], False)}"
+            return (
+                f"SELECT DISTINCT {columns[0]}, {columns[1]} FROM trips{self.where()}{self.order(columns[:2], False)}"
+            )
         return f"SELECT {', '.join(columns)}{computed} FROM trips{self.where(0.8)}{self.order(keys)}"
 
     def of_groups(self) -> str:
@@ -216,8 +218,14 @@ class Statements:
         listed = [f"{one} AS g{place}" for place, one in enumerate(groups)]
         listed += [f"{one} AS m{place}" for place, one in enumerate(measures)]
         by = f" GROUP BY {', '.join(self.pick(one, str(place + 1), f'g{place}') for place, one in enumerate(groups))}"
-        having = self.maybe(f" HAVING {self.pick('COUNT(*)', measures[0])} {self.pick('>', '<', '>=', '<>')} {self.pick('3', '1')}", 0.2)
-        keys = [*(f"g{place}" for place in range(len(groups))), *(f"m{place}" for place in range(len(measures))), "COUNT(*)"]
+        having = self.maybe(
+            f" HAVING {self.pick('COUNT(*)', measures[0])} {self.pick('>', '<', '>=', '<>')} {self.pick('3', '1')}", 0.2
+        )
+        keys = [
+            *(f"g{place}" for place in range(len(groups))),
+            *(f"m{place}" for place in range(len(measures))),
+            "COUNT(*)",
+        ]
         if not groups:
             return f"SELECT {', '.join(listed)} FROM trips{self.where()}"
         return f"SELECT {', '.join(listed)} FROM trips{self.where(0.4)}{by}{having}{self.order(keys)}"
@@ -276,8 +284,8 @@ class Statements:
     def of_joins(self) -> str:
         join = self.pick("JOIN", "LEFT JOIN", "INNER JOIN")
         first = self.pick(
-            f"trips t {join} clients c ON c.client_id = t.client_id", f"clients c JOIN trips t ON t.client_id = c.client_id",
-            f"trips t {join} clients c USING (client_id)", "trips t, clients c", f"trips t RIGHT JOIN clients c ON t.client_id = c.client_id",
+            f"trips t {join} clients c ON c.client_id = t.client_id", "clients c JOIN trips t ON t.client_id = c.client_id",
+            f"trips t {join} clients c USING (client_id)", "trips t, clients c", "trips t RIGHT JOIN clients c ON t.client_id = c.client_id",
         )  # fmt: skip
         more = self.maybe(f" {self.pick('JOIN', 'LEFT JOIN')} depots d ON d.depot_id = c.depot_id", 0.4)
         where = [self.pick("c.kind = 'new'", "c.credit > 0", "t.fare > 5", "c.joined >= '2023-06-01'", "t.started > c.joined", "c.kind IS NULL", "c.client_id IS NULL", "t.fare > c.credit")]  # fmt: skip
@@ -314,8 +322,15 @@ class Statements:
         )  # fmt: skip
 
     def of_sales(self) -> str:
-        group = self.pick('"Город"', "Товар", '"товар"', "DATE_TRUNC('month', \"Дата\")", 'ГОРОД')
+        group = self.pick('"Город"', "Товар", '"товар"', "DATE_TRUNC('month', \"Дата\")", "ГОРОД")
         measure = self.pick('SUM("Сумма")', "SUM(сумма)", 'SUM("Количество" * "Сумма")', "COUNT(*)", 'AVG("СУММА")')
-        where = self.maybe(self.pick(" WHERE \"Город\" = 'Москва'", " WHERE товар <> 'Чай'", " WHERE \"Дата\" >= '2025-01-01'", ' WHERE "Город" IS NULL'))
+        where = self.maybe(
+            self.pick(
+                " WHERE \"Город\" = 'Москва'",
+                " WHERE товар <> 'Чай'",
+                " WHERE \"Дата\" >= '2025-01-01'",
+                ' WHERE "Город" IS NULL',
+            )
+        )
         table = self.pick('"Продажи"', "Продажи", "продажи")
         return f"SELECT {group} AS g, {measure} AS m FROM {table}{where} GROUP BY {group}{self.order(['g', 'm'])}"

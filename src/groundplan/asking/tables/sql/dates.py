@@ -276,7 +276,7 @@ def _date_diff(node: Any, scope: Scope) -> Expression:
     unit, start, end = unit_of(node.args.get("unit")), _moment(node.expression, scope), _moment(node.this, scope)
     if unit == "SECOND":
         return _seconds(start, end)
-    if unit in SECONDS:
+    if unit in SECONDS and unit != "WEEK":
         grain = GRAINS[unit]
         first, last = (
             one if isinstance(one, Constant) and grain == "day" and not scope.has_clock(one) else cut(one, grain, scope)

@@ -146,7 +146,8 @@ class _Query:
         """The things themselves: groups like any others."""
         each = self.each or Each(keys=("",))
         own = {measure.name: measure.expression for measure in each.measures}
-        groups: dict[str, Expression] = {key: Column(name=key) for key in each.keys}
+        made = {one.name: one.expression for one in each.computed}
+        groups: dict[str, Expression] = {key: made.get(key, Column(name=key)) for key in each.keys}
         shown = next(iter(self.asked(ColumnsAsked)), None)
         defined = {**own, **{one.name: substituted(one.expression, own) for one in (shown.computed if shown else ())}}
         wanted = shown.columns if shown else (*groups, *own)
@@ -241,16 +242,17 @@ class _Query:
         """One row for each thing, which the rest then reads."""
         writer = Writer(self.scope)
         where = self._where()
-        keys = [writer.value(Column(name=key)) for key in each.keys]
-        columns: list[tuple[str, str | None]] = [(key, None) for key in keys]
+        computed = {one.name: one.expression for one in each.computed}
+        keys = {key: writer.value(computed.get(key, Column(name=key))) for key in each.keys}
+        columns: list[tuple[str, str | None]] = [(text, key if key in computed else None) for key, text in keys.items()]
         columns += [(writer.value(measure.expression), measure.name) for measure in each.measures]
-        kinds = {key: self.scope.find(Column(name=key)) for key in each.keys}
+        own = [self.scope.find(Column(name=key)) for key in each.keys if key not in computed]
         made = [
-            Described(name=measure.name, type="", kind=writer.kind(measure.expression), role="dimension")
-            for measure in each.measures
+            Described(name=one.name, type="", kind=writer.kind(one.expression), role="dimension")
+            for one in (*each.computed, *each.measures)
         ]
-        select = _Select(columns, self.scope.source(), where=where, groups=keys)
-        self._read_from("things", select.text(), [*kinds.values(), *made])
+        select = _Select(columns, self.scope.source(), where=where, groups=[*keys.values()])
+        self._read_from("things", select.text(), [*own, *made])
         self.kept["rows"] = self.kept["things"]
 
     def _choose(self, nodes: Sequence[Contract], where: Sequence[str]) -> dict[Among, str]:
