@@ -69,9 +69,6 @@ def _conventions(tree: Any, today: date) -> Any:
             return exp.cast(exp.Literal.string(today.isoformat()), "date")
         if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and node.name.lower() == "now"):
             return exp.cast(exp.Literal.string(today.isoformat()), "timestamp")
-        if isinstance(node, exp.Div):
-            whole = node.expression
-            return exp.Div(this=node.this, expression=exp.Nullif(this=whole, expression=exp.Literal.number(0)))
         if isinstance(node, exp.Sum) and isinstance(node.this, exp.Case):
             return _of_flags(node)
         if isinstance(node, exp.TimeToStr) and node.args["format"].name in PERIODS:
@@ -82,7 +79,10 @@ def _conventions(tree: Any, today: date) -> Any:
             return exp.Anonymous(this="date_part", expressions=[unit, node.this])
         return node
 
-    return tree.transform(change)
+    made = tree.transform(change)
+    for ratio in made.find_all(exp.Div):
+        ratio.set("expression", exp.Nullif(this=exp.paren(ratio.expression), expression=exp.Literal.number(0)))
+    return made
 
 
 def _of_flags(node: Any) -> Any:

@@ -336,13 +336,12 @@ def _root(found: _From) -> str:
     wanted = [alias for pair in found.pairs for alias in pair if {*found.grouped} & pair and alias in found.tables]
     for links in (found.links, {**found.keyed, **found.links}):
         found.links = dict(links)
-        for alias in firm:
-            if len(_reach(found, alias)) == len(found.tables) and {*wanted} <= {alias}:
-                return alias
-    for alias in firm:
-        reached = _reach(found, alias)
-        if all(found.optional[other] for other in found.tables if other not in reached) and {*wanted} <= {alias}:
-            return alias
+        reached = {alias: _reach(found, alias) for alias in firm if {*wanted} <= {alias}}
+        whole = (alias for alias in reached if len(reached[alias]) == len(found.tables))
+        most = (a for a in reached if all(found.optional[other] for other in found.tables if other not in reached[a]))
+        root = next(iter((*whole, *most)), None)
+        if root is not None:
+            return root
     names = " and ".join(table.name for table in found.tables.values())
     raise Untranslatable("a join that repeats rows on both sides", f"{names}; group one of them first")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from groundplan.asking.tables.sql.grouping import is_decided, of_group, of_groups
 from groundplan.asking.tables.sql.names import free_name, normal
@@ -18,6 +19,7 @@ from groundplan.contracts.expression import (
     Expression,
     Node,
     Rows,
+    Share,
     level,
 )
 from groundplan.contracts.normal_form import CONDITIONS, mapped
@@ -37,6 +39,7 @@ from groundplan.contracts.reading import (
 )
 
 LONGEST_EVIDENCE = 500
+N = TypeVar("N", bound=Node)
 
 
 def reading_of(query: Query, question: str) -> Reading:
@@ -55,7 +58,8 @@ class _Writer:
         query = self.query
         if query.things is not None:
             measures = tuple(EachMeasure(name=name, expression=one) for name, one in query.things.measures.items())
-            self.add("thing", Each(keys=query.things.keys, measures=measures))
+            keys = tuple(EachMeasure(name=name, expression=one) for name, one in query.things.computed.items())
+            self.add("thing", Each(keys=query.things.keys, measures=measures, computed=keys))
         for condition in (*query.where, *(query.things.where if query.things else ())):
             self.add("rows", Filter(condition=condition))
         if query.groups is None:
@@ -76,7 +80,7 @@ class _Writer:
 
     def taken(self) -> list[str]:
         own = [column.name for column in self.query.scope.root.columns]
-        things = [*self.query.things.measures] if self.query.things else []
+        things = [*self.query.things.measures, *self.query.things.keys] if self.query.things else []
         return [*own, *things, *(name for name, _ in self.names)]
 
     # --- rows
@@ -179,7 +183,16 @@ class _Writer:
         if any(one.expression is not None and same(one.expression, value) for one in asked):
             return
         free = free_name(name, [*(known for known, _ in self.names), *(one.name or "" for one in asked)])
-        self.add(free, Metric(expression=value, name=free))
+        self.add(free, Metric(expression=self.named_shares(value), name=free))
+
+    def named_shares(self, node: N) -> N:
+        """The groups that share a total stand under their names."""
+        if isinstance(node, Share):
+            names = [next((name for name, group in self.names if same(group, one)), None) for one in node.within]
+            if None in names:
+                raise Untranslatable("a share within what is no group")
+            return node.model_copy(update={"within": tuple(Column(name=name or "") for name in names)})
+        return mapped(node, self.named_shares)
 
     def over_groups(self, condition: Condition) -> Condition:
         """Computed groups stand under their names."""
@@ -195,7 +208,7 @@ class _Writer:
             return mapped(part, change)
 
         if level(condition) != "row":
-            return of_groups(condition, self.by, self.query.scope, "HAVING")
+            return self.named_shares(of_groups(condition, self.by, self.query.scope, "HAVING"))
         if is_decided(condition, [value for _, value in computed]):
             return change(condition)  # type: ignore[return-value]
         return of_groups(condition, self.by, self.query.scope, "a condition on groups")
@@ -212,5 +225,5 @@ class _Writer:
             name = next((name for name, group in self.names if same(group, by)), None)
             by = Column(name=name) if name is not None else of_group(by, self.by, self.query.scope, "ORDER BY")
         else:
-            by = of_groups(by, self.by, self.query.scope, "ORDER BY")
+            by = self.named_shares(of_groups(by, self.by, self.query.scope, "ORDER BY"))
         self.rank(ordering, by, descending, tuple(within))

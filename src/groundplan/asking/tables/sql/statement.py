@@ -50,7 +50,19 @@ ALLOWED: frozenset[type[Any]] = frozenset((*CLAUSES, *VALUES, *CONDITIONS, *DATE
 PARTS = frozenset({"this", "expression", "expressions"})
 MORE: dict[type[Any], frozenset[str]] = {
     exp.Select: frozenset(
-        ["with_", "from_", "joins", "where", "group", "having", "qualify", "order", "limit", "distinct", "operation_modifiers"]
+        [
+            "with_",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "qualify",
+            "order",
+            "limit",
+            "distinct",
+            "operation_modifiers",
+        ]
     ),
     exp.Subquery: frozenset({"alias"}),
     exp.Table: frozenset({"alias", "db", "catalog"}),
