@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.relationship import Relationship
 
 Analysis = Literal[
     "total",
@@ -129,14 +130,27 @@ class Filter(Contract):
         return self
 
 
+class Sort(Contract):
+    """Orders those that tie; `top` is the highest first. Missing values come last either way."""
+
+    by: Expression
+    direction: Literal["top", "bottom"]
+
+
 class Rank(Contract):
-    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names."""
+    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names.
+
+    What it orders by may be a column, a measure or a formula that nobody asked to see. Without `shown` it is left
+    out of the result; what `then` orders by is always left out.
+    """
 
     kind: Literal["rank"] = "rank"
     direction: Literal["top", "bottom"] = "top"
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
     by: Expression | None = None  # None: the first measure
     within: tuple[Name, ...] = ()
+    then: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()  # in turn, those that tie
+    shown: bool = True
 
 
 class EachMeasure(Contract):
@@ -278,6 +292,7 @@ class Reading(Contract):
     question: Text
     language: Literal["en", "ru", "other"] = "en"
     tables: tuple[Name, ...] = ()  # the tables it mentions
+    joins: Annotated[tuple[Relationship, ...], Field(max_length=16)] = ()  # that only its reader names, each by a key
     requirements: Annotated[tuple[Requirement, ...], Field(max_length=64)]
     intents: tuple[Intent, ...] = ()
     entities: tuple[Entity, ...] = ()
