@@ -1,5 +1,6 @@
 """Made-up tables with every nuisance, and statements over them: written out, and made by chance."""
 
+# ruff: noqa: E501 - a statement stands on one line
 from __future__ import annotations
 
 import asyncio

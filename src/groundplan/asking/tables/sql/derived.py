@@ -30,7 +30,8 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.join_paths import SEPARATOR, Path, name_of
 from groundplan.contracts.normal_form import mapped
-from groundplan.contracts.schema import Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Table
 
 N = TypeVar("N", bound=Node)
 
@@ -150,7 +151,7 @@ def under(node: N, query: Query) -> N:
     if isinstance(node, Rows | Aggregate | Correlation):
         conditions = [*query.where, *([node.where] if node.where is not None else [])]
         where = None if not conditions else conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
-        return node.model_copy(update={"where": where})
+        return node.model_copy(update={"where": where})  # type: ignore[return-value]
     if level(node) == "series":
         raise Untranslatable("a join with a subquery that has windows")
     return mapped(node, lambda part: under(part, query))

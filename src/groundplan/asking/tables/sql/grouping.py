@@ -49,7 +49,7 @@ def of_groups(node: N, groups: Sequence[Expression], scope: Scope, name: str) ->
         if not isinstance(part, CONDITIONS) and level(part) == "row":
             return of_group(part, groups, scope, name)
         if part.kind == "share":
-            return part.model_copy(update={"of": change(part.of)})  # type: ignore[union-attr]
+            return part.model_copy(update={"of": change(part.of)})
         return mapped(part, change)
 
     return change(node)  # type: ignore[return-value]

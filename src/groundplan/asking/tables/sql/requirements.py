@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -35,6 +35,7 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
+    Sort,
     Value,
 )
 
@@ -108,10 +109,12 @@ class _Writer:
         wanted = tuple(dict.fromkeys(columns))
         self.add("shown", ColumnsAsked(columns=wanted, distinct=self.query.distinct, computed=tuple(computed)))
         if ordering is not None:
-            by, descending = ordering.keys[0]
-            name = next((name for name, value in self.names if same(value, by)), None)
-            by = Column(name=name) if name else by
-            self.rank(ordering, by, descending, within)
+            self.rank(ordering, self.row_key, within)
+
+    def row_key(self, value: Expression) -> Expression:
+        """A computed column that is shown stands under its name."""
+        name = next((name for name, other in self.names if same(other, value)), None)
+        return Column(name=name) if name else value
 
     def column(self, name: str, value: Expression, computed: list[EachMeasure]) -> str:
         """The name under which the value is shown; a computed one is defined once."""
@@ -138,9 +141,13 @@ class _Writer:
             found.append((output, value))
         return found
 
-    def rank(self, ordering: Ordering, by: Expression, descending: bool, within: tuple[str, ...]) -> None:
+    def rank(self, ordering: Ordering, key: Callable[[Expression], Expression], within: tuple[str, ...]) -> None:
+        (by, descending), *ties = ordering.keys
         direction = "top" if descending else "bottom"
-        self.add(direction, Rank(direction=direction, limit=ordering.limit, by=by, within=within))
+        then = tuple(Sort(by=key(value), direction="top" if down else "bottom") for value, down in ties)
+        shown = any(same(by, value) for _, value in self.shown())
+        rank = Rank(direction=direction, limit=ordering.limit, by=key(by), within=within, then=then, shown=shown)
+        self.add(direction, rank)
 
     # --- groups
 
@@ -220,10 +227,11 @@ class _Writer:
             if name is None:
                 raise Untranslatable("a ranking within what is no group")
             within.append(name)
-        by, descending = ordering.keys[0]
-        if level(by) == "row":
-            name = next((name for name, group in self.names if same(group, by)), None)
-            by = Column(name=name) if name is not None else of_group(by, self.by, self.query.scope, "ORDER BY")
-        else:
-            by = self.named_shares(of_groups(by, self.by, self.query.scope, "ORDER BY"))
-        self.rank(ordering, by, descending, tuple(within))
+        self.rank(ordering, self.group_key, tuple(within))
+
+    def group_key(self, value: Expression) -> Expression:
+        """A group by its name, or a measure."""
+        if level(value) != "row":
+            return self.named_shares(of_groups(value, self.by, self.query.scope, "ORDER BY"))
+        name = next((name for name, group in self.names if same(group, value)), None)
+        return Column(name=name) if name is not None else of_group(value, self.by, self.query.scope, "ORDER BY")
