@@ -112,7 +112,7 @@ def test_a_client_asks_plans_checks_runs_and_explains(mode: str, alone: httpx.Cl
     async def session() -> None:
         async with connected(alone, mode=mode) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain"]
+            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain", "verify_sql"]
             assert all(tool.output_schema for tool in tools)
 
             async def call(name: str, **given: Any) -> dict[str, Any]:
@@ -129,6 +129,11 @@ def test_a_client_asks_plans_checks_runs_and_explains(mode: str, alone: httpx.Cl
             assert (await call("run", proposal=plan))["text"] == said
             assert (await call("explain", question=QUESTION))["reasons"]
             assert (await call("ask", question="revenue by salesperson"))["issues"][0]["code"]
+            sql = "SELECT region, SUM(revenue) AS revenue FROM sales GROUP BY region"
+            sound = await call("verify_sql", question=QUESTION, sql=sql)
+            assert (sound["result"], sound["read_as"]) == ("sound", "Read as: total revenue by region.")
+            wrong = await call("verify_sql", question=QUESTION, sql="SELECT AVG(revenue) FROM sales")
+            assert [finding["code"] for finding in wrong["findings"]] == ["function/total"]
 
     asyncio.run(session())
 
@@ -141,6 +146,16 @@ def test_a_clarification_is_answered_by_the_person_at_the_client(mode: str, alon
     [form] = person.asked
     assert form.requested_schema["properties"]["reply"]["enum"] == ["2025-04-03", "2025-03-04"]
     assert get(alone, run_of(told))["state"] == "succeeded"
+
+
+@pytest.mark.parametrize(("reply", "kind"), [(True, "answer"), (False, "refusal")])
+def test_one_reading_is_confirmed_by_the_person_at_the_client(reply: bool, kind: str, alone: httpx.Client) -> None:
+    person = Person([says(reply)])
+    told = asked(alone, "total revenue in early May 2025", person=person, mode=NEWER)
+    assert told["kind"] == kind
+    [form] = person.asked
+    assert form.requested_schema["properties"]["reply"]["type"] == "boolean"
+    assert "from 2025-05-01 to 2025-05-31" in form.message
 
 
 @pytest.mark.parametrize("mode", [NEWER, OLDER])

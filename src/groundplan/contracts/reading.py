@@ -243,6 +243,7 @@ class Requirement(Contract):
     evidence: Evidence
     also: tuple[Evidence, ...] = ()  # further words that ask for it
     implied: bool = False  # it follows from the words, but they do not name it
+    by_model: bool = False  # a model says so: no word of the question could be found for it
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:
@@ -300,7 +301,8 @@ class Reading(Contract):
     follow_up: bool = False
     replaced: tuple[Evidence, ...] = ()  # words of a conversation that ask for nothing any more, or took that back
     unresolved: tuple[Text, ...] = ()
-    read_by: tuple[Name, ...] = ()  # with `reader = "model"`: who read it alike, the words and a model by its name
+    read_by: tuple[Name, ...] = ()  # where a model read it: who read it alike, the words and models by their names
+    assumes: Annotated[tuple[Text, ...], Field(max_length=8)] = ()  # choices of a model that the question leaves open
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Reading:

@@ -28,6 +28,7 @@ from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.contract import Contract, thaw
 from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.contracts.verdict import Verdict
+from groundplan.contracts.verification import Verification
 from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
 from groundplan.service.runs import approve_run, project_of, run_of, runs_of, settled
@@ -107,6 +108,10 @@ class _Running:
         async with project_of(_request(ctx)) as project:
             return project.check(json.dumps(proposal))
 
+    async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification:
+        async with project_of(_request(ctx)) as project:
+            return await project.verify(question, sql, today=today)
+
 
 def _request(ctx: Context[Any]) -> Request:
     request = ctx.request_context.request
@@ -179,10 +184,14 @@ def _about(run: Run) -> str:
 
 
 def _form(run: Run, link: str) -> ElicitRequestFormParams:
-    """What a person is asked: to reply to a clarification, or to approve a plan."""
-    if isinstance(run.waiting, Clarification):
-        message = run.waiting.text
-        field: dict[str, Any] = {"type": "string", "title": "Reply"}
+    """What a person is asked: to confirm a reading, to reply to a clarification, or to approve a plan."""
+    field: dict[str, Any]
+    if isinstance(run.waiting, Clarification) and run.waiting.confirms:
+        [reading] = run.waiting.candidates
+        message = run.waiting.text if reading in run.waiting.text else f"{run.waiting.text}\n{reading}"
+        field = {"type": "boolean", "title": "Run it", "default": True}
+    elif isinstance(run.waiting, Clarification):
+        message, field = run.waiting.text, {"type": "string", "title": "Reply"}
         field |= {"enum": [*run.waiting.candidates]} if run.waiting.candidates else {}
     else:
         message, field = _changes(run, link), {"type": "boolean", "title": "Approve", "default": False}
@@ -204,6 +213,7 @@ async def _taken(ctx: Context[Any], run: Run, reply: ElicitResult) -> Run | None
     """The run with a person's reply; None if they gave none, so that it still waits."""
     said = (reply.content or {}).get(REPLY) if reply.action == "accept" else None
     if run.state == "waiting_answer":
+        said = {True: "yes", False: "no"}[said] if isinstance(said, bool) else said
         return await _answered(ctx, run, said) if isinstance(said, str) and said else None
     if reply.action == "cancel" or run.approve is None:
         return None

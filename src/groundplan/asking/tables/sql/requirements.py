@@ -38,6 +38,7 @@ from groundplan.contracts.reading import (
     Sort,
     Value,
 )
+from groundplan.text.words import language_of
 
 LONGEST_EVIDENCE = 500
 N = TypeVar("N", bound=Node)
@@ -69,7 +70,8 @@ class _Writer:
             self.groups()
         self.add("table", OutputAsked(label="table"))
         root = query.scope.root
-        return Reading(question=question[:2_000] or "?", tables=(root.name,), requirements=tuple(self.made))
+        asked = question[:2_000] or "?"
+        return Reading(question=asked, language=language_of(asked), tables=(root.name,), requirements=tuple(self.made))
 
     def add(self, name: str, value: Value) -> None:
         taken = {requirement.id for requirement in self.made}

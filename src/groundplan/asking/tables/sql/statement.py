@@ -8,7 +8,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.asking.tables.sql.untranslatable import NotASelect, Untranslatable
 
 DIALECT = "duckdb"
 LONGEST = 20_000  # characters
@@ -110,6 +110,13 @@ FUNCTIONS = frozenset({"date_part", "age", "now", "today", "date_sub", "datesub"
 
 def parse_statement(sql: str) -> Any:
     """The only SELECT that the text holds, made of listed constructs; raises Untranslatable."""
+    tree = parse_select(sql)
+    _refuse_unlisted(tree)
+    return tree
+
+
+def parse_select(sql: str) -> Any:
+    """The only SELECT that the text holds, whatever it is made of; raises Untranslatable."""
     if len(sql) > LONGEST:
         raise Untranslatable("a statement this long", f"use at most {LONGEST:,} characters")
     if sum(1 for _ in re.finditer(r"\w+|[^\w\s]", sql)) > MOST_WORDS:
@@ -119,13 +126,12 @@ def parse_statement(sql: str) -> Any:
     try:
         found = [tree for tree in sqlglot.parse(sql, read=DIALECT) if tree is not None]
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
-        raise Untranslatable("this syntax", str(error).partition("\n")[0]) from error
+        raise NotASelect("this syntax", str(error).partition("\n")[0]) from error
     if len(found) != 1:
-        raise Untranslatable("anything but one statement", f"{len(found)} were given")
+        raise NotASelect("several statements" if found else "an empty text", f"{len(found)} were given")
     tree: Any = found[0]
     if not isinstance(tree, exp.Query):
-        raise Untranslatable(f"{tree.key.upper()}", "write one SELECT")
-    _refuse_unlisted(tree)
+        raise NotASelect(f"{tree.key.upper()}", "write one SELECT")
     return tree
 
 
