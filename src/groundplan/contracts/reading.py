@@ -130,14 +130,27 @@ class Filter(Contract):
         return self
 
 
+class Sort(Contract):
+    """Orders those that tie; `top` is the highest first. Missing values come last either way."""
+
+    by: Expression
+    direction: Literal["top", "bottom"]
+
+
 class Rank(Contract):
-    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names."""
+    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names.
+
+    What it orders by may be a column, a measure or a formula that nobody asked to see. Without `shown` it is left
+    out of the result; what `then` orders by is always left out.
+    """
 
     kind: Literal["rank"] = "rank"
     direction: Literal["top", "bottom"] = "top"
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
     by: Expression | None = None  # None: the first measure
     within: tuple[Name, ...] = ()
+    then: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()  # in turn, those that tie
+    shown: bool = True
 
 
 class EachMeasure(Contract):
@@ -230,6 +243,7 @@ class Requirement(Contract):
     evidence: Evidence
     also: tuple[Evidence, ...] = ()  # further words that ask for it
     implied: bool = False  # it follows from the words, but they do not name it
+    by_model: bool = False  # a model says so: no word of the question could be found for it
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:
@@ -287,7 +301,8 @@ class Reading(Contract):
     follow_up: bool = False
     replaced: tuple[Evidence, ...] = ()  # words of a conversation that ask for nothing any more, or took that back
     unresolved: tuple[Text, ...] = ()
-    read_by: tuple[Name, ...] = ()  # with `reader = "model"`: who read it alike, the words and a model by its name
+    read_by: tuple[Name, ...] = ()  # where a model read it: who read it alike, the words and models by their names
+    assumes: Annotated[tuple[Text, ...], Field(max_length=8)] = ()  # choices of a model that the question leaves open
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Reading:
