@@ -135,9 +135,9 @@ class Asking:
             found.append(("each:thing", Each(keys=("key 0", "key 1"), measures=own, computed=keys)))
             function = self.random.choice(("sum", "mean", "max", "count"))
             measure = e.Aggregate(function=function, of=e.Column(name="own"))
-            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
             if self.random.random() < 0.5:
                 found.append(("group_by:0", GroupBy(column="key 0")))
+            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
         else:
             groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
             found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]

@@ -57,7 +57,7 @@ class _Writer:
         metric = next(v for v in values if isinstance(v, Metric))
         of, total = self.measure(metric.expression, "", "t")
         by = f" GROUP BY {groups[0]}" if groups else ""
-        shown = ", ".join([f"{total.format('m')} AS m", *groups])
+        shown = ", ".join([*groups, f"{total.format('m')} AS m"])
         inner = ", ".join([*groups, f"{of} AS m"])
         return f"SELECT {shown} FROM (SELECT {inner} FROM ({things}) t) q{by}"
 
