@@ -216,7 +216,11 @@ class Asking:
         return e.Aggregate(function=function, of=self.number(table, min(deep, 1)), where=where)
 
     def condition(self, table: str, deep: int) -> e.Condition:
-        match self.random.randint(0, 5):
+        match self.random.randint(0, 6):
+            case 6 if deep > 0:
+                other, name = self.random.choice(self.schema.tables).name, self.random.choice("gx")
+                where = self.condition(other, 0) if self.random.random() < 0.5 else None
+                return e.Found(of=self.column(table, name), table=other, column=name, where=where)
             case 0:
                 return e.Missing(of=self.column(table, "g"))
             case 1:
