@@ -13,7 +13,8 @@ count, distinct (each takes an optional second argument, a condition), percentil
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
 bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), filled(of, otherwise), holds(condition),
 share(of, *within), change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7).
-Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of), found(of, orders.customer[, condition]), among_top(of, 10),
+Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of),
+found(of, orders.customer[, condition]), among_top(of, 10),
 among_bottom(of, 10).
 """
 

@@ -184,9 +184,10 @@ class _Draft(StepList):
         """The column that says whether the value is found."""
         step, of = self.found[kept_rows(found)], self.here(found.of, serves)
         if not isinstance(of, Column):
-            value = Column(name=self.free_name(called(of, self.language)))
-            self.add("value", "derive_column", {"expression": _json(of), "as": value.name}, serves)
-            of = value
+            if of not in self.added:
+                self.added[of] = self.free_name(called(of, self.language))
+                self.add("value", "derive_column", {"expression": _json(of), "as": self.added[of]}, serves)
+            of = Column(name=self.added[of])
         name = self.free_name(found_name(found, self.language))
         source = {} if step else {"right": found.table}
         params = {**source, "column": of.name, "among": found.column, "as": name}
