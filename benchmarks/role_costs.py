@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from groundplan.contracts.answer import Outcome, Spent
-from groundplan.contracts.roles import ROLES, ReadRole, Role, RoleName, Roles, Writer, WriteRole
+from groundplan.contracts.roles import ROLES, Role, RoleName, Roles, Writer, WriteRole
 from groundplan.project import AsyncProject
 from groundplan.settings import Endpoint
 
 SALES = Path(__file__).parent.parent / "examples" / "sales.csv"
 PATIENT = Roles(
     seconds=600,
-    read=ReadRole(seconds=600),
+    read=Role(seconds=600),
     plan=Role(seconds=600),
     build=Role(seconds=600),
     write=WriteRole(seconds=600),

@@ -19,7 +19,8 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from groundplan.contracts.schema import Column, Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, Table
 from groundplan.sources.tables.schema.search import TableIndex
 
 FIRST = 10

@@ -153,7 +153,7 @@ def test_each_role_has_its_models_and_limits_and_the_rest_are_defaults(folder: P
         "model",
         ("large",),
         0.2,
-        2,
+        3,
     )
     assert (roles.write.model, roles.write.seconds) == (("large", "small"), 30.0)
     assert (roles.plan, roles.build) == (Role(), Role())
@@ -172,7 +172,7 @@ def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> No
         ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
         (
             "[roles.raed]\nmodel = 'huge'",
-            ["roles.raed", "reader, writer, composer, confidence, seconds, read, plan, build, write"],
+            ["roles.raed", "reader, accept, share_values, writer, composer, confidence, seconds, read, plan, build"],
         ),
         ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
         ("[roles.plan]\nattempts = 0", ["roles.plan.attempts", "greater than or equal to 1"]),

@@ -7,6 +7,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -19,27 +20,15 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
+from groundplan.state.measures import Measure, keep_measure
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 
 WALKTHROUGH = "get revenue totals by region and product type over time"
 UNKNOWN = "total lucre by fiefdom"
-REVENUE, REGION, NOTHING = {"means": "revenue"}, {"means": "region"}, {"means": "none"}
-EXPLAINED = (*[REVENUE] * 3, *[REGION] * 3)
-"""Each word in both orders, and once more in other words."""
-NUMBER = {"function": "sum", "of": {"column": "revenue", "then": []}, "where": [], "percent": None}
-MEASURE = {"words": "total lucre", "number": NUMBER, "against": None, "along": "", "periods": None, "within": []}
-GROUP = {"words": "by fiefdom", "of": {"column": "region", "then": []}, "at": "", "width": None}
-PROPOSED: dict[str, Any] = {
-    "table": "sales",
-    "measures": [MEASURE],
-    "groups": [GROUP],
-    "filters": [],
-    "having": [],
-    "order": None,
-    "columns": [],
-    "distinct": False,
-}
+TOTALS = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region"
+READ = {"sql": TOTALS, "assumes": ["lucre is revenue"]}
+NOTHING = {"cannot": "no column has lucre"}
 UNCHANGED = {"changes": []}
 SCATTER = (
     "top 3 regions by revenue as a scatter plot"  # rules draw one of single rows only, so the gate refuses their plan
@@ -55,6 +44,7 @@ ADDED = {
     "rationale": "the chart that was asked for",
 }
 DRAWN = {"changes": [ADDED]}
+BY_WORDS = Roles(reader="words")  # so that what is tested is the plan
 
 
 async def asked(
@@ -79,109 +69,202 @@ def _plans_of_our_own(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.requirement("R5", "R27")
-def test_words_that_nothing_explains_are_read_by_the_model() -> None:
-    outcome = asyncio.run(asked(UNKNOWN, *map(told, EXPLAINED)))
-    assert isinstance(outcome, Answer)
-    assert {row[0] for row in outcome.tables[0].rows} == {"North", "South", "East", "West", "Central"}
-    assert (outcome.usage.models, outcome.usage.calls) == (("scripted",), 7)
-    assert any("'fiefdom' means region, as scripted says" in note for note in outcome.notes)
+def test_words_that_nothing_explains_are_read_by_the_model_and_confirmed() -> None:
+    outcome = asyncio.run(asked(UNKNOWN, told(READ)))
+    assert isinstance(outcome, Clarification)
+    assert outcome.text == "Read as: total revenue by region (by scripted). Run it?"
+    assert len(outcome.readings) == 1
+    assert outcome.readings[0].assumes == ("lucre is revenue",)
     read = next(entry for entry in outcome.trace if entry.stage == "read")
     assert read.tokens == outcome.usage.prompt_tokens + outcome.usage.completion_tokens > 0
 
 
-@pytest.mark.requirement("R10")
-@pytest.mark.parametrize(
-    "said",
-    [
-        ({"means": "cost"}, *EXPLAINED[1:]),
-        (REVENUE, REVENUE, NOTHING, NOTHING, *EXPLAINED[3:]),
-        (NOTHING,),
-    ],
-    ids=["another in the other order", "nothing in other words", "nothing"],
-)
-def test_a_word_that_the_model_does_not_say_alike_stays_unknown(said: tuple[dict[str, str], ...]) -> None:
-    outcome = asyncio.run(asked(UNKNOWN, *map(told, said)))
-    assert isinstance(outcome, Refusal)
-    assert outcome.issues[0].code == "reading/unread-word"
+@pytest.mark.requirement("R5", "R27")
+@pytest.mark.parametrize("accept", ["first", "agreed"])
+def test_a_model_that_is_taken_at_its_word_answers(accept: Any) -> None:
+    outcome = asyncio.run(asked(UNKNOWN, told(READ), roles=Roles(accept=accept)))
+    assert isinstance(outcome, Answer), outcome.text
+    assert {row[0] for row in outcome.tables[0].rows} == {"North", "South", "East", "West", "Central"}
+    twice = ", twice alike" if accept == "agreed" else ""
+    assert outcome.read_as == f"Read as: total revenue by region. Read by scripted{twice}; assumes: lucre is revenue."
+    assert [attempt.faults for attempt in outcome.proposals] == [()] * (2 if accept == "agreed" else 1)
 
 
-@pytest.mark.requirement("R10")
-def test_what_only_a_whole_reading_says_is_asked_back() -> None:
-    outcome = asyncio.run(read_first(UNKNOWN, NOTHING, NOTHING, PROPOSED, NOTHING))
+def test_a_model_that_was_measured_well_is_taken_at_its_word() -> None:
+    async def run(right: int) -> Outcome:
+        async with scripted(says(PROBED), told(READ)) as server:
+            endpoint = server.endpoint()
+            day = date(2026, 11, 18)
+            keep_measure(
+                Measure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day)
+            )
+            project = await AsyncProject.open(SALES, models=[endpoint])
+            return await project.ask(UNKNOWN)
+
+    assert isinstance(asyncio.run(run(18)), Answer)
+    assert isinstance(asyncio.run(run(17)), Clarification)
+
+
+def test_two_readings_that_differ_are_asked_back() -> None:
+    other = {"sql": "SELECT channel, sum(revenue) FROM sales GROUP BY channel"}
+    outcome = asyncio.run(asked(UNKNOWN, told(READ), told(other), roles=Roles(accept="agreed")))
     assert isinstance(outcome, Clarification)
-    assert outcome.candidates == ("total revenue by region",)
-    assert "'lucre'" in outcome.text
+    assert outcome.candidates == ("total revenue by region", "total revenue by channel")
+    assert len(outcome.readings) == 2
+
+
+def test_two_readings_that_give_the_same_rows_are_one_answer() -> None:
+    sums = "sum(units) FILTER (WHERE region = 'North')"
+    first = {"sql": f"SELECT {sums} AS units FROM sales"}
+    second = {"sql": "SELECT sum(units) AS units FROM sales WHERE region = 'North'"}
+    outcome = asyncio.run(asked("how was the far cold end", told(first), told(second), roles=Roles(accept="agreed")))
+    assert isinstance(outcome, Answer), outcome.text
+    assert outcome.reading is not None
+    assert outcome.reading.read_by == ("scripted", "scripted")
+
+
+def test_what_a_model_cannot_read_is_refused_by_its_word() -> None:
+    outcome = asyncio.run(asked(UNKNOWN, told(NOTHING)))
+    assert isinstance(outcome, Refusal)
+    assert outcome.issues[0].code == "reading/cannot"
+    assert outcome.text.startswith("The model scripted says that the tables cannot answer this: no column has lucre;")
+
+
+def test_where_the_words_read_it_a_model_that_cannot_is_not_the_end() -> None:
+    outcome = asyncio.run(asked(KNOWN, told(NOTHING)))
+    assert isinstance(outcome, Clarification)
+    assert outcome.candidates == (KNOWN,)
+    assert len(outcome.readings) == 1
+
+
+def test_a_model_may_ask_which_of_two_is_meant() -> None:
+    ask = [{"means": "by region", "sql": TOTALS}, {"means": "all", "sql": "SELECT sum(revenue) FROM sales"}]
+    outcome = asyncio.run(asked(UNKNOWN, told({"ask": ask})))
+    assert isinstance(outcome, Clarification)
+    assert outcome.candidates == ("total revenue by region", "total revenue")
+    assert len(outcome.readings) == 2
+    only = asyncio.run(asked(UNKNOWN, told({"ask": [{"means": "Which fiefdom?", "sql": ""}]})))
+    assert isinstance(only, Clarification)
+    assert (only.text, only.open, only.readings) == ("Which fiefdom?", True, ())
+
+
+FAULTY = {
+    "no JSON": ("total revenue, I think", "the reply is no JSON object"),
+    "wrong shape": (json.dumps({"sql": 5}), "the reply has the wrong shape: $.sql"),
+    "nothing": (json.dumps({}), "the reply has no sql"),
+    "unknown column": (json.dumps({"sql": "SELECT sum(lucre) FROM sales"}), "lucre"),
+    "unknown table": (json.dumps({"sql": "SELECT sum(revenue) FROM fiefdoms"}), "fiefdoms"),
+    "untranslatable": (json.dumps({"sql": "SELECT 1 UNION SELECT 2"}), "UNION"),
+    "a change": (json.dumps({"sql": "DROP TABLE sales"}), "cannot be used here"),
+    "contradiction": (json.dumps({"sql": f"{TOTALS} ORDER BY 2 DESC LIMIT 7"}), "LIMIT 7"),
+    "value": (json.dumps({"sql": "SELECT sum(revenue) FROM sales WHERE region = 'Nroth'"}), "'North'"),
+}
+
+
+@pytest.mark.requirement("R6", "R7")
+@pytest.mark.parametrize(("wrong", "named"), FAULTY.values(), ids=FAULTY)
+def test_a_fault_goes_back_by_name_with_the_reply(wrong: str, named: str) -> None:
+    async def run() -> tuple[Outcome, list[dict[str, Any]]]:
+        async with scripted(says(PROBED), says(wrong), told(READ)) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            return await project.ask(UNKNOWN), server.requests
+
+    outcome, requests = asyncio.run(run())
+    assert isinstance(outcome, Clarification), outcome.text
+    again = requests[2]["messages"][0]["content"]
+    assert "attempt 2 of 3" in again
+    faults = again.split("It cannot be used:")[1]
+    assert named in faults
+    assert [(one.number, bool(one.faults)) for one in outcome.proposals] == [(1, True), (2, False)]
+    assert any(entry.stage == "propose" and named in entry.action for entry in outcome.trace)
+
+
+def test_after_three_faults_the_next_model_reads_and_then_the_words() -> None:
+    async def run(*names: str) -> Outcome:
+        wrong = [told({"sql": f"SELECT sum(lucre{place}) FROM sales"}) for place in range(3)]
+        async with scripted(says(PROBED), *wrong) as small, scripted(says(PROBED), told(READ)) as large:
+            models = [small.endpoint(), large.endpoint().model_copy(update={"name": "large"})]
+            project = await AsyncProject.open(SALES, models=models[: len(names)])
+            return await project.ask(UNKNOWN)
+
+    both, alone = asyncio.run(run("small", "large")), asyncio.run(run("small"))
+    assert isinstance(both, Clarification)
+    assert [one.model for one in both.proposals] == ["scripted"] * 3 + ["large"]
+    assert "(by large)" in both.text
+    assert isinstance(alone, Refusal)
+    assert alone.issues[0].code == "reading/unread-word", "as without a model"
 
 
 @pytest.mark.requirement("R8")
-def test_words_that_are_enough_cost_no_call() -> None:
-    outcome = asyncio.run(asked("total revenue", told(REVENUE)))
+def test_the_words_may_be_asked_to_read_alone() -> None:
+    outcome = asyncio.run(asked("total revenue", told(READ), roles=Roles(reader="words")))
     assert isinstance(outcome, Answer)
     assert outcome.usage.calls == 0
 
 
-@pytest.mark.requirement("R10")
-def test_a_model_that_hears_nothing_leaves_the_refusal_as_it_was() -> None:
-    outcome = asyncio.run(read_first(UNKNOWN, NOTHING))
-    assert isinstance(outcome, Refusal)
-    assert outcome.issues[0].code == "reading/unread-word"
-    assert outcome.usage.calls == 5, "the probe, two words, and two readings"
-
-
-@pytest.mark.requirement("R6", "R7")
-def test_a_name_outside_the_set_is_asked_again_with_the_reason() -> None:
-    async def run() -> tuple[Outcome, list[dict[str, Any]]]:
-        wrong = {**PROPOSED, "groups": [{**GROUP, "of": {"column": "kingdom", "then": []}}]}
-        script = (NOTHING, NOTHING, wrong, PROPOSED, NOTHING)
-        async with scripted(says(PROBED), *map(told, script)) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(reader="model"))
-            return await project.ask(UNKNOWN), server.requests
-
-    outcome, requests = asyncio.run(run())
-    assert isinstance(outcome, Clarification)
-    again = requests[4]["messages"][0]["content"]
-    assert "Your last reading was refused" in again
-    assert "kingdom" in again
-
-
-async def read_first(question: str, *script: object) -> Outcome:
-    """With `reader = "model"`."""
-    async with scripted(says(PROBED), *map(told, script)) as server:
-        project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(reader="model"))
-        return await project.ask(question)
-
-
 KNOWN = "total revenue by region"
-ASKED_FOR = {**PROPOSED, "measures": [{**MEASURE, "words": KNOWN}], "groups": [{**GROUP, "words": KNOWN}]}
 
 
 @pytest.mark.requirement("R6")
-def test_a_model_that_reads_first_and_the_words_agree() -> None:
-    outcome = asyncio.run(read_first(KNOWN, ASKED_FOR))
+def test_where_the_words_read_the_same_it_is_answered_at_once() -> None:
+    outcome = asyncio.run(asked(KNOWN, told({"sql": TOTALS})))
     assert isinstance(outcome, Answer)
     assert outcome.reading is not None
     assert outcome.reading.read_by == ("words", "scripted")
-    assert outcome.read_as == "Read as: total revenue by region. scripted reads it the same way."
+    assert outcome.read_as == "Read as: total revenue by region. Read by words and scripted."
 
 
 @pytest.mark.requirement("R10")
 def test_where_the_model_and_the_words_differ_the_user_is_asked() -> None:
-    question = "sales by channel"  # rows are sales, and revenue is what they come to
-    words = {"words": question}
-    group = {**GROUP, **words, "of": {"column": "channel", "then": []}}
-    rows = {"function": "rows", "of": None, "where": [], "percent": None}
-    proposed = {**PROPOSED, "measures": [{**MEASURE, **words, "number": rows}], "groups": [group]}
-    outcome = asyncio.run(read_first(question, proposed))
+    outcome = asyncio.run(asked(KNOWN, told({"sql": TOTALS.replace("revenue", "cost")})))
     assert isinstance(outcome, Clarification), outcome.text
-    assert len(outcome.candidates) == 2
+    assert outcome.candidates == ("total cost by region", KNOWN)
+    assert len(outcome.readings) == 2
 
 
-def test_a_reading_that_the_words_contradict_is_not_used() -> None:
-    wrong = {**ASKED_FOR, "groups": []}
-    outcome = asyncio.run(read_first(KNOWN, wrong))
-    assert isinstance(outcome, Answer)
-    assert outcome.read_as == "Read as: total revenue by region."
-    assert any("was not used: 'by' is not in the reading" in note for note in outcome.notes), outcome.notes
+def test_a_russian_question_is_read_and_asked_back_in_russian() -> None:
+    outcome = asyncio.run(asked("барыши по уделам", told({"sql": TOTALS})))
+    assert isinstance(outcome, Clarification)
+    assert outcome.text.startswith("Прочитано так: ")
+    assert outcome.readings[0].language == "ru"
+
+
+def test_a_chart_that_cannot_be_drawn_fails_no_reading() -> None:
+    reply = {"sql": TOTALS, "analyses": ["sorcery", "anomaly"], "chart": "pie"}
+    outcome = asyncio.run(asked(UNKNOWN, told(reply), roles=Roles(accept="first")))
+    assert isinstance(outcome, Answer), outcome.text
+    assert any("'sorcery'" in note for note in outcome.notes)
+    assert any("'pie'" in note for note in outcome.notes)
+
+
+def test_values_are_withheld_if_the_settings_say_so() -> None:
+    async def run(share: bool) -> str:
+        async with scripted(says(PROBED), told(READ)) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(share_values=share))
+            await project.ask(UNKNOWN)
+            return str(server.requests[1]["messages"][0]["content"])
+
+    assert "'North'" in asyncio.run(run(True))
+    hidden = asyncio.run(run(False))
+    assert "North" not in hidden
+    assert "2024" not in hidden.replace("Today is", "")
+    assert "region TEXT" in hidden
+
+
+def test_a_follow_up_is_read_with_the_question_before_as_sql() -> None:
+    async def run() -> tuple[Outcome, str]:
+        north = {"sql": "SELECT sum(revenue) AS revenue FROM sales WHERE region = 'North'"}
+        async with scripted(says(PROBED), told({"sql": "SELECT sum(revenue) FROM sales"}), told(north)) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(accept="first"))
+            await project.ask("total revenue", thread="t")
+            outcome = await project.ask("and up where it snows", thread="t")
+            return outcome, str(server.requests[-1]["messages"][0]["content"])
+
+    outcome, prompt = asyncio.run(run())
+    assert "Question before: total revenue" in prompt
+    assert "SUM(" in prompt.split("Question before")[1].upper()
+    assert isinstance(outcome, Answer), outcome.text
+    assert outcome.read_as.startswith("Read as: total revenue of rows where region is North")
 
 
 @pytest.mark.requirement("R15", "R19", "R21", "R33")
@@ -191,7 +274,7 @@ def test_what_the_gate_misses_goes_back_until_the_plan_is_right() -> None:
         right = {"op": "modify", "step": "added1", "params": PARAMS, "satisfies": ["output:chart"]}
         script = (says(PROBED), told(wrong), told({"changes": [right]}))
         async with scripted(*script) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=BY_WORDS)
             return await project.ask(SCATTER), server.requests
 
     outcome, requests = asyncio.run(run())
@@ -206,7 +289,7 @@ def test_what_the_gate_misses_goes_back_until_the_plan_is_right() -> None:
 def test_three_attempts_that_mend_nothing_end_as_without_a_model() -> None:
     async def run() -> tuple[Outcome, int]:
         async with scripted(says(PROBED), told(UNCHANGED)) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=BY_WORDS)
             return await project.ask(SCATTER), len(server.requests)
 
     outcome, requests = asyncio.run(run())
@@ -219,7 +302,7 @@ def test_three_attempts_that_mend_nothing_end_as_without_a_model() -> None:
 def test_the_same_in_other_words_costs_no_call_for_the_plan() -> None:
     async def run() -> tuple[Outcome, Outcome, int]:
         async with scripted(says(PROBED), told(DRAWN)) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=BY_WORDS)
             first = await project.ask(SCATTER)
             before = len(server.requests)
             second = await project.ask("as a scatter plot, the top 3 regions by revenue")
@@ -267,7 +350,7 @@ def test_the_next_model_is_asked_when_the_first_gives_nothing_usable() -> None:
             scripted(says(PROBED), told(DRAWN)) as large,
         ):
             first, second = small.endpoint(), large.endpoint().model_copy(update={"name": "large"})
-            project = await AsyncProject.open(SALES, models=[first, second])
+            project = await AsyncProject.open(SALES, models=[first, second], roles=BY_WORDS)
             return await project.ask(SCATTER)
 
     outcome = asyncio.run(run())
@@ -280,6 +363,11 @@ def junk(chance: random.Random) -> Iterator[str]:
     """What a hostile model says: plans and readings with foreign names, SQL, cycles, and no JSON at all."""
     tools = ["aggregate", "plot_line", "detect_anomalies", "save_table", "drop_table", "rank_rows", "__import__"]
     names = ["revenue", "region", "date", "password", "1; DROP TABLE sales", "../../etc/passwd", "sales"]
+    hostile = [
+        *(TOTALS, f"{TOTALS}; DROP TABLE sales", "SELECT * FROM read_csv('/etc/passwd')", "SELECT getenv('HOME')"),
+        *("ATTACH 'x.db'", "SELECT sum(password) FROM sales", "SELECT", "", "COPY sales TO '/tmp/x'"),
+        *(f"SELECT {'(' * 500}revenue{')' * 500} FROM sales", "SELECT sum(revenue) FROM sales LIMIT -1"),
+    ]
     while True:
         step = {
             "op": chance.choice(["add", "remove", "modify", "replace"]),
@@ -293,10 +381,11 @@ def junk(chance: random.Random) -> Iterator[str]:
         }
         said = {
             "changes": [step] * chance.randint(0, 9),
-            "means": chance.choice([*names, "none"]),
-            **PROPOSED,
-            "measures": [{**MEASURE, "words": chance.choice([UNKNOWN, *names])}],
-            "table": chance.choice(["sales", "password"]),
+            "sql": chance.choice(hostile),
+            "cannot": chance.choice(["", "; DROP TABLE sales", "no idea"]),
+            "ask": [{"means": chance.choice(names), "sql": chance.choice(hostile)}] * chance.randint(0, 3),
+            "assumes": chance.sample(names, 2),
+            "look_up": chance.sample(names, 2),
             "sentences": [str(chance.randint(-3, 20))],
         }
         kept = {key: value for key, value in said.items() if chance.random() < 0.6}
@@ -320,7 +409,7 @@ def test_nothing_a_hostile_model_says_runs_unjustified_or_uncovered() -> None:
     async def run() -> list[Outcome]:
         stream = junk(chance)
         async with scripted(says("hello"), *(says(next(stream)) for _ in range(500)), says("")) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(reader="model"))
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(accept="first"))
             ended = []
             while len(server.requests) < 500:
                 ended.append(await project.ask(chance.choice(questions), strategy="adapt"))

@@ -13,7 +13,8 @@ from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.knowledge import KnowledgeSchema, LookupIntent, NodeType, Relation
 from groundplan.contracts.plan import Fallback, Limits, Plan, Step, Strategy
 from groundplan.contracts.reading import Entity, Evidence, Filter, GroupBy, Metric, Reading, Requirement
-from groundplan.contracts.schema import Column, NamedMetric, Relationship, SourceSchema, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, NamedMetric, SourceSchema, Table
 from groundplan.contracts.tool import Tool
 from tests.questions.notation import condition, value
 
@@ -171,13 +172,22 @@ def asked(*short: str) -> Reading:
     """`metric:revenue:sum`, `time:date:month`, `filter:region:=:West`, `rank:top:5`, `intent:stack:atlas:offset=10`, …
 
     An expression is in the notation of `tests/questions`: `metric rate = rows(region == 'West') / rows()`. `of items,
-    orders` are the tables, the one that the question is about first.
+    orders` are the tables, the one that the question is about first; `join items.order_id > orders.order_id` names a
+    join that only the reading has.
     """
     tables = [name for item in short if item.startswith("of ") for name in item[3:].split(", ")]
-    short = tuple(item for item in short if not item.startswith("of "))
+    joins = tuple(_join(item) for item in short if item.startswith("join "))
+    short = tuple(item for item in short if not item.startswith(("of ", "join ")))
     entities = tuple(Entity(id=item.split(":")[2], type="project") for item in short if item.startswith("intent:"))
     requirements = tuple(_requirement(item) for item in short)
-    return Reading(question="a question", tables=tuple(tables), requirements=requirements, entities=entities)
+    return Reading(
+        question="a question", tables=tuple(tables), joins=joins, requirements=requirements, entities=entities
+    )
+
+
+def _join(short: str) -> Relationship:
+    (table, column), (to_table, to_column) = (end.split(".") for end in short.removeprefix("join ").split(" > "))
+    return Relationship(table=table, columns=(column,), to_table=to_table, to_columns=(to_column,))
 
 
 def _requirement(short: str) -> Requirement:

@@ -134,7 +134,7 @@ def test_json_has_the_usage_and_the_tokens_of_each_stage() -> None:
     document = json.loads(done.stdout)
     usage, counted = document["usage"], ("calls", "prompt_tokens", "completion_tokens")
     assert (usage["models"], [usage[name] for name in counted]) == (["qwen"], [asked, 7 * asked, 3 * asked])
-    assert {*usage["roles"]} == {"plan"}
+    assert {*usage["roles"]} == {"plan", "read"}
     for name in counted:
         assert sum(spent[name] for spent in usage["roles"].values()) == usage[name]
     assert usage["seconds"] == pytest.approx(sum(spent["seconds"] for spent in usage["roles"].values()))

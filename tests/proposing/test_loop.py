@@ -12,7 +12,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.proposing import LONGEST_PROPOSAL, ModelAttempt
-from groundplan.contracts.roles import ReadRole
+from groundplan.contracts.roles import Role
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
@@ -42,7 +42,7 @@ def proposed(*scripts: list[Behaviour], attempts: int = 3) -> tuple[Any, list[Mo
                 server.endpoint().model_copy(update={"name": f"model{place}"}) for place, server in enumerate(servers)
             ]
             models = [await opened.enter_async_context(Model.open(endpoint)) for endpoint in endpoints]
-            calls = Calls(Cascade(tuple(models)), 20.0, limits=ReadRole(attempts=attempts))
+            calls = Calls(Cascade(tuple(models)), 20.0, limits=Role(attempts=attempts))
             found = await propose(calls, PROMPT, Named, in_season, log, max_tokens=200)
         prompts = [[request["messages"][0]["content"] for request in server.requests[1:]] for server in servers]
         return found, log, prompts, calls

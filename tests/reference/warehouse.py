@@ -26,7 +26,8 @@ from groundplan.contracts.reading import (
     Reading,
     Requirement,
 )
-from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, SourceSchema, Table
 
 TYPES = {"g": "TEXT", "x": "BIGINT", "d": "DATE"}
 KINDS: dict[str, Any] = {"g": "text", "x": "number", "d": "time"}

@@ -10,7 +10,7 @@ from typing import Any
 from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, find_path
 from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Reading
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 
 
 def sql_of(reading: Reading, links: Sequence[Relationship]) -> str:

@@ -167,6 +167,29 @@ def test_a_clarification_is_answered(client: httpx.Client, reply: str) -> None:
     assert client.post(f"/v1/runs/{run['id']}/answer", json={"text": reply}).json()["code"] == "service/conflict"
 
 
+@pytest.mark.requirement("R70", part="http")
+def test_a_choice_is_a_number_of_what_is_offered(client: httpx.Client) -> None:
+    run = ask(client, UNCLEAR)
+    answer = f"/v1/runs/{run['id']}/answer"
+    assert len(run["waiting"]["readings"]) == 2
+    assert client.post(answer, json={"choice": 3}).json()["detail"] == "there is no choice 3; there are 2"
+    assert client.post(answer, json={"choice": 1, "text": "1"}).status_code == 422
+    assert client.post(answer, json={}).status_code == 422
+    assert client.post(answer, json={"choice": 2}).status_code == 200
+    ended = settled(client, run["id"])
+    assert ended["outcome"]["reading"] == run["waiting"]["readings"][1]
+    assert ended["outcome"]["text"] == ask(client, "total revenue on 2025-03-04")["outcome"]["text"]
+
+
+@pytest.mark.requirement("R70", part="http")
+def test_one_reading_is_declined_by_no(client: httpx.Client) -> None:
+    run = ask(client, "total revenue in early May 2025")
+    assert len(run["waiting"]["readings"]) == 1
+    assert client.post(f"/v1/runs/{run['id']}/answer", json={"text": "no"}).status_code == 200
+    ended = settled(client, run["id"])
+    assert (ended["state"], ended["outcome"]["issues"][0]["code"]) == ("refused", "reading/declined")
+
+
 def test_a_run_that_waits_is_cancelled(client: httpx.Client) -> None:
     run = ask(client, UNCLEAR)
     assert client.post(f"/v1/runs/{run['id']}/cancel").json()["state"] == "cancelled"

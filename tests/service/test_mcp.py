@@ -143,6 +143,16 @@ def test_a_clarification_is_answered_by_the_person_at_the_client(mode: str, alon
     assert get(alone, run_of(told))["state"] == "succeeded"
 
 
+@pytest.mark.parametrize(("reply", "kind"), [(True, "answer"), (False, "refusal")])
+def test_one_reading_is_confirmed_by_the_person_at_the_client(reply: bool, kind: str, alone: httpx.Client) -> None:
+    person = Person([says(reply)])
+    told = asked(alone, "total revenue in early May 2025", person=person, mode=NEWER)
+    assert told["kind"] == kind
+    [form] = person.asked
+    assert form.requested_schema["properties"]["reply"]["type"] == "boolean"
+    assert "from 2025-05-01 to 2025-05-31" in form.message
+
+
 @pytest.mark.parametrize("mode", [NEWER, OLDER])
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 def test_who_does_not_reply_is_asked_once_and_the_run_waits(mode: str, action: Any, alone: httpx.Client) -> None:

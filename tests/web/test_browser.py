@@ -20,6 +20,7 @@ from tests.web.conftest import ANSI, LONG
 
 TOP = "total revenue by region in 2025, top 3"
 UNCLEAR = "total revenue on 03/04/2025"
+TO_CONFIRM = "total revenue in early May 2025"
 
 expect.set_options(timeout=HANGS * 1000)
 
@@ -286,12 +287,31 @@ def test_a_refresh_and_a_lost_connection_lose_nothing(page: Page, client: httpx.
     assert seen[-1] == "3"
 
 
+@pytest.mark.requirement("R70", part="web")
 def test_a_question_back_is_answered_by_a_button(page: Page, client: httpx.Client) -> None:
     page.goto("/")
     page.get_by_label("Your question").fill(UNCLEAR)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.get_by_role("button", name="2025-04-03").click()
+    with page.expect_request("**/answer") as sent:
+        page.get_by_role("button", name="2025-04-03").click()
+    assert sent.value.post_data_json == {"choice": 1}, "a number, and no text to be read again"
     expect(text_of(page)).to_have_text(ask(client, "total revenue on 2025-04-03")["outcome"]["text"])
+
+
+@pytest.mark.requirement("R70", part="web")
+def test_one_reading_is_shown_and_run_by_a_button(page: Page, client: httpx.Client) -> None:
+    page.goto(f"/runs/{ask(client, TO_CONFIRM)['id']}")
+    expect(page.get_by_text("Do you mean from 2025-05-01 to 2025-05-31?")).to_be_visible()
+    page.get_by_role("button", name="Run it").click()
+    expect(text_of(page)).to_have_text(ask(client, "total revenue in May 2025")["outcome"]["text"])
+
+
+@pytest.mark.requirement("R70", part="web")
+def test_one_reading_is_declined_by_a_button(page: Page, client: httpx.Client) -> None:
+    page.goto(f"/runs/{ask(client, TO_CONFIRM)['id']}")
+    page.get_by_role("button", name="No, something else").click()
+    expect(page.get_by_text("Nothing was run")).to_be_visible()
+    expect(page.get_by_label("Change the question")).to_have_value(TO_CONFIRM)
 
 
 def test_a_question_back_is_answered_in_words(page: Page, client: httpx.Client) -> None:
@@ -436,10 +456,11 @@ def tab_to(page: Page, name: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_screen(browser: Browser, client: httpx.Client, scheme: str) -> None:
     answered, refused, waits = ask(client, TOP), ask(client, "revenue by salesperson"), ask(client, UNCLEAR)
+    confirms = ask(client, TO_CONFIRM)
     context = browser.new_context(base_url=str(client.base_url), color_scheme=scheme, reduced_motion="reduce")
     try:
         page = context.new_page()
-        for path in ("/", "/runs", "/sources", *(f"/runs/{run['id']}" for run in (refused, waits))):
+        for path in ("/", "/runs", "/sources", *(f"/runs/{run['id']}" for run in (refused, waits, confirms))):
             page.goto(path)
             page.wait_for_timeout(500)
             assert violations(page) == [], path

@@ -17,7 +17,8 @@ from groundplan.contracts.join_paths import NoPath, rooted_reading
 from groundplan.contracts.meaning import has_meaning, is_extended
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Reading, Requirement, Time
-from groundplan.contracts.schema import Relationship, SourceSchema, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
 SHOWING = ("show_table", "save_table", "plot_")
@@ -53,7 +54,8 @@ class Draft:
 
     @cached_property
     def relationships(self) -> tuple[Relationship, ...]:
-        return tuple(link for schema in self.schemas.values() for link in schema.relationships)
+        known = (link for schema in self.schemas.values() for link in schema.relationships)
+        return tuple(dict.fromkeys((*known, *self.reading.joins)))
 
     @cached_property
     def rooted(self) -> Reading:

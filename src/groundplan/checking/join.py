@@ -10,7 +10,7 @@ from groundplan.contracts.expression import Column, Expression, Found, Holds, Ov
 from groundplan.contracts.join_paths import SEPARATOR
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 
 Pairs = Sequence[tuple[Expression, Expression]]
 

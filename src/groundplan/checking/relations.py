@@ -34,7 +34,7 @@ from groundplan.contracts.meaning import Things, follows_series
 from groundplan.contracts.normal_form import both, normal_expression, of_filter, substituted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.tool import Tool
 
 

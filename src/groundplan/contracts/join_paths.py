@@ -10,7 +10,7 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import Column, Found, Overall, Related, parts
 from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import Reading
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 
 Path = tuple[Relationship, ...]
 C = TypeVar("C", bound=Contract)

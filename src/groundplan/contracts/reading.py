@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.relationship import Relationship
 
 Analysis = Literal[
     "total",
@@ -229,6 +230,7 @@ class Requirement(Contract):
     evidence: Evidence
     also: tuple[Evidence, ...] = ()  # further words that ask for it
     implied: bool = False  # it follows from the words, but they do not name it
+    by_model: bool = False  # a model says so: no word of the question could be found for it
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:
@@ -278,6 +280,7 @@ class Reading(Contract):
     question: Text
     language: Literal["en", "ru", "other"] = "en"
     tables: tuple[Name, ...] = ()  # the tables it mentions
+    joins: Annotated[tuple[Relationship, ...], Field(max_length=16)] = ()  # that only its reader names, each by a key
     requirements: Annotated[tuple[Requirement, ...], Field(max_length=64)]
     intents: tuple[Intent, ...] = ()
     entities: tuple[Entity, ...] = ()
@@ -285,7 +288,8 @@ class Reading(Contract):
     follow_up: bool = False
     replaced: tuple[Evidence, ...] = ()  # words of a conversation that ask for nothing any more, or took that back
     unresolved: tuple[Text, ...] = ()
-    read_by: tuple[Name, ...] = ()  # with `reader = "model"`: who read it alike, the words and a model by its name
+    read_by: tuple[Name, ...] = ()  # where a model read it: who read it alike, the words and models by their names
+    assumes: Annotated[tuple[Text, ...], Field(max_length=8)] = ()  # choices of a model that the question leaves open
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Reading:

@@ -12,7 +12,12 @@ RoleName = Literal["read", "plan", "build", "write"]
 """What a model is called for: reading questions, planning with tools, building queries, writing answers and texts."""
 
 Reader = Literal["words", "model"]
-"""Who reads a question first: code by its words, or a model whose reading the words check."""
+"""Who reads a question about tables: a model, whose reading code checks, or code by the words alone."""
+
+Accept = Literal["measured", "first", "agreed", "confirmed"]
+"""Which reading of a model is answered at once. `first`: any that passes the checks. `agreed`: one that the words or a
+second reading agree with. `confirmed`: none, unless the words read the same. `measured`: as `agreed` for a model that
+was measured to read well, as `confirmed` for any other."""
 
 Writer = Literal["code", "model"]
 """Who writes the text of an answer: code, or a model whose every word code verifies."""
@@ -39,10 +44,6 @@ class Role(Contract):
     attempts: Annotated[int, Field(ge=1, le=10)] = 3  # replies of one model that may be refused before it is given up
 
 
-class ReadRole(Role):
-    attempts: Annotated[int, Field(ge=1, le=10)] = 2
-
-
 class WriteRole(Role):
     seconds: Annotated[float, Field(gt=0)] = 30.0  # there is a text without a model, so the wait is short
     attempts: Annotated[int, Field(ge=1, le=10)] = 2
@@ -51,12 +52,14 @@ class WriteRole(Role):
 class Roles(Contract):
     """The table [roles] of groundplan.toml."""
 
-    reader: Reader = "words"  # `model`: the model reads every question, and the words check it
+    reader: Reader = "model"  # `words`: questions about tables are read by their words alone
+    accept: Accept = "measured"  # which reading of a model is answered at once
+    share_values: bool = True  # false: a model sees the names of columns but none of their values
     writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it
     composer: Composer = "parts"  # `whole`: a large model writes the whole graph of a task in one call
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.5  # a model that is less sure of a look-up is not believed
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
-    read: ReadRole = ReadRole()  # reading questions
+    read: Role = Role()  # reading questions
     plan: Role = Role()  # editing plans and choosing tools for tasks
     build: Role = Role()  # building typed queries
     write: WriteRole = WriteRole()  # drafts of answers, and steps that write, choose or work

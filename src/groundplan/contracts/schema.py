@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from groundplan.contracts.columns import ColumnKind, Meaning, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.expression import Expression
 from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.contracts.relationship import Relationship
 
 
 class ValueSynonyms(Contract):
@@ -53,31 +51,6 @@ class Table(Contract):
         return next((item for item in self.columns if item.name == column), None)
 
 
-class Relationship(Contract):
-    """Many rows of `table` point at one row of `to_table`: `columns` hold the values of its key `to_columns`.
-
-    `proven`: the database enforces it. `declared`: a model file says so. `proposed`: found by names and values; it is
-    used only where it is the only way from one table to the other.
-    """
-
-    table: Name
-    columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
-    to_table: Name
-    to_columns: Annotated[tuple[Name, ...], Field(min_length=1, max_length=16)]
-    known: Literal["proven", "declared", "proposed"] = "proposed"
-    called: Name | None = None  # in a model file: placed_by
-    orphans: int | None = None  # of a proposed one: values without a row in the other table
-
-    @property
-    def name(self) -> str:
-        """What tells it from the other relationships of the table."""
-        return self.called or "+".join(self.columns)
-
-    @property
-    def text(self) -> str:
-        return f"{self.table} → {self.to_table} by {', '.join(self.columns)}"
-
-
 class NamedMetric(Contract):
     """A measure that a model file defines, over the rows of a table."""
 
@@ -97,6 +70,11 @@ class SourceSchema(Contract):
 
     def find(self, table: str) -> Table | None:
         return next((item for item in self.tables if item.name == table), None)
+
+    def joined(self, links: tuple[Relationship, ...]) -> SourceSchema:
+        """The schema with these relationships, too."""
+        known = tuple(dict.fromkeys((*self.relationships, *links)))
+        return self.model_copy(update={"relationships": known}) if links else self
 
     @property
     def hash(self) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from groundplan.contracts.answer import Usage
-from groundplan.contracts.roles import ROLES, ReadRole, Role, RoleName, Roles
+from groundplan.contracts.roles import ROLES, Role, RoleName, Roles
 from groundplan.errors import UsageError, WorldError
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import MAX_TOKENS
@@ -36,7 +36,7 @@ class Calls:
     cascade: Cascade
     seconds: float  # until the question's deadline
     role: RoleName = "read"
-    limits: Role = field(default_factory=ReadRole)
+    limits: Role = field(default_factory=Role)
     usage: Usage = field(default_factory=Usage)
     failures: list[Failed] = field(default_factory=list)
     left_for_all: Callable[[], float] = lambda: math.inf  # tokens that the caller still allows

@@ -44,7 +44,7 @@ from groundplan.service.uploads import add_uploads
 from groundplan.settings import OidcSettings, ServiceSettings
 from groundplan.state.database import wait_for
 from groundplan.state.keys import Keys
-from groundplan.state.runs import NoSuchRun, Runs, topic
+from groundplan.state.runs import Conflict, NoSuchRun, Runs, topic
 from groundplan.state.sessions import Sessions
 from groundplan.telemetry.telemetry import Telemetry
 from groundplan.text.printable import csv_text
@@ -147,7 +147,16 @@ class Approval(Contract):
 
 
 class AnswerText(Contract):
-    text: Said
+    """The number of a candidate, or words."""
+
+    text: Said | None = None
+    choice: Annotated[int, Field(ge=1, le=1_000, description="The number of a candidate, from 1.")] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> AnswerText:
+        if (self.text is None) == (self.choice is None):
+            raise ValueError("give a text or a choice, and not both")
+        return self
 
 
 class Health(BaseModel):
@@ -305,8 +314,11 @@ def _add_runs(app: FastAPI) -> None:
 
     @app.post("/v1/runs/{id}/answer")
     async def answer(id: RunId, body: AnswerText, runs: Store) -> Run:
-        """Reply to a clarification: a choice, its number, or its words."""
-        return await runs.reply(id, "waiting_answer", RunReply(answer=body.text))
+        """Reply to a clarification with the number of a candidate, or with words; yes or no to a single reading."""
+        waiting = (await run_of(runs, id)).waiting
+        if body.choice and isinstance(waiting, Clarification) and body.choice > len(waiting.candidates):
+            raise Conflict(f"there is no choice {body.choice}; there are {len(waiting.candidates)}")
+        return await runs.reply(id, "waiting_answer", RunReply(answer=body.text or str(body.choice)))
 
     @app.get("/v1/threads")
     async def list_threads(runs: Store, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ThreadEntry]:

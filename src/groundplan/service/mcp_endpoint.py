@@ -179,10 +179,14 @@ def _about(run: Run) -> str:
 
 
 def _form(run: Run, link: str) -> ElicitRequestFormParams:
-    """What a person is asked: to reply to a clarification, or to approve a plan."""
-    if isinstance(run.waiting, Clarification):
-        message = run.waiting.text
-        field: dict[str, Any] = {"type": "string", "title": "Reply"}
+    """What a person is asked: to confirm a reading, to reply to a clarification, or to approve a plan."""
+    field: dict[str, Any]
+    if isinstance(run.waiting, Clarification) and run.waiting.confirms:
+        [reading] = run.waiting.candidates
+        message = run.waiting.text if reading in run.waiting.text else f"{run.waiting.text}\n{reading}"
+        field = {"type": "boolean", "title": "Run it", "default": True}
+    elif isinstance(run.waiting, Clarification):
+        message, field = run.waiting.text, {"type": "string", "title": "Reply"}
         field |= {"enum": [*run.waiting.candidates]} if run.waiting.candidates else {}
     else:
         message, field = _changes(run, link), {"type": "boolean", "title": "Approve", "default": False}
@@ -204,6 +208,7 @@ async def _taken(ctx: Context[Any], run: Run, reply: ElicitResult) -> Run | None
     """The run with a person's reply; None if they gave none, so that it still waits."""
     said = (reply.content or {}).get(REPLY) if reply.action == "accept" else None
     if run.state == "waiting_answer":
+        said = {True: "yes", False: "no"}[said] if isinstance(said, bool) else said
         return await _answered(ctx, run, said) if isinstance(said, str) and said else None
     if reply.action == "cancel" or run.approve is None:
         return None

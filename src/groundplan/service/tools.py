@@ -30,8 +30,8 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 MAY_CHANGE = ToolAnnotations(read_only_hint=False, open_world_hint=False)
 INSTRUCTIONS = (
     "Answers questions about the user's data. Ask in plain words, one question at a time; the text of an answer is "
-    "verified, so repeat its numbers as they are. If the outcome is a clarification, ask the user and send the reply "
-    "as the next question of the same thread."
+    "verified, so repeat its numbers as they are. If the outcome is a clarification, ask the user and send the number "
+    "of the candidate, or the user's words, as the next question of the same thread."
 )
 
 Question = Annotated[str, Field(max_length=20_000, description="The question in plain words, in English or Russian.")]

@@ -44,7 +44,9 @@ class Run:
 
 
 def loose_runs(reading: Reading) -> tuple[Run, ...]:
-    """Words that are known to mean something, those that stand together as one."""
+    """Words that are known to mean something, those that stand together as one; none if a model read the question."""
+    if any(name != "words" for name in reading.read_by):
+        return ()
     runs: list[Run] = []
     end = -2
     for word in _outside(reading):

@@ -48,7 +48,10 @@ from groundplan.text.safe import ACTIVE, as_code, plain
 SAID: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "line": "Read as: {}.",
-        "alike": " {} reads it the same way.",
+        "readers": " Read by {}.",
+        "by words": "words",
+        "twice": "{}, twice alike",
+        "assumes": "{}; assumes: {}",
         "and": " and ",
         "anomaly": "unusual values of {}",
         "correlation": "how {} go together",
@@ -93,7 +96,10 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     },
     "ru": {
         "line": "Понято так: {}.",
-        "alike": " {} понимает так же.",
+        "readers": " Прочитано: {}.",
+        "by words": "слова",
+        "twice": "{}, дважды одинаково",
+        "assumes": "{}; допущения: {}",
         "and": " и ",
         "anomaly": "необычные значения {}",
         "correlation": "связь {}",
@@ -204,8 +210,18 @@ def read_as(reading: Reading) -> str:
     if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
         return ""
     said = SAID[language_of(reading)]
-    alike = "".join(said["alike"].format(plain(name)) for name in reading.read_by[1:])
-    return said["line"].format(read_back(reading).removesuffix(".")) + alike
+    return said["line"].format(read_back(reading).removesuffix(".")) + _readers(reading, said)
+
+
+def _readers(reading: Reading, said: Mapping[str, str]) -> str:
+    """Who read it, where a model did, and what the model assumes: `Read by words and large.`"""
+    names = [said["by words"] if name == "words" else plain(name) for name in reading.read_by]
+    if not names:
+        return ""
+    told = said["twice"].format(names[0]) if len(names) == 2 and names[0] == names[1] else said["and"].join(names)
+    if reading.assumes:
+        told = said["assumes"].format(told, "; ".join(plain(line).strip(" .") for line in reading.assumes))
+    return said["readers"].format(told)
 
 
 def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from tests.sources.tables.data import ROWS
 
-from groundplan.contracts.schema import Column, Relationship, SourceSchema
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.sources.tables.source import Tables
 
 pytestmark = pytest.mark.requirement("R45", part="tools")

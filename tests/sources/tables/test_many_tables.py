@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 from groundplan.contracts.answer import Answer
-from groundplan.contracts.schema import Column, Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, Table
 from groundplan.project import Project
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.source import MANY, Tables

@@ -101,7 +101,7 @@ export const api = {
   ask: (question: string, thread: string) => post<Run>("/v1/runs", { question, thread, timezone }),
   runPlan: (reading: Reading, plan: unknown, thread: string) => post<Run>("/v1/runs", { plan: { reading, plan }, thread, timezone }),
   cancel: (id: string) => post<Run>(`/v1/runs/${id}/cancel`, {}),
-  answer: (id: string, text: string) => post<Run>(`/v1/runs/${id}/answer`, { text }),
+  answer: (id: string, reply: { text: string } | { choice: number }) => post<Run>(`/v1/runs/${id}/answer`, reply),
   approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),
   planQuestion: (question: string, signal?: AbortSignal) =>
     post<PlanReply>("/v1/plans", { question, timezone, strategy: "rules" }, signal),

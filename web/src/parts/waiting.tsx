@@ -9,38 +9,53 @@ import { paramText } from "./plan-list";
 import { QuestionBox } from "./question-box";
 import css from "./waiting.module.css";
 
-/** A question back: its choices as buttons, and room for other words. */
+/** A question back: its choices as buttons, or one reading to run, and room for other words. A click sends a number. */
 export function QuestionBack({ run, asked }: { run: Run; asked: Clarification }) {
   const { t } = useTexts();
   const queries = useQueryClient();
   const reply = useMutation({
-    mutationFn: (text: string) => api.answer(run.id, text),
+    mutationFn: (said: { text: string } | { choice: number }) => api.answer(run.id, said),
     onSuccess: (next) => queries.setQueryData(["run", run.id], next),
   });
   const choices = asked.candidates ?? [];
+  const reading = (asked.readings ?? []).length === 1 ? choices[0] : undefined;
   return (
     <section className={`card ${css.card}`} aria-labelledby="question-back">
       <h2 id="question-back" className="label">
         {t.question.title}
       </h2>
       <p className={css.text}>{asked.text}</p>
-      {choices.length > 0 && (
-        <ul className={css.choices}>
-          {choices.map((choice) => (
-            <li key={choice}>
-              <button type="button" className={css.choice} disabled={reply.isPending} onClick={() => reply.mutate(choice)}>
-                {choice}
-              </button>
-            </li>
-          ))}
-        </ul>
+      {reading !== undefined ? (
+        <>
+          {!asked.text.includes(reading) && <p className={css.reading}>{reading}</p>}
+          <div className={css.confirm}>
+            <Button loading={reply.isPending} onClick={() => reply.mutate({ choice: 1 })}>
+              {t.question.run}
+            </Button>
+            <Button variant="default" disabled={reply.isPending} onClick={() => reply.mutate({ text: "no" })}>
+              {t.question.decline}
+            </Button>
+          </div>
+        </>
+      ) : (
+        choices.length > 0 && (
+          <ol className={css.choices}>
+            {choices.map((choice, index) => (
+              <li key={choice}>
+                <button type="button" className={css.choice} disabled={reply.isPending} onClick={() => reply.mutate({ choice: index + 1 })}>
+                  {choice}
+                </button>
+              </li>
+            ))}
+          </ol>
+        )
       )}
       <QuestionBox
         label={choices.length ? t.question.other : t.question.reply}
         placeholder=""
         send={t.question.send}
         busy={reply.isPending}
-        onSend={(text) => reply.mutate(text)}
+        onSend={(text) => reply.mutate({ text })}
       />
       {reply.error && <FaultNote error={reply.error} />}
     </section>

@@ -129,6 +129,8 @@ export const en = {
     title: "One thing before I answer",
     reply: "Your reply",
     send: "Reply",
+    run: "Run it",
+    decline: "No, something else",
     other: "Or say it in your own words",
   },
   approval: {

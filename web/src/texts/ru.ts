@@ -138,6 +138,8 @@ export const ru: Texts = {
     title: "Сначала уточню одно",
     reply: "Ваш ответ",
     send: "Ответить",
+    run: "Выполнить",
+    decline: "Нет, другое",
     other: "Или скажите своими словами",
   },
   approval: {

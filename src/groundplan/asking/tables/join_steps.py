@@ -24,6 +24,7 @@ LONGEST_NAME = 60
 
 def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
     """The reading over one wide table, and the steps that make it. Without a clear path: as they are."""
+    schema = schema.joined(reading.joins)
     try:
         reading = rooted_reading(reading, schema.relationships)
         wanted = {r.id: [*foreign(r.value, table.name)] for r in reading.requirements}

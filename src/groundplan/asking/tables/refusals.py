@@ -18,6 +18,7 @@ ORDINALS = frozenset(
     )
 )
 LONGEST = 2_000  # characters of a question
+CHANGE = "reading/change"
 KINDS = "bar, line, area, scatter, histogram, box or heat map"
 
 
@@ -59,7 +60,7 @@ def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
     changes, undrawn = _first(lexicon.changes, text, words), _first(lexicon.undrawn, text, words)
     if changes:
         problem = f"{changes!r} asks for a change, and data is only read here"
-        return refused("reading/change", problem, "ask what it holds")
+        return refused(CHANGE, problem, "ask what it holds")
     if undrawn:
         return refused("reading/chart", f"a {undrawn} is not drawn here", f"ask for a {KINDS}; bars show shares well")
     file = next((cue for cue in lexicon.outputs.find(words) if cue.label == "file"), None)

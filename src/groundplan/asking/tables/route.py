@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
-from groundplan.asking.tables.grammar.near import Told
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import find_refusal, too_long, unaskable, unreadable_table
+from groundplan.asking.tables.refusals import CHANGE, find_refusal, too_long, unaskable, unreadable_table
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
-from groundplan.contracts.meaning import has_meaning
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
@@ -31,6 +29,10 @@ from groundplan.text.periods.pairs import set_apart
 from groundplan.text.similar import Nearness, content_stems
 from groundplan.text.stems import stem
 from groundplan.text.words import normalise, texts_of, words_of
+
+if TYPE_CHECKING:
+    from groundplan.asking.tables.model.read import ModelRead
+    from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
 ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
 DATABASES = frozenset({"duckdb", "postgres", "pyspark"})
@@ -55,7 +57,7 @@ class Tables:
         return found
 
     async def _read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
-        """A follow-up edits the question before; a model is asked where the grammar does not decide."""
+        """A model reads where there is one; the words are its floor, and a second opinion."""
         refusal = too_long(question.text) or unreadable_table(question.text, context.tables)
         if refusal:
             return refusal
@@ -64,17 +66,16 @@ class Tables:
         values: Any = await context.find_values(text)
         known: tuple[Any, ...] = (context.tables, values)
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
-        if before:
-            edited = edit(before, question.text, *known, today=question.today, timezone=question.timezone)
-            if edited:
-                return edited
+        edited = edit(before, question.text, *known, **_clock(question)) if before else None
         if not _is_plain(context.tables):
-            return await self._by_cues(question, context, known, clock)
-        plain = read_plain(question.text, *known, **clock)
-        context.notes.extend(plain.notes)
-        answer = plain.answer
-        if context.calls is not None and plain.is_open(context.calls.roles.reader):
+            return edited or await self._by_cues(question, context, known, clock)
+        plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
+        answer: Reading | Clarification | Refusal | None = None
+        if context.calls is not None and context.calls.roles.reader == "model" and not plain.settled:
             answer = await self._with_model(question, context, plain, known)
+        if answer is None:
+            answer = plain.answer
+            context.notes.extend(plain.notes)
         if isinstance(answer, Reading):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
@@ -99,26 +100,37 @@ class Tables:
 
     async def _with_model(
         self, question: Question, context: Context, plain: Plain, known: tuple[Any, ...]
-    ) -> Reading | Clarification | Refusal:
-        from groundplan.asking.tables.with_model.read import Asked, ModelReader, shortlist
+    ) -> Reading | Clarification | Refusal | None:
+        """What a model makes of the question, as far as it is accepted; None if no model gave a valid reply."""
+        from groundplan.asking.tables.model.accept import Judge, is_measured
+        from groundplan.asking.tables.model.context import Asked
+        from groundplan.asking.tables.model.read import Candidate, SqlReader
 
         assert context.calls is not None
-        schema, values = known
-        text = normalise(question.text)
-        examples = await context.plans.approved() if context.plans else ()
-        asked = Asked(text, shortlist(schema, text), values, question.today, question.timezone, examples)
+        calls, roles = context.calls.of("read"), context.calls.roles
+        asked = Asked(
+            text=normalise(question.text),
+            schema=known[0],
+            values=known[1],
+            **_clock(question),
+            before=context.turns[-1].reading if context.turns else None,
+            examples=await context.plans.approved() if context.plans else (),
+            share_values=roles.share_values,
+        )
+        reader = SqlReader(calls, context)
+        found = await reader.read(asked)
+        if found is None:
+            return None
+        by_words = plain.answer if isinstance(plain.answer, Reading) else None
+        measured = is_measured(calls.cascade.model.endpoint)
 
-        def derive(told: Sequence[Told]) -> Derived:
-            at: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
-            return derive_best(text, schema, values, **at, nearness=context.nearness, told=told)
+        async def again() -> Accepted[ModelRead] | None:
+            calls.escalate()
+            return await reader.read(asked.otherwise_shown())
 
-        reader = ModelReader(context.calls.of("read"), asked, derive, whole=context.calls.roles.reader == "model")
-        if isinstance(plain.answer, Reading):
-            found = await reader.check(plain.answer)
-        else:
-            found = await reader.read(plain.derived, plain.answer)
-        context.notes.extend(reader.notes)
-        return found
+        judge = Judge(roles.accept, measured, by_words, again, context.same_rows)
+        context.notes.extend(found.value.notes if isinstance(found.value, Candidate) else ())
+        return await judge.decide(found, asked.text)
 
     async def _by_cues(
         self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
@@ -150,16 +162,7 @@ class Plain:
 
     answer: Reading | Clarification | Refusal
     notes: tuple[str, ...] = ()
-    derived: Derived = field(default_factory=Derived)
     settled: bool = False
-
-    def is_open(self, reader: str) -> bool:
-        """Whether a model is asked: where the grammar has no single reading, or always if the model reads first."""
-        if self.settled:
-            return False
-        if isinstance(self.answer, Reading):
-            return reader == "model" and has_meaning(self.answer)
-        return self.derived.unsaid is None
 
 
 def read_plain(
@@ -189,7 +192,7 @@ def read_plain(
     answer = decided(derived, text)
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
     if isinstance(answer, Reading):
-        return Plain(answer, notes, derived)
+        return Plain(answer, notes)
     drawn = _drawn(text, derived, schema, values, today=today, timezone=timezone, meaning=meaning)
     if drawn is not None:
         return Plain(drawn)
@@ -198,7 +201,7 @@ def read_plain(
     timeless = no_time(text, words, periods, schema)
     said = doubt or answer or timeless
     said = said or ask_meaning(derived.unread, text, schema, derive) or not_understood(derived.unread, schema, text)
-    return Plain(said, notes, derived, settled=doubt is not None or timeless is not None)
+    return Plain(said, notes, settled=isinstance(doubt, Refusal) and doubt.issues[0].code == CHANGE)
 
 
 def _drawn(
@@ -216,6 +219,10 @@ def _drawn(
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)
     return found if charts or analysed else None
+
+
+def _clock(question: Question) -> dict[str, Any]:
+    return {"today": question.today, "timezone": question.timezone}
 
 
 def _is_plain(schema: SourceSchema) -> bool:

@@ -129,6 +129,24 @@ def ambiguous_path(draft: Draft) -> Iterator[Issue]:
             )
 
 
+def join_by_no_key(draft: Draft) -> Iterator[Issue]:
+    """A join that only the reading names leads to a table with one row for each value, so that it repeats no row.
+
+    Fails: orders joined with their items by the order's number, which several items have.
+    """
+    tables = {table.name: table for schema in draft.schemas.values() for table in schema.tables}
+    for link in draft.reading.joins:
+        table, other = tables.get(link.table), tables.get(link.to_table)
+        known = table is not None and all(map(table.find, link.columns)) and len(link.columns) == len(link.to_columns)
+        if known and other is not None and any({*key} <= {*link.to_columns} for key in other.keys):
+            continue
+        yield Issue(
+            code="flow/join-by-no-key",
+            problem=f"the join {link.text} does not lead to one row of {link.to_table!r}",
+            hint=f"join by columns that identify a row of {link.to_table!r}",
+        )
+
+
 def dropped_rows(draft: Draft) -> Iterator[Issue]:
     """A join keeps every row of the table that is measured.
 
@@ -187,4 +205,13 @@ def several_rows(draft: Draft) -> Iterator[Issue]:
             )
 
 
-RULES = (double_counting, average_of_averages, overplotted, ambiguous_path, dropped_rows, lost_groups, several_rows)
+RULES = (
+    double_counting,
+    average_of_averages,
+    overplotted,
+    ambiguous_path,
+    join_by_no_key,
+    dropped_rows,
+    lost_groups,
+    several_rows,
+)

@@ -1,50 +1,16 @@
-"""Senses of words that nothing knows: a column that is near by embeddings, or what a model says."""
+"""Senses of words that nothing knows: a column that is near by embeddings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
-from groundplan.asking.tables.grammar.phrases import Item, Mark
-from groundplan.asking.tables.grammar.senses import Senses, as_field, one_of
+from groundplan.asking.tables.grammar.phrases import Item
+from groundplan.asking.tables.grammar.senses import Senses, as_field
 from groundplan.text.names import split_name
 from groundplan.text.similar import Nearness
 
 NEAR, CLEAR, MEANT = 0.6, 0.2, 0.45  # below these a small model takes spending for revenue
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a model says that words mean: a function, a column of a table, or one of its values."""
-
-    words: str
-    table: str | None = None
-    column: str | None = None
-    value: str | None = None
-    function: str | None = None
-
-
-def told_senses(senses: Senses, told: Sequence[Told]) -> Iterator[Item]:
-    """The sense of each run of words that a model explains; nothing that is known otherwise is changed."""
-    known = {place for item in senses.items for place in range(item.first, item.last)}
-    lower = [word.lower for word in senses.words]
-    for one in told:
-        said = one.words.lower().split()
-        for first in range(len(lower) - len(said) + 1):
-            last = first + len(said)
-            if lower[first:last] == said and not known & {*range(first, last)}:
-                yield from _sense(one, first, last, senses)
-
-
-def _sense(told: Told, first: int, last: int, senses: Senses) -> Iterator[Item]:
-    column = senses.meanings.table.find(told.column) if told.column else None
-    if told.function:
-        yield Item("function", first, last, Mark("function", told.function), MEANT)
-    elif column is not None and told.value is not None:
-        yield Item("condition", first, last, one_of(column.name, (told.value,)), MEANT)
-    elif column is not None:
-        yield Item("field", first, last, as_field(column, senses.meanings), MEANT)
 
 
 def columns_meant(senses: Senses, unread: Sequence[int], nearness: Nearness) -> Iterator[Item]:

@@ -15,7 +15,7 @@ from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.names import Names
-from groundplan.asking.tables.grammar.near import Told, columns_meant, told_senses
+from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
@@ -64,16 +64,12 @@ def derive(
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
     elsewhere: frozenset[str] = frozenset(),
-    told: Sequence[Told] = (),
 ) -> Derived:
-    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables.
-
-    `told`: what a model says that unread words mean.
-    """
+    """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables."""
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
     known["elsewhere"] = elsewhere
     senses, builders = senses_of(question, table, values, **known)
-    best = _derived(senses, builders, nearness, wide, told)
+    best = _derived(senses, builders, nearness, wide)
     if best.reading is None:
         return best
     own = meaning_of(best.reading)
@@ -84,7 +80,7 @@ def derive(
         rivals.append({"shares_limit": True})
     rivals += [{"dated_by": name} for name in _later_dates(own, senses.meanings)]
     by_other = [
-        _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide, told).reading
+        _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide).reading
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
@@ -108,10 +104,7 @@ def _is_share_of_some(measure: Expression) -> bool:
     return False
 
 
-def _derived(
-    senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None, told: Sequence[Told]
-) -> Derived:
-    senses.items += [*told_senses(senses, told)]
+def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None) -> Derived:
     senses.items += [*senses.compounds()]
     found = _covers(senses, builders)
     unread = found[0].unread if found and nearness else ()
@@ -211,12 +204,11 @@ def derive_best(
     today: date,
     timezone: str = "UTC",
     nearness: Nearness | None = None,
-    told: Sequence[Told] = (),
 ) -> Derived:
     """By one table, with what its rows point at; or by two, whose measures are put side by side."""
 
     def one(text: str) -> Derived:
-        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness, told=told)
+        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness)
 
     def plain(text: str) -> Reading | None:
         found = one(text)
@@ -255,7 +247,6 @@ def _by_one_table(
     today: date,
     timezone: str,
     nearness: Nearness | None,
-    told: Sequence[Told],
 ) -> Derived:
     """By the table whose derivation explains the question best; with what its rows point at where none does alone.
 
@@ -274,7 +265,6 @@ def _by_one_table(
             pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
             elsewhere=_nouns_elsewhere(table, schema),
-            told=[one for one in told if one.table in (None, table.name)],
         )
         for table in tables
         if table.columns

@@ -14,7 +14,8 @@ from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import Column, Condition, Missing, Not
 from groundplan.contracts.join_paths import Path, name_of
-from groundplan.contracts.schema import Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Table
 
 Pair = tuple[tuple[str, str], tuple[str, str]]
 """Two columns that are equal, each with its alias."""

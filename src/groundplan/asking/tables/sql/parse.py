@@ -17,21 +17,20 @@ from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.sql.values import read_value
 from groundplan.asking.tables.values import Values
 from groundplan.contracts.reading import Reading
-from groundplan.contracts.schema import Relationship, SourceSchema
+from groundplan.contracts.schema import SourceSchema
 
 __all__ = ["Translated", "Untranslatable", "translate"]
 
 
 @dataclass(frozen=True)
 class Translated:
-    """The reading of a statement, remarks for a person, and relationships that only the statement names.
+    """The reading of a statement, and remarks for a person.
 
-    Add `joins` to the schema before planning; whether each one's values are contained in the other table is unchecked.
+    `reading.joins` are relationships that only the statement names, each by a key; planner and gate use them.
     """
 
     reading: Reading
     notes: tuple[str, ...] = ()
-    joins: tuple[Relationship, ...] = ()
 
 
 def translate(
@@ -43,4 +42,4 @@ def translate(
         reading = reading_of(read_query(parse_statement(sql), session, {}), question)
     except (ValidationError, RecursionError) as error:
         raise Untranslatable("a part of this size", str(error).partition("\n")[0]) from error
-    return Translated(reading, tuple(session.notes), tuple(session.joins))
+    return Translated(reading.model_copy(update={"joins": tuple(session.joins)}), tuple(session.notes))

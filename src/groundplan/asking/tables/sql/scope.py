@@ -31,8 +31,9 @@ from groundplan.contracts.expression import (
     parts,
 )
 from groundplan.contracts.join_paths import SEPARATOR, Path, name_of
+from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column as Described
-from groundplan.contracts.schema import Relationship, SourceSchema, Table
+from groundplan.contracts.schema import SourceSchema, Table
 
 if TYPE_CHECKING:
     from groundplan.asking.tables.sql.query import Query

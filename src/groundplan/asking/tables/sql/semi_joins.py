@@ -30,7 +30,7 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.join_paths import SEPARATOR
 from groundplan.contracts.normal_form import mapped
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 
 
 def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:

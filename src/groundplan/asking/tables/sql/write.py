@@ -48,7 +48,7 @@ def sql_of(reading: Reading, schema: SourceSchema) -> str:
         raise Unwritable("it looks at how single values spread")
     if any(intent.name == "periods" for intent in reading.intents):
         raise Unwritable("it compares two periods side by side")
-    return _Query(_expanded(reading, schema), schema).text()
+    return _Query(_expanded(reading, schema), schema.joined(reading.joins)).text()
 
 
 @dataclass

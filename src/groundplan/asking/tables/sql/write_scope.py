@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from groundplan.asking.tables.step_list import first_free
 from groundplan.contracts.expression import Column
 from groundplan.contracts.join_paths import NoPath, Path, find_path, name_of
+from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column as Described
-from groundplan.contracts.schema import Relationship, SourceSchema, Table
+from groundplan.contracts.schema import SourceSchema, Table
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 RESERVED = frozenset(

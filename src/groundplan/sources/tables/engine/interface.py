@@ -11,7 +11,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 
-from groundplan.contracts.schema import Relationship
+from groundplan.contracts.relationship import Relationship
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 
 

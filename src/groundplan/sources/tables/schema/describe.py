@@ -9,7 +9,8 @@ import ibis.expr.types as ir
 from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import ColumnKind, Role
-from groundplan.contracts.schema import Column, Relationship, SourceSchema, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import SourceError, WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor

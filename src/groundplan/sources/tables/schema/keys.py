@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from groundplan.contracts.schema import Column, Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Column, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
 from groundplan.text.names import singular, split_name
 

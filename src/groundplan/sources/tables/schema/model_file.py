@@ -15,8 +15,9 @@ from groundplan.contracts.columns import DUPLICATE_PROOF
 from groundplan.contracts.expression import Aggregate, Column, Elapsed, Expression, Level, level, misplaced, walk
 from groundplan.contracts.join_paths import NoPath, rooted
 from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column as Described
-from groundplan.contracts.schema import NamedMetric, Relationship, SourceSchema, Table
+from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.errors import SourceError
 from groundplan.sources.tables.schema.sql_expression import Unsupported, read_sql
 from groundplan.text.located_yaml import File, Place, whole

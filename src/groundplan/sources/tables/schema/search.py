@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from groundplan.contracts.schema import Relationship, Table
+from groundplan.contracts.relationship import Relationship
+from groundplan.contracts.schema import Table
 from groundplan.text.names import name_words, split_name
 from groundplan.text.stems import stem
 from groundplan.text.words import normalise, words_of

@@ -1,0 +1,127 @@
+"""Which reading of a model is answered at once, which is confirmed first, and what is asked back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from groundplan.asking.tables.model.read import Candidate, Cannot, Hesitant, ModelRead
+from groundplan.contracts.answer import Clarification, Refusal, refused
+from groundplan.contracts.expression import Share
+from groundplan.contracts.meaning import Meaning, has_meaning, meaning_of
+from groundplan.contracts.reading import AnalysisAsked, Reading
+from groundplan.contracts.roles import Accept
+from groundplan.proposing.loop import Accepted
+from groundplan.settings import Endpoint
+from groundplan.state.measures import find_measure
+from groundplan.text.read_back import told_apart
+from groundplan.text.words import language_of
+
+MEASURED = 0.9  # right of the questions that a model was measured with: from here it is taken at its word
+WORDS = "words"
+Outcome = Reading | Clarification | Refusal
+TEXTS = {
+    "en": {
+        "confirm": "Read as: {} (by {}). Run it?",
+        "choose": "This can be understood in several ways. Which one do you mean?",
+        "ask": "What do you mean: {}?",
+        "cannot": "the model {} says that the tables cannot answer this: {}",
+        "hint": "ask for something that they hold",
+        "but": "The model {} says that the tables cannot answer this ({}). The words read it as: {}. Run it?",
+    },
+    "ru": {
+        "confirm": "Прочитано так: {} (прочитала модель {}). Выполнить?",
+        "choose": "Это можно понять по-разному. Что имеется в виду?",
+        "ask": "Что имеется в виду: {}?",
+        "cannot": "модель {} считает, что таблицы не могут на это ответить: {}",
+        "hint": "спросите о том, что в них есть",
+        "but": "Модель {} считает, что таблицы не могут на это ответить ({}). По словам это: {}. Выполнить?",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How readings of this question are accepted."""
+
+    accept: Accept
+    measured: bool  # the model reads well enough to be taken at its word
+    by_words: Reading | None  # if the words alone read the question completely
+    again: Callable[[], Awaitable[Accepted[ModelRead] | None]]  # a second, independent proposal
+    same_rows: Callable[[Reading, Reading], Awaitable[bool]]
+
+    async def decide(self, found: Accepted[ModelRead], question: str) -> Outcome:
+        texts = TEXTS["ru" if language_of(question) == "ru" else "en"]
+        match found.value:
+            case Cannot(missing=missing):
+                return self._declined(found.model, missing, question, texts)
+            case Hesitant(meant=meant, readings=readings):
+                return _asked(question, readings, texts) if readings else _open(question, meant, texts)
+            case Candidate(reading=reading):
+                return await self._taken(reading, found.model, question, texts)
+
+    async def _taken(self, reading: Reading, model: str, question: str, texts: dict[str, str]) -> Outcome:
+        if self.accept == "first":
+            return reading
+        words = self.by_words
+        if words is not None and alike(reading, words):
+            return words.model_copy(update={"read_by": (WORDS, model), "assumes": reading.assumes})
+        others = [words] if words is not None else []
+        if self.accept == "confirmed" or (self.accept == "measured" and not self.measured):
+            return _asked(question, (reading, *others), texts)
+        if words is not None and await self.same_rows(reading, words):
+            return reading.model_copy(update={"read_by": (WORDS, model)})
+        second = await self.again()
+        if second is None or not isinstance(second.value, Candidate):
+            return _asked(question, (reading, *others), texts)
+        if alike(reading, second.value.reading) or await self.same_rows(reading, second.value.reading):
+            return reading.model_copy(update={"read_by": (model, second.model)})
+        return _asked(question, (reading, second.value.reading), texts)
+
+    def _declined(self, model: str, missing: str, question: str, texts: dict[str, str]) -> Outcome:
+        """By the model's word, and said to be so; a complete reading of the words is offered."""
+        missing = missing.rstrip(".")
+        if self.by_words is None:
+            return refused("reading/cannot", texts["cannot"].format(model, missing), texts["hint"])
+        (told,) = told_apart((self.by_words,))
+        text = texts["but"].format(model, missing, told)
+        return Clarification(text=text, missing=question, candidates=(told,), readings=(self.by_words,))
+
+
+def is_measured(endpoint: Endpoint) -> bool:
+    """True if `groundplan doctor --questions` measured the model as reading well enough to be taken at its word."""
+    measure = find_measure(endpoint.url, endpoint.model)
+    return measure is not None and measure.share >= MEASURED
+
+
+def alike(one: Reading, other: Reading) -> bool:
+    """True if both ask for the same, however it is written."""
+    if not (_is_comparable(one) and _is_comparable(other)) or {*one.tables} != {*other.tables}:
+        return False
+    return _meaning(one) == _meaning(other)
+
+
+def _is_comparable(reading: Reading) -> bool:
+    return has_meaning(reading.model_copy(update={"tables": reading.tables[:1]}))
+
+
+def _meaning(reading: Reading) -> Meaning:
+    """With shares as measures, where the reading has them as an analysis."""
+    meaning = meaning_of(reading)
+    if not any(isinstance(r.value, AnalysisAsked) and r.value.label == "share" for r in reading.requirements):
+        return meaning
+    return replace(meaning, measures=frozenset(Share(of=measure) for measure in meaning.measures))
+
+
+def _asked(question: str, readings: tuple[Reading, ...], texts: dict[str, str]) -> Clarification:
+    """One reading to confirm, or several to choose from."""
+    told = told_apart(readings)
+    kept = dict(zip(told, readings, strict=True))
+    text = texts["confirm"].format(told[0], ", ".join(readings[0].read_by)) if len(kept) == 1 else texts["choose"]
+    return Clarification(text=text, missing=question, candidates=tuple(kept), readings=tuple(kept.values()))
+
+
+def _open(question: str, meant: tuple[str, ...], texts: dict[str, str]) -> Clarification:
+    """The model's own question; any short reply completes the question."""
+    text = meant[0] if len(meant) == 1 else texts["ask"].format("; ".join(meant))
+    return Clarification(text=text, missing="", candidates=meant if len(meant) > 1 else (), open=len(meant) == 1)

@@ -1,0 +1,211 @@
+"""Reads a question with a model: it writes SQL, code translates it into a reading and checks that, faults go back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from groundplan.asking.tables.grammar.implied import intent_of, with_implied
+from groundplan.asking.tables.model.context import Asked, prompt_for
+from groundplan.asking.tables.model.contradictions import Contradiction, contradictions
+from groundplan.asking.tables.model.evidence import with_evidence
+from groundplan.asking.tables.model.reply import MeantSql, SqlReply
+from groundplan.asking.tables.sql.parse import Untranslatable, translate
+from groundplan.context import Context
+from groundplan.contracts.contract import Contract
+from groundplan.contracts.expression import Column, Related, walk
+from groundplan.contracts.issue import Issue
+from groundplan.contracts.reading import (
+    Analysis,
+    AnalysisAsked,
+    ChartKind,
+    Evidence,
+    Intent,
+    OutputAsked,
+    Reading,
+    Requirement,
+    Value,
+)
+from groundplan.llm.calls import Calls
+from groundplan.proposing.loop import Accepted, Faults, propose
+from groundplan.text.words import language_of
+
+TOKENS = 1_200  # of a reply
+LOOK_UPS = 2  # rounds in which a model may ask to see further tables
+ANALYSES: dict[str, Analysis] = {
+    "trend": "trend",
+    "distribution": "distribution",
+    "anomaly": "anomaly",
+    "anomalies": "anomaly",
+    "correlation": "correlation",
+    "summary": "summary",
+}
+CHARTS: dict[str, ChartKind] = {
+    "line": "line",
+    "bar": "bar",
+    "area": "area",
+    "scatter": "scatter",
+    "histogram": "histogram",
+    "box": "box",
+    "heatmap": "heatmap",
+}
+EMPTY = "the reply has no sql, and says neither what is missing (cannot) nor what to ask (ask)"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A reading that nothing speaks against, with remarks for the person who asked."""
+
+    reading: Reading
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cannot:
+    """The tables do not hold what the question needs, by the model's word."""
+
+    missing: str
+
+
+@dataclass(frozen=True)
+class Hesitant:
+    """What the question may mean, with a reading for each part that could be translated."""
+
+    meant: tuple[str, ...]
+    readings: tuple[Reading, ...] = ()  # of each, or none
+
+
+@dataclass(frozen=True)
+class MoreTables:
+    names: tuple[str, ...]
+
+
+ModelRead = Candidate | Cannot | Hesitant
+
+
+class SqlReader:
+    """One question, and the models that may read it."""
+
+    def __init__(self, calls: Calls, context: Context) -> None:
+        self._calls, self._context = calls, context
+
+    async def read(self, asked: Asked) -> Accepted[ModelRead] | None:
+        """What the first model with a valid reply says of the question; None if none has one."""
+        for _ in range(LOOK_UPS + 1):
+            found = await self._propose(asked)
+            if found is None:
+                return None
+            value = found.value
+            if not isinstance(value, MoreTables):
+                return Accepted(value, found.model)
+            asked = replace(asked, first=value.names)
+        return None
+
+    async def _propose(self, asked: Asked) -> Accepted[ModelRead | MoreTables] | None:
+        check, log = partial(self._check, asked), self._context.attempts
+        return await propose(self._calls, prompt_for(asked), SqlReply, check, log, max_tokens=TOKENS)
+
+    async def _check(self, asked: Asked, reply: SqlReply) -> ModelRead | MoreTables | Faults:
+        if reply.sql.strip():
+            return await self._candidate(reply, asked)
+        if reply.cannot.strip():
+            return Cannot(reply.cannot.strip())
+        if reply.ask:
+            return await self._hesitant(reply.ask, asked)
+        known = tuple(name for name in reply.look_up if asked.schema.find(name) and name not in asked.first)
+        return MoreTables((*asked.first, *known)) if known else Faults((EMPTY,))
+
+    async def _candidate(self, reply: SqlReply, asked: Asked) -> Candidate | Faults:
+        try:
+            translated = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
+        except Untranslatable as error:
+            return Faults((str(error),))
+        reading = self._completed(translated.reading, reply, asked)
+        certain = [one for one in self._against(reading, asked) if one.certain]
+        if certain:
+            return Faults(tuple(one.problem for one in certain))
+        drawn, dropped = _labelled(reading, reply)
+        for candidate, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
+            issues = await self._context.find_issues(candidate)
+            if not issues:
+                return Candidate(candidate, (*translated.notes, *notes))
+        return Faults(tuple(map(_worded, issues)))
+
+    def _against(self, reading: Reading, asked: Asked) -> tuple[Contradiction, ...]:
+        return contradictions(
+            reading, asked.said, asked.schema, asked.values, today=asked.today, timezone=asked.timezone
+        )
+
+    def _completed(self, reading: Reading, reply: SqlReply, asked: Asked) -> Reading:
+        """With the words that each part rests on, the tables it speaks of, who read it and what it assumes."""
+        parts = [r for r in reading.requirements if not isinstance(r.value, OutputAsked)]
+        root = reading.tables[0]
+        others = {table for r in parts for table in _tables_in(r.value)} - {root}
+        return reading.model_copy(
+            update={
+                "language": language_of(asked.text),
+                "tables": (root, *sorted(others)),
+                "requirements": with_evidence(parts, asked.text),
+                "read_by": (self._calls.model,),
+                "assumes": tuple(line.strip() for line in reply.assumes if line.strip()),
+                "follow_up": asked.before is not None,
+            }
+        )
+
+    async def _hesitant(self, ask: tuple[MeantSql, ...], asked: Asked) -> Hesitant:
+        """The readings of those that can be translated and planned; only the words if fewer than two can."""
+        found: list[tuple[str, Reading]] = []
+        for one in ask:
+            made = await self._candidate(SqlReply(sql=one.sql), asked) if one.sql.strip() else Faults(())
+            if isinstance(made, Candidate):
+                found.append((one.means, made.reading))
+        if len(found) < 2:
+            return Hesitant(tuple(one.means for one in ask))
+        return Hesitant(tuple(means for means, _ in found), tuple(reading for _, reading in found))
+
+
+def _labelled(reading: Reading, reply: SqlReply) -> tuple[Reading, tuple[str, ...]]:
+    """With the analyses and the chart that were asked for, what follows from them, and notes on unknown labels."""
+    said = reading.requirements[0].evidence
+    asked = [*reading.requirements]
+    labels = dict.fromkeys(ANALYSES[name] for name in map(str.lower, reply.analyses) if name in ANALYSES)
+    asked += [_requirement(f"analysis:{label}", AnalysisAsked(label=label), said) for label in labels]
+    if reply.chart and reply.chart.lower() in CHARTS:
+        value = OutputAsked(label="chart", chart=CHARTS[reply.chart.lower()])
+        asked.append(_requirement("output:chart", value, said))
+    unknown = [name for name in reply.analyses if name.lower() not in ANALYSES]
+    unknown += [reply.chart] if reply.chart and reply.chart.lower() not in CHARTS else []
+    return _implied(reading, asked), tuple(f"{name[:60]!r} is neither an analysis nor a chart here" for name in unknown)
+
+
+def _undrawn(reply: SqlReply, dropped: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes on what was asked for besides the rows and could not be done with them."""
+    named = [*reply.analyses, *([reply.chart] if reply.chart else [])]
+    return (*dropped, *(f"no {name[:60]} could be made of this result" for name in named))
+
+
+def _plain(reading: Reading) -> Reading:
+    """The rows alone, as a table."""
+    table = _requirement("output:table", OutputAsked(label="table"), reading.requirements[0].evidence)
+    return reading.model_copy(
+        update={
+            "requirements": (*reading.requirements, table),
+            "intents": (Intent(name=intent_of(reading.requirements)),),
+        }
+    )
+
+
+def _implied(reading: Reading, asked: list[Requirement]) -> Reading:
+    return reading.model_copy(update={"requirements": with_implied(asked), "intents": (Intent(name=intent_of(asked)),)})
+
+
+def _requirement(id_: str, value: Value, said: Evidence) -> Requirement:
+    return Requirement(id=id_, value=value, evidence=said, implied=isinstance(value, OutputAsked) and not value.chart)
+
+
+def _tables_in(value: Contract) -> set[str]:
+    return {node.table for node in walk(value) if isinstance(node, Column | Related) and node.table}
+
+
+def _worded(issue: Issue) -> str:
+    return f"{issue.problem}; {issue.hint}" if issue.hint else issue.problem

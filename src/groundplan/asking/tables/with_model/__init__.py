@@ -1,1 +1,0 @@
-"""Reading questions about tables with a model: it proposes, code judges."""
