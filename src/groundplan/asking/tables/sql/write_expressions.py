@@ -288,8 +288,9 @@ class Writer:
 
     def _found(self, node: Found) -> str:
         """True or false: a missing value is found nowhere."""
+        of = self.operand(node.of)  # first, so that the subquery's own names are others
         inner = Writer(self._inner(node.table))
-        kept = [f"{inner.scope.own(node.column)} = {self.operand(node.of)}"]
+        kept = [f"{inner.scope.own(node.column)} = {of}"]
         kept += [inner.part(node.where)] if node.where is not None else []
         source = inner.scope.source().replace("\n", " ")
         return f"EXISTS (SELECT 1 FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
