@@ -41,6 +41,7 @@ from groundplan.contracts.reading import Kind, Reading
 from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Refused, Verdict
+from groundplan.contracts.verification import Verification
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
 from groundplan.pipeline import (
     Reply,
@@ -78,6 +79,7 @@ __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 THREAD_CHARACTERS = 200
+QUERY_CHARACTERS = 20_000  # of a query that are looked at for names of tables and values
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
 
@@ -421,6 +423,17 @@ class AsyncProject:
         return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
 
     @_typed()
+    async def prompt(self, question: str, *, today: date | None = None) -> str:
+        """Exactly what a model would be sent for a question about tables. Nothing is sent."""
+        from groundplan.asking.tables.model.context import asked_of, prompt_for
+
+        asked = _question(question, today, "UTC", "rules")
+        context = (await self._stage("rules", RunOptions())).context
+        context = replace(context, schemas=await self._schemas_about(question), plans=PlanStore(self.database))
+        values = await context.find_values(question)
+        return prompt_for(await asked_of(asked, context, values, share_values=(self.roles or Roles()).share_values))
+
+    @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
         """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
         edited = changed(reading, changes) if changes else reading
@@ -446,6 +459,31 @@ class AsyncProject:
         values = await context.find_values(search)
         day = today or _today("UTC")
         return suggest(reading, tables, values, today=day, requirement=requirement, kind=kind, search=search)
+
+    @_typed()
+    async def verify(
+        self, question: str, sql: str, *, today: date | None = None, timezone: str = "UTC"
+    ) -> Verification:
+        """What a SELECT that somebody else wrote asks, and what is wrong with it. Nothing of it is executed."""
+        from groundplan.asking.tables.sql.verify import verify
+
+        if not isinstance(sql, str):
+            raise UsageError(f"a query is text, not {type(sql).__name__}")
+        asked = _question(question, today, timezone, None)
+        schema = await self._schema_for(question, sql)
+        values = await self._values_finder(set())(f"{question} {sql[:QUERY_CHARACTERS]}")
+        return verify(asked.text, sql, schema, values, today=asked.today, timezone=asked.timezone)
+
+    async def _schema_for(self, question: str, sql: str) -> SourceSchema:
+        """The source whose tables a query names; all of its tables, those described in full first."""
+        text = sql[:QUERY_CHARACTERS].casefold()
+        tabled = [schema for schema in self.schemas.values() if schema.tables]
+        if not tabled:
+            raise UsageError("there are no tables that a query could be about")
+        chosen = max(tabled, key=lambda schema: sum(table.name.casefold() in text for table in schema.tables))
+        full = (await self._schemas_about(question, text))[chosen.source]
+        rest = (table for table in chosen.tables if full.find(table.name) is None)
+        return full.model_copy(update={"tables": (*full.tables, *rest)})
 
     async def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
@@ -680,6 +718,10 @@ class Project:
     def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
         return self.plan(question, **options).reasons
+
+    def verify(self, question: str, sql: str, **options: Any) -> Verification:
+        """What a SELECT that somebody else wrote asks, and what is wrong with it."""
+        return self._portal.call(self.aio.verify(question, sql, **options))
 
     def describe(self) -> dict[str, SourceSchema]:
         """The schemas with the meaning of each column: given by a person, or inferred from names and values."""

@@ -60,10 +60,11 @@ def test_a_client_asks_plans_checks_runs_and_explains(tmp_path: Path) -> None:
         ("ask", {"question": "total revenue on 03/04/2025", "thread": "a"}),
         ("ask", {"question": "1", "thread": "a"}),
         ("ask", {"question": "revenue by salesperson"}),
+        ("verify_sql", {"question": QUESTION, "sql": "SELECT region, AVG(revenu) FROM sales GROUP BY region"}),
     ]
     names, results = asyncio.run(called(tmp_path, [str(SALES)], calls))
-    assert names == ["ask", "plan", "check", "run", "explain"]
-    asked, plan, check, ran, explained, broken, unclear, clear, refused = (
+    assert names == ["ask", "plan", "check", "run", "explain", "verify_sql"]
+    asked, plan, check, ran, explained, broken, unclear, clear, refused, verified = (
         found.structured_content for found in results
     )
     assert asked["text"] == ran["text"] == alone.text
@@ -74,6 +75,7 @@ def test_a_client_asks_plans_checks_runs_and_explains(tmp_path: Path) -> None:
     assert [reason["steps"] for reason in explained["reasons"]]
     assert (unclear["kind"], clear["kind"]) == ("clarification", "answer")
     assert refused["issues"][0]["code"]
+    assert [finding["code"] for finding in verified["findings"]] == ["verify/unknown-column"]
 
 
 def test_a_change_is_refused_until_a_person_approves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,7 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
+    Sort,
 )
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -122,9 +123,17 @@ def _parts(written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         direction = "bottom" if "bottom" in written or written.get("ascending") else "top"
         limit = written.get("top", written.get("bottom"))
         by = value(written["order"]) if "order" in written else None
+        then = [Sort(by=value(text), direction=way) for text, way in written.get("then", {}).items()]
         yield (
             f"rank:{direction}",
-            Rank(direction=direction, limit=limit, by=by, within=tuple(written.get("within", ()))),
+            Rank(
+                direction=direction,
+                limit=limit,
+                by=by,
+                within=tuple(written.get("within", ())),
+                then=tuple(then),
+                shown=written.get("shown", True),
+            ),
         )
     yield "output:table", OutputAsked(label="table")
 

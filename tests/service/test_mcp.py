@@ -112,7 +112,7 @@ def test_a_client_asks_plans_checks_runs_and_explains(mode: str, alone: httpx.Cl
     async def session() -> None:
         async with connected(alone, mode=mode) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain"]
+            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain", "verify_sql"]
             assert all(tool.output_schema for tool in tools)
 
             async def call(name: str, **given: Any) -> dict[str, Any]:
@@ -129,6 +129,11 @@ def test_a_client_asks_plans_checks_runs_and_explains(mode: str, alone: httpx.Cl
             assert (await call("run", proposal=plan))["text"] == said
             assert (await call("explain", question=QUESTION))["reasons"]
             assert (await call("ask", question="revenue by salesperson"))["issues"][0]["code"]
+            sql = "SELECT region, SUM(revenue) AS revenue FROM sales GROUP BY region"
+            sound = await call("verify_sql", question=QUESTION, sql=sql)
+            assert (sound["result"], sound["read_as"]) == ("sound", "Read as: total revenue by region.")
+            wrong = await call("verify_sql", question=QUESTION, sql="SELECT AVG(revenue) FROM sales")
+            assert [finding["code"] for finding in wrong["findings"]] == ["function/total"]
 
     asyncio.run(session())
 

@@ -69,4 +69,4 @@ async def _confirmed(project: AsyncProject, outcome: Outcome, today: date) -> Ou
     return await project.run(Proposal(reading=planned.reading, plan=planned.plan))
 
 
-NO_MODEL = Asking()
+NO_MODEL = Asking(strategy="rules")

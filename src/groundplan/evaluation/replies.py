@@ -58,7 +58,7 @@ class Replayed(Tape):
         reply = self._replies[body["model"]].get(self.id)
         if reply is None:
             return _refused(f"no reply to {self.id!r} is recorded")
-        return _completion(json.dumps(reply, ensure_ascii=False))
+        return _completion(json.dumps(_shaped(reply), ensure_ascii=False))
 
 
 class Recorder(Tape):
@@ -124,6 +124,12 @@ def _parsed(file: Path, number: int, line: str) -> Reply:
     if "id" not in found or not any(key in found for key in KEYS):
         raise UsageError(f"{file}:{number}: not a reply; each line has `id`, and `sql`, `cannot` or `ask`")
     return found
+
+
+def _shaped(reply: Reply) -> Reply:
+    """As a model replies now: a question back that is kept as one text has one meaning and no SQL."""
+    asked = reply.get("ask")
+    return {**reply, "ask": [{"means": asked, "sql": ""}]} if isinstance(asked, str) else reply
 
 
 def _reply(response: httpx2.Response) -> Reply | None:

@@ -17,6 +17,7 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from groundplan.contracts.answer import Outcome, Refusal
 from groundplan.contracts.verdict import Verdict
+from groundplan.contracts.verification import Verification
 from groundplan.project import AsyncProject
 from groundplan.result import Planned
 from groundplan.service.tools import READS, Told, told
@@ -54,6 +55,9 @@ class _Asking:
 
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict:
         return _project(ctx).check(json.dumps(proposal))
+
+    async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification:
+        return await _project(ctx).verify(question, sql, today=today)
 
     def _told(self, outcome: Outcome, run: str | None) -> Told:
         issues = outcome.issues if isinstance(outcome, Refusal) else ()

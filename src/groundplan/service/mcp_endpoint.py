@@ -28,6 +28,7 @@ from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.contract import Contract, thaw
 from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.contracts.verdict import Verdict
+from groundplan.contracts.verification import Verification
 from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
 from groundplan.service.runs import approve_run, project_of, run_of, runs_of, settled
@@ -106,6 +107,10 @@ class _Running:
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict:
         async with project_of(_request(ctx)) as project:
             return project.check(json.dumps(proposal))
+
+    async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification:
+        async with project_of(_request(ctx)) as project:
+            return await project.verify(question, sql, today=today)
 
 
 def _request(ctx: Context[Any]) -> Request:

@@ -1,4 +1,4 @@
-"""The five verbs as tools of an MCP server: ask, plan, check, run, explain. Over stdio and over HTTP they are the same.
+"""The tools of an MCP server: ask, plan, check, run, explain, verify_sql. Over stdio and over HTTP they are the same.
 
 No tool takes an approval: it would come from the client's model. A person approves, elsewhere or by elicitation.
 """
@@ -22,6 +22,7 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTab
 from groundplan.contracts.explanation import Reason, WordFate
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.verdict import Passed, Verdict
+from groundplan.contracts.verification import Finding, Verification
 from groundplan.errors import Crashed, GroundplanError
 from groundplan.result import Planned
 
@@ -31,12 +32,14 @@ MAY_CHANGE = ToolAnnotations(read_only_hint=False, open_world_hint=False)
 INSTRUCTIONS = (
     "Answers questions about the user's data. Ask in plain words, one question at a time; the text of an answer is "
     "verified, so repeat its numbers as they are. If the outcome is a clarification, ask the user and send the number "
-    "of the candidate, or the user's words, as the next question of the same thread."
+    "of the candidate, or the user's words, as the next question of the same thread. "
+    "If you wrote SQL yourself, call verify_sql before you show a number."
 )
 
 Question = Annotated[str, Field(max_length=20_000, description="The question in plain words, in English or Russian.")]
 Proposed = Annotated[dict[str, Any], Field(description="The `proposal` that the tool `plan` returned, or one like it.")]
 Today = Annotated[date | None, Field(description="The date to which relative periods refer; by default today.")]
+Sql = Annotated[str, Field(max_length=20_000, description="One SELECT in DuckDB's dialect over the user's tables.")]
 Thread = Annotated[
     str | None, Field(max_length=200, description="A conversation: follow-ups refer to its last question.")
 ]
@@ -74,6 +77,14 @@ class ExplanationTold(BaseModel):
     why: str
 
 
+class VerificationTold(BaseModel):
+    result: str = Field(description="sound, faulty, or unverified: not all of the query could be read.")
+    read_as: str = Field(description="What the query asks, in words.")
+    findings: tuple[Finding, ...]
+    unverified: tuple[str, ...] = Field(description="What could not be read.")
+    notes: tuple[str, ...]
+
+
 class Verbs(Protocol):
     """How a server does what its tools offer."""
 
@@ -86,6 +97,8 @@ class Verbs(Protocol):
     async def plan(self, ctx: Context[Any], question: str, today: date | None) -> Planned: ...
 
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict: ...
+
+    async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification: ...
 
 
 def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPServer[Any]:
@@ -134,6 +147,13 @@ def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPSer
         async with _typed():
             found = await verbs.plan(ctx, question, today)
         return ExplanationTold(read_as=found.read_as, reasons=found.reasons, words=found.words, why=found.why)
+
+    @server.tool(annotations=READS)
+    async def verify_sql(question: Question, sql: Sql, ctx: Context[Any], today: Today = None) -> VerificationTold:
+        """Before you show a number from your own SQL: what the query asks, and what is wrong with it. Runs nothing."""
+        async with _typed():
+            found = await verbs.verify(ctx, question, sql, today)
+        return VerificationTold(**found.model_dump(exclude={"kind", "reading"}))
 
     return server
 

@@ -49,10 +49,9 @@ async def evaluate(
     """Ask every question, or an evenly spread `sample`."""
     questions = spread(load_questions(folder), sample)
     began, judged = time.perf_counter(), list[Judged]()
-    for name in dict.fromkeys(question.dataset for question in questions):
-        async for one in judge_all(folder, name, [one for one in questions if one.dataset == name], asking):
-            judged.append(one)
-            on_progress(len(judged), len(questions))
+    async for one in judge_folder(folder, questions, asking):
+        judged.append(one)
+        on_progress(len(judged), len(questions))
     return Report(
         suite="questions",
         n=len(judged),
@@ -66,6 +65,12 @@ async def evaluate(
 
 def load_questions(folder: Path) -> list[Question]:
     return load_rows(folder / "questions.jsonl", Question, "questions.jsonl and the data of each data set")
+
+
+async def judge_folder(folder: Path, questions: Sequence[Question], asking: Asking) -> AsyncIterator[Judged]:
+    for name in dict.fromkeys(question.dataset for question in questions):
+        async for one in judge_all(folder, name, [one for one in questions if one.dataset == name], asking):
+            yield one
 
 
 async def judge_all(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, assert_never, get_args
 
+from groundplan.contracts.roles import Accept, Roles
 from groundplan.errors import UsageError
 from groundplan.evaluation.asking import Asking
 from groundplan.evaluation.report import Report
@@ -28,10 +29,12 @@ def evaluate(
     strategy: str | None = None,
     replies: Sequence[Path] = (),
     record: Path | None = None,
+    accept: str | None = None,
 ) -> Report:
     """Score a folder in the suite's format; `model` is as in `--model`.
 
     The files in `replies` stand for models that read the questions; `record` is written with the model's replies.
+    `accept` is as in [roles]. By default, one file of replies is taken at its word, and two have to agree.
     """
     if suite not in SUITES:
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
@@ -42,13 +45,15 @@ def evaluate(
     chosen = model not in (None, "none") or strategy not in (None, "rules")
     if suite not in WITH_MODEL and chosen:
         raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
-    if replies or record:
+    if replies or record or accept:
         if suite not in WITH_REPLIES:
-            raise UsageError(f"--replies and --record are for the suites {' and '.join(WITH_REPLIES)}")
+            raise UsageError(f"--replies, --record and --accept are for the suites {' and '.join(WITH_REPLIES)}")
         if replies and (record or chosen):
             raise UsageError("--replies stand for the model; omit --model, --strategy and --record")
+    if accept not in (None, *get_args(Accept)):
+        raise UsageError(f"--accept {accept}: use {', '.join(get_args(Accept))}")
     if suite in WITH_REPLIES:
-        return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record))
+        return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record, accept))
     return _evaluate(suite, folder, sample, on_progress, model, strategy)
 
 
@@ -61,6 +66,7 @@ async def _ask(
     strategy: str | None,
     replies: Sequence[Path],
     record: Path | None,
+    accept: str | None,
 ) -> Report:
     """Ask the questions of a suite with a model, with recorded replies or with neither."""
     from groundplan.evaluation.suites import questions, sql
@@ -70,9 +76,12 @@ async def _ask(
         from groundplan.evaluation.replies import Replayed
 
         replayed = Replayed(replies)
-        return await run(folder, sample, on_progress, Asking(replayed.endpoints, tape=replayed))
+        roles = Roles.model_validate({"accept": accept or ("first" if len(replies) == 1 else "agreed")})
+        return await run(folder, sample, on_progress, Asking(replayed.endpoints, roles=roles, tape=replayed))
     models = () if strategy == "rules" else load_models(Path.cwd(), model)
     roles = load_settings(Path.cwd()).roles_of(models)
+    roles = roles.model_copy(update={"accept": accept}) if accept else roles
+    strategy = strategy if models else "rules"
     if record is None:
         return await run(folder, sample, on_progress, Asking(models, strategy, roles))
     if not models:

@@ -274,6 +274,34 @@ def check(plan: PlanFile, source: SourceOption = None, json: JsonOption = False,
 
 
 @app.command()
+def verify(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[SOURCE] QUESTION QUERY",
+            help="The data, the question, and the query: a file with one SELECT, the SELECT itself, or - for standard "
+            "input; omit the data in a folder with a groundplan.toml.",
+        ),
+    ],
+    json: JsonOption = False,
+    today: TodayOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Say what a query asks and what is wrong with it, without running it.
+
+    Exit codes: 0 nothing found, 1 an error found, 3 not all of it could be verified.
+    """
+    from groundplan.interfaces.cli import verifying
+
+    if not 2 <= len(words) <= 3:
+        raise UsageError('groundplan verify sales.csv "total revenue by region" query.sql')
+    source, question, clock = _asked(words[:-1], today, timezone)
+    sql = verifying.query_text(words[-1])
+    with _open(source) as project:
+        verifying.show(project.verify(question, sql, **clock), json)
+
+
+@app.command()
 def run(
     plan: PlanFile,
     source: SourceOption = None,
@@ -409,6 +437,14 @@ def evaluate(
     record: Annotated[
         Path | None, typer.Option("--record", help="questions, sql: write the model's replies to this file.")
     ] = None,
+    accept: Annotated[
+        str | None,
+        typer.Option(
+            "--accept",
+            metavar="first|agreed|confirmed|measured",
+            help="questions, sql: which reading of a model is answered at once.",
+        ),
+    ] = None,
     floor: Annotated[
         list[str] | None,
         typer.Option("--floor", metavar="SCORE=SHARE", help="Exit with 1 if the score is lower; repeatable."),
@@ -425,7 +461,7 @@ def evaluate(
 
     floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
-        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record)
+        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record, accept)
     show.report(found, json)
     missed = found.outside(floors, ceilings)
     for problem in missed:
@@ -484,11 +520,33 @@ def doctor(
         str | None,
         typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
     ] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            "--prompt", metavar="QUESTION", help="Print exactly what a model would be sent for this question."
+        ),
+    ] = None,
+    source: SourceOption = None,
+    questions: Annotated[
+        bool,
+        typer.Option("--questions", help="Ask the model about 40 questions over made-up tables, and keep its measure."),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="With --questions: the questions of this number; else new ones.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Check the installation and the models, and say how to fix problems."""
+    if questions:
+        from groundplan.interfaces.cli import measuring
+
+        measuring.report(model, seed, json)
+        return
     from groundplan.interfaces.cli import doctor as health
 
+    if prompt is not None:
+        health.print_prompt(_data(source), prompt)
+        return
     health.report(model, json)
 
 

@@ -81,7 +81,7 @@ def migrate(
 
 
 def mcp(source: SourceArgument = None, model: ServiceModelOption = None) -> None:
-    """Offer ask, plan, check, run and explain to an MCP client, over standard input and output."""
+    """Offer ask, plan, check, run, explain and verify_sql to an MCP client, over standard input and output."""
     try:
         from groundplan.interfaces.mcp_server import create_server
     except ModuleNotFoundError as error:

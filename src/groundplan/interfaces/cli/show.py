@@ -162,7 +162,7 @@ def live(quiet: bool, resuming: str = "") -> Iterator[Live]:
 
 
 @contextmanager
-def counting() -> Iterator[Callable[[int, int], None]]:
+def counting(doing: str = "scoring") -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error, or occasional lines if it is not interactive."""
     from rich.progress import Progress as Bar
 
@@ -170,7 +170,7 @@ def counting() -> Iterator[Callable[[int, int], None]]:
         yield _now_and_then()
         return
     with Bar(console=err) as bar:
-        task = bar.add_task("scoring", total=None)
+        task = bar.add_task(doing, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -46,7 +46,7 @@ def _plain(written: str, names: Iterable[str]) -> str | None:
 def free_name(wanted: str, taken: Iterable[str]) -> str:
     """The name, with a number where it is taken; case counts for nothing."""
     used = {normal(name) for name in taken}
-    wanted = wanted.strip()[:100] or "value"
+    wanted = wanted.strip()[:60] or "value"  # a step names a column in 64 characters
     name, number = wanted, 2
     while normal(name) in used:
         name, number = f"{wanted} {number}", number + 1

@@ -8,7 +8,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.asking.tables.sql.untranslatable import NotASelect, Untranslatable
 
 DIALECT = "duckdb"
 LONGEST = 20_000  # characters
@@ -41,17 +41,82 @@ DATES = (
 MEASURES = (
     exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Stddev, exp.StddevSamp, exp.AnyValue,
     exp.First, exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.IgnoreNulls, exp.LogicalOr,
-    exp.LogicalAnd,
+    exp.LogicalAnd, exp.Mode,
 )  # fmt: skip
 WINDOWS = (
     exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag,
 )  # fmt: skip
 ALLOWED: frozenset[type[Any]] = frozenset((*CLAUSES, *VALUES, *CONDITIONS, *DATES, *MEASURES, *WINDOWS))
+PARTS = frozenset({"this", "expression", "expressions"})
+MORE: dict[type[Any], frozenset[str]] = {
+    exp.Select: frozenset(
+        [
+            "with_",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "qualify",
+            "order",
+            "limit",
+            "distinct",
+            "operation_modifiers",
+        ]
+    ),
+    exp.Subquery: frozenset({"alias"}),
+    exp.Table: frozenset({"alias", "db", "catalog"}),
+    exp.TableAlias: frozenset({"columns"}),
+    exp.CTE: frozenset({"alias"}),
+    exp.With: frozenset({"recursive"}),
+    exp.Alias: frozenset({"alias"}),
+    exp.Identifier: frozenset({"quoted"}),
+    exp.Column: frozenset({"table"}),
+    exp.Join: frozenset({"on", "using", "side", "kind", "method"}),
+    exp.Group: frozenset({"all"}),
+    exp.Ordered: frozenset({"desc", "nulls_first"}),
+    exp.Literal: frozenset({"is_string"}),
+    exp.Case: frozenset({"ifs", "default"}),
+    exp.If: frozenset({"true", "false"}),
+    exp.Cast: frozenset({"to"}),
+    exp.TryCast: frozenset({"to", "safe"}),
+    exp.DataType: frozenset({"nested"}),
+    exp.Between: frozenset({"low", "high"}),
+    exp.In: frozenset({"query"}),
+    exp.Like: frozenset({"negate"}),
+    exp.ILike: frozenset({"negate"}),
+    exp.Interval: frozenset({"unit"}),
+    exp.DateAdd: frozenset({"unit"}),
+    exp.DateSub: frozenset({"unit"}),
+    exp.DateDiff: frozenset({"unit", "date_part_boundary"}),
+    exp.TimestampTrunc: frozenset({"unit"}),
+    exp.DateTrunc: frozenset({"unit"}),
+    exp.TimeToStr: frozenset({"format"}),
+    exp.Replace: frozenset({"replacement"}),
+    exp.RegexpReplace: frozenset({"replacement", "modifiers", "single_replace"}),
+    exp.Round: frozenset({"decimals"}),
+    exp.DPipe: frozenset({"safe"}),
+    exp.Concat: frozenset({"safe", "coalesce"}),
+    exp.Count: frozenset({"big_int"}),
+    exp.Quantile: frozenset({"quantile"}),
+    exp.Lag: frozenset({"offset", "default"}),
+    exp.Window: frozenset({"order", "over", "partition_by", "spec"}),
+    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
+    exp.Union: frozenset({"distinct", "with_"}),
+}
+"""Beside its parts, what may be said of a construct: an unknown modifier, such as `negate`, may turn its meaning."""
 FUNCTIONS = frozenset({"date_part", "age", "now", "today", "date_sub", "datesub"})  # that sqlglot has no class for
 
 
 def parse_statement(sql: str) -> Any:
     """The only SELECT that the text holds, made of listed constructs; raises Untranslatable."""
+    tree = parse_select(sql)
+    _refuse_unlisted(tree)
+    return tree
+
+
+def parse_select(sql: str) -> Any:
+    """The only SELECT that the text holds, whatever it is made of; raises Untranslatable."""
     if len(sql) > LONGEST:
         raise Untranslatable("a statement this long", f"use at most {LONGEST:,} characters")
     if sum(1 for _ in re.finditer(r"\w+|[^\w\s]", sql)) > MOST_WORDS:
@@ -61,13 +126,12 @@ def parse_statement(sql: str) -> Any:
     try:
         found = [tree for tree in sqlglot.parse(sql, read=DIALECT) if tree is not None]
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
-        raise Untranslatable("this syntax", str(error).partition("\n")[0]) from error
+        raise NotASelect("this syntax", str(error).partition("\n")[0]) from error
     if len(found) != 1:
-        raise Untranslatable("anything but one statement", f"{len(found)} were given")
+        raise NotASelect("several statements" if found else "an empty text", f"{len(found)} were given")
     tree: Any = found[0]
     if not isinstance(tree, exp.Query):
-        raise Untranslatable(f"{tree.key.upper()}", "write one SELECT")
-    _refuse_unlisted(tree)
+        raise NotASelect(f"{tree.key.upper()}", "write one SELECT")
     return tree
 
 
@@ -94,6 +158,9 @@ def _refuse_unlisted(tree: Any) -> None:
                 raise Untranslatable(f"the function {node.name}")
         elif type(node) not in ALLOWED:
             raise Untranslatable(named(node), shown(node))
+        odd = [key for key, said in node.args.items() if said and key not in PARTS | MORE.get(type(node), PARTS)]
+        if odd:
+            raise Untranslatable(f"{odd[0].strip('_').upper()} of {named(node)}", shown(node))
         if type(node) is exp.Table and not isinstance(node.this, exp.Identifier):
             raise Untranslatable("a table function", shown(node))
         waiting.extend((child, depth + 1) for child in node.iter_expressions())

@@ -1,4 +1,4 @@
-"""The one way in which a statement is refused."""
+"""How a statement is refused."""
 
 from __future__ import annotations
 
@@ -12,3 +12,7 @@ class Untranslatable(Exception):
     def __init__(self, construct: str, detail: str = "") -> None:
         self.construct, self.detail = construct[:80], detail[:300]
         super().__init__(f"{self.construct} cannot be used here{f': {self.detail}' if detail else ''}")
+
+
+class NotASelect(Untranslatable):
+    """The text is not one SELECT: another statement, several, or no SQL at all."""

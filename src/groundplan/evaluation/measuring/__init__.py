@@ -1,0 +1,1 @@
+"""A model's measure: questions about made-up tables, new for each seed, with truths in SQL."""
