@@ -87,7 +87,15 @@ OPERATORS: dict[type[ast.AST], str] = {
 FUNCTIONS = {name: name for name in ("sum", "mean", "median", "min", "max", "std", "count")} | {
     "distinct": "count_distinct"
 }
-UNITS = {"minutes": "minute", "hours": "hour", "days": "day", "weeks": "week", "months": "month", "years": "year"}
+UNITS = {
+    "seconds": "second",
+    "minutes": "minute",
+    "hours": "hour",
+    "days": "day",
+    "weeks": "week",
+    "months": "month",
+    "years": "year",
+}
 
 
 def value(text: str) -> Expression:

@@ -83,7 +83,7 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
-        unit=st.sampled_from(("hour", "day", "week")),
+        unit=st.sampled_from(("second", "hour", "day", "week")),
     ),
     st.builds(
         e.DatePart,

@@ -30,7 +30,15 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_629_746,
+    "year": 31_556_952,
+}
 PLACE = "·place"
 SERIES = (e.Share, e.Change, e.Running, e.Moving)
 ROWS: ContextVar[Sequence[Row]] = ContextVar("all rows of the table, for overall values")
