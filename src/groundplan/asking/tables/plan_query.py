@@ -171,17 +171,12 @@ class _Draft(StepList):
     found: Mapping[Kept, str | None] = field(default_factory=dict)
     added: dict[Node, str] = field(default_factory=dict)  # the columns that the present rows were given
 
-<<<<<<< HEAD
-    def here(self, node: C, serves: Sequence[Requirement | str]) -> C:
-        """With columns in place of overall values and of what is found elsewhere, added to the present rows first."""
-=======
     @property
     def ranked_by(self) -> str | None:
         return next(iter(self.order), None)
 
-    def here(self, node: C, serves: Iterable[Requirement | str]) -> C:
-        """With columns in place of overall values, which are added to the present rows first."""
->>>>>>> main
+    def here(self, node: C, serves: Sequence[Requirement | str]) -> C:
+        """With columns in place of overall values and of what is found elsewhere, added to the present rows first."""
         for one in dict.fromkeys(_overalls(node)):
             step, column = self.overall.get(normal_expression(one), ("", ""))
             if step and column not in self.added.values():
@@ -403,16 +398,12 @@ class _Draft(StepList):
     def free_name(self, name: str) -> str:
         """The name, or another that no column of the rows has."""
         computed = [one.name for _, asked in self.asked(ColumnsAsked) for one in asked.computed]
-<<<<<<< HEAD
-        own = [made.name for _, each in self.asked(Each) for made in (*each.measures, *each.computed)]
+        own = [one.name for _, each in self.asked(Each) for one in (*each.measures, *each.computed)]
         groups = [group.column for _, group in self.asked(GroupBy)]
-        taken = {*(column.name for column in self.table.columns), *computed, *own, *groups, *self.added.values()}
-        return first_free(name[:LONGEST_NAME], taken, " ")
-=======
-        own = [measure.name for _, each in self.asked(Each) for measure in each.measures]
         made = (*self.groups, *self.measures.values(), *self.metrics, *self.made_to_order, "rank")
-        return first_free(name, {*(column.name for column in self.table.columns), *computed, *own, *made}, " ")
->>>>>>> main
+        rows = (column.name for column in self.table.columns)
+        taken = {*rows, *computed, *own, *groups, *made, *self.added.values()}
+        return first_free(name[:LONGEST_NAME], taken, " ")
 
     def rank(self) -> None:
         """After the columns are chosen, so that the table keeps the ranks and their order."""
