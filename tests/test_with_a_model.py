@@ -267,6 +267,37 @@ def test_a_follow_up_is_read_with_the_question_before_as_sql() -> None:
     assert outcome.read_as.startswith("Read as: total revenue of rows where region is North")
 
 
+def test_a_confirmed_reading_is_planned_as_it_is_and_becomes_an_example() -> None:
+    async def run() -> tuple[Outcome, str, int]:
+        async with scripted(says(PROBED), told(READ)) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            await project.ask(UNKNOWN, thread="t")
+            before = len(server.requests)
+            answer = await project.ask("yes", thread="t")
+            calls = len(server.requests) - before
+            await project.ask("lucre by channel")
+            return answer, str(server.requests[-1]["messages"][0]["content"]), calls
+
+    answer, prompt, calls = asyncio.run(run())
+    assert isinstance(answer, Answer), answer.text
+    assert calls == 0
+    assert answer.read_as.startswith("Read as: total revenue by region. Read by scripted")
+    assert f"Question: {UNKNOWN}\n" in prompt
+
+
+def test_the_prompt_can_be_seen_before_it_is_sent() -> None:
+    async def run() -> tuple[str, str]:
+        day = date(2026, 1, 15)
+        async with scripted(says(PROBED), told(READ)) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            shown = await project.prompt(UNKNOWN, today=day)
+            await project.ask(UNKNOWN, today=day)
+            return shown, str(server.requests[1]["messages"][0]["content"])
+
+    shown, sent = asyncio.run(run())
+    assert shown == sent
+
+
 @pytest.mark.requirement("R15", "R19", "R21", "R33")
 def test_what_the_gate_misses_goes_back_until_the_plan_is_right() -> None:
     async def run() -> tuple[Outcome, list[dict[str, Any]]]:

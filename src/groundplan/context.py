@@ -99,7 +99,7 @@ class Context:
     def plan_key(self, reading: Reading) -> str:
         return key_of(reading, self.schema_of(reading), self.catalog.version)
 
-    async def keep(self, plan: Plan, reading: Reading) -> None:
-        """Store a checked plan that a model made."""
+    async def keep(self, plan: Plan, reading: Reading, *, approved: bool = False) -> None:
+        """Store a checked plan that a model made, or whose reading a person confirmed."""
         if self.plans:
-            await self.plans.keep(self.plan_key(reading), reading.question, reading, plan)
+            await self.plans.keep(self.plan_key(reading), reading.question, reading, plan, approved=approved)

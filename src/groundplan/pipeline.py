@@ -105,6 +105,7 @@ class State(TypedDict, total=False):
     usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
     proposals: list[Json]  # what models proposed, and what was wrong with it
+    confirmed: bool  # a person chose the reading: it is kept as an example
 
 
 def begin(
@@ -140,6 +141,7 @@ def begin(
         "usage": {},
         "notes": [],
         "proposals": [],
+        "confirmed": False,
     }
 
 
@@ -298,7 +300,7 @@ def after_reply(before: Question, asked: Clarification, reply: str, run: str) ->
     place = chosen(asked, reply)
     if place is not None and asked.readings:
         spent |= {"route": asked.route, "notes": [*asked.notes], "proposals": [*map(_json, asked.proposals)]}
-        return begin(run, before, asked.readings[place]) | spent
+        return begin(run, before, asked.readings[place]) | spent | {"confirmed": True}
     completed = complete(before.text, asked, reply)
     return begin(run, before.model_copy(update={"text": completed or reply})) | spent
 
@@ -362,6 +364,8 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
         planner = _planner(state, stage)
         if planner and (planner.needs_model or plan.strategy == "compose"):
             await stage.context.keep(plan, reading)
+        elif state.get("confirmed") and reading.read_by:
+            await stage.context.keep(plan, reading, approved=True)
         after = "look" if verdict.plan.changes_each else "approve"
         return Command(update=traced, goto=END if stage.plan_only else after)
     issues = verdict.issues

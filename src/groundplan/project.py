@@ -423,6 +423,17 @@ class AsyncProject:
         return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
 
     @_typed()
+    async def prompt(self, question: str, *, today: date | None = None) -> str:
+        """Exactly what a model would be sent for a question about tables. Nothing is sent."""
+        from groundplan.asking.tables.model.context import asked_of, prompt_for
+
+        asked = _question(question, today, "UTC", "rules")
+        context = (await self._stage("rules", RunOptions())).context
+        context = replace(context, schemas=await self._schemas_about(question), plans=PlanStore(self.database))
+        values = await context.find_values(question)
+        return prompt_for(await asked_of(asked, context, values, share_values=(self.roles or Roles()).share_values))
+
+    @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
         """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
         edited = changed(reading, changes) if changes else reading

@@ -67,6 +67,7 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
+    Sort,
 )
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -84,7 +85,15 @@ OPERATORS: dict[type[ast.AST], str] = {
 FUNCTIONS = {name: name for name in ("sum", "mean", "median", "min", "max", "std", "count")} | {
     "distinct": "count_distinct"
 }
-UNITS = {"minutes": "minute", "hours": "hour", "days": "day", "weeks": "week", "months": "month", "years": "year"}
+UNITS = {
+    "seconds": "second",
+    "minutes": "minute",
+    "hours": "hour",
+    "days": "day",
+    "weeks": "week",
+    "months": "month",
+    "years": "year",
+}
 
 
 def value(text: str) -> Expression:
@@ -120,9 +129,17 @@ def _parts(written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         direction = "bottom" if "bottom" in written or written.get("ascending") else "top"
         limit = written.get("top", written.get("bottom"))
         by = value(written["order"]) if "order" in written else None
+        then = [Sort(by=value(text), direction=way) for text, way in written.get("then", {}).items()]
         yield (
             f"rank:{direction}",
-            Rank(direction=direction, limit=limit, by=by, within=tuple(written.get("within", ()))),
+            Rank(
+                direction=direction,
+                limit=limit,
+                by=by,
+                within=tuple(written.get("within", ())),
+                then=tuple(then),
+                shown=written.get("shown", True),
+            ),
         )
     yield "output:table", OutputAsked(label="table")
 

@@ -17,7 +17,7 @@ from groundplan.contracts.reading import Rank, Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.project import load_catalog
 from tests.reference.executing import SCHEMA, Store, duckdb_store, postgres_store
-from tests.reference.interpreter import answer
+from tests.reference.interpreter import PLACE, answer
 
 CATALOG = load_catalog()
 ANY_SPEED = settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -44,10 +44,15 @@ def assert_same(engine: Store, reading: Reading, rows: list[dict[str, Any]]) -> 
 
 def assert_rows(reading: Reading, made: Sequence[dict[str, Any]], wanted: Sequence[dict[str, Any]]) -> None:
     """They are the rows that the reading asks for, of which those that tie at the cut of a ranking may differ."""
+    rank = next((r.value for r in reading.requirements if isinstance(r.value, Rank)), None)
+    metrics = [r for r in reading.requirements if r.kind == "metric"]
+    if rank is not None and not rank.shown and made and wanted and len(metrics) != 1:  # beside one: its parts
+        assert {*made[0]} - {"rank"} == {*wanted[0]} - {PLACE}, "what only orders is not shown"
     columns = [name for name in (wanted[0] if wanted else made[0] if made else {}) if not made or name in made[0]]
     found = [tuple(_plain(row[name]) for name in columns) for row in made]
     allowed = [tuple(_plain(row[name]) for name in columns) for row in wanted]
-    rank = next((r.value for r in reading.requirements if isinstance(r.value, Rank)), None)
+    if rank is not None and not rank.within:
+        _assert_in_order(found, [(row, allowed_row[PLACE]) for row, allowed_row in zip(allowed, wanted, strict=True)])
     if rank is None or rank.limit is None:
         assert _alike(sorted(found, key=repr), sorted(allowed, key=repr)), (found, allowed)
     else:
@@ -66,6 +71,15 @@ def _assert_chosen(found: Sequence[Any], allowed: Sequence[Any], rank: Rank, mos
         left.remove(same)
     if not rank.within:
         assert len(found) == min(rank.limit or 0, most), (found, allowed)
+
+
+def _assert_in_order(found: Sequence[Any], wanted: Sequence[tuple[Any, int]]) -> None:
+    left, last = list(wanted), 0
+    for row in found:
+        same = next((pair for pair in left if _alike([row], [pair[0]]) and pair[1] >= last), None)
+        assert same is not None, (row, found, wanted)
+        left.remove(same)
+        last = same[1]
 
 
 def _plain(value: Any) -> Any:

@@ -61,7 +61,7 @@ class Store:
         """The rows that the plan's last step shows."""
         self._fill(rows)
         found: dict[str, Handle] = {}
-        last = self._start
+        last, hidden = self._start, frozenset[str]()
         for step in plan.steps:
             handle = found[step.needs[0]] if step.needs and "left" not in step.params else self._start
             params = with_defaults(catalog.tools[step.tool or ""], step.params)
@@ -72,9 +72,10 @@ class Store:
             elif step.tool in QUERYING:
                 handle, _ = QUERYING[step.tool](handle, params, self._fetch)
             elif step.tool == "show_table":
-                handle = _shown(handle, params)
+                handle, hidden = _shown(handle, params), frozenset(params["hide"])
             found[step.id] = last = handle
-        return self._fetch(arranged(last.table, last.order))
+        found_rows = self._fetch(arranged(last.table, last.order))
+        return [{name: value for name, value in row.items() if name not in hidden} for row in found_rows]
 
     def _fill(self, rows: Sequence[dict[str, Any]]) -> None:
         self._connection.execute("DELETE FROM data")
@@ -89,8 +90,10 @@ class Store:
 
 
 def _shown(handle: Handle, params: Mapping[str, Any]) -> Handle:
-    rest = [name for name in orderable(handle) if name not in params["order_by"]]
-    order = (*((name, params["descending"]) for name in params["order_by"]), *ascending(rest))
+    given = [(name, params["descending"]) for name in params["order_by"]]
+    given += [(one["by"], one["direction"] == "top") for one in params["then"]]
+    named = {name for name, _ in given}
+    order = (*given, *ascending(name for name in orderable(handle) if name not in named))
     order = order if params["order_by"] else handle.order
     return replace(handle, table=arranged(handle.table, order).limit(params["limit"]), order=order)
 

@@ -20,6 +20,7 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
+    Sort,
     Time,
 )
 
@@ -82,7 +83,7 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
-        unit=st.sampled_from(("hour", "day", "week")),
+        unit=st.sampled_from(("second", "hour", "day", "week")),
     ),
     st.builds(
         e.DatePart,
@@ -90,9 +91,11 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         part=st.sampled_from(("weekday", "month", "quarter", "year", "day", "week")),
     ),
 )
-LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | st.builds(
+FILLED: st.SearchStrategy[e.Expression] = st.builds(
     e.Filled, of=st.just(column("g")), otherwise=st.just(column("h")) | st.just(constant("north"))
 )
+LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | FILLED
+DIRECTIONS = st.sampled_from(("top", "bottom"))
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(e.Compare, left=NUMBERS, operator=COMPARISONS, right=st.integers(-2, 20).map(constant)),
@@ -188,7 +191,7 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
         st.sampled_from(("weekday", "month", "hour")),
     ),
     st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
-    LABELS.map(lambda of: GroupBy(column="label", expression=of)),
+    FILLED.map(lambda of: GroupBy(column="label", expression=of)),
     CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
 )
 
@@ -215,7 +218,8 @@ def readings(draw: st.DrawFn) -> Reading:
 def _of_rows(draw: st.DrawFn) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = [("columns:shown", ColumnsAsked(columns=("id", "g", "h")))]
     if draw(st.booleans()):
-        found.append(("rank:rows", _rank(draw, draw(NUMBERS), ("h",))))
+        ties = NUMBERS | st.sampled_from(("id", "h", "f", "d", "t")).map(column)
+        found.append(("rank:rows", _rank(draw, draw(ties), ("h",), ties)))
     return found
 
 
@@ -257,7 +261,8 @@ def _name(group: GroupBy | Time) -> str:
 def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
     groups = draw(st.lists(GROUPS, min_size=draw(st.integers(0, 1)), max_size=2, unique_by=_name))
     found: list[tuple[str, Any]] = [(f"{group.kind}:{group.column}", group) for group in groups]
-    expressions = draw(st.lists(totals(), min_size=1, max_size=2))
+    ranked = bool(groups) and draw(st.integers(0, 2)) == 0
+    expressions = draw(st.lists(totals(), min_size=0 if ranked else 1, max_size=2))
     axes = [group for group in groups if isinstance(group, Time) or group.ordered]
     if groups and draw(st.booleans()):
         expressions.append(draw(_series(bool(axes))))
@@ -266,10 +271,14 @@ def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
         limit = draw(st.integers(0, 6).map(constant) | OVERALL)
         condition = e.Compare(left=draw(measures()), operator=draw(COMPARISONS), right=limit)
         found.append(("filter:having", Filter(condition=condition)))
-    if groups and draw(st.integers(0, 2)) == 0:
-        by = draw(st.none() | totals().filter(lambda one: e.level(one) == "group"))
+    if ranked:
+        named = [column(group.column) for group in groups if group.column not in ("g", "label", "band")]
+        ties = totals().filter(lambda one: e.level(one) == "group") | (
+            st.sampled_from(named) if named else st.nothing()
+        )
         within = (groups[0].column,) if len(groups) > 1 else ()
-        found.append(("rank:groups", _rank(draw, by, within)))
+        by = draw((st.none() if expressions else st.nothing()) | ties | _series(bool(axes)))
+        found.append(("rank:groups", _rank(draw, by, within, ties)))
     return found
 
 
@@ -289,6 +298,15 @@ def _series(draw: st.DrawFn, ordered: bool) -> e.Expression:
             return e.Change(of=of, ratio=draw(st.booleans()))
 
 
-def _rank(draw: st.DrawFn, by: e.Expression | None, within: tuple[str, ...]) -> Rank:
-    direction = draw(st.sampled_from(("top", "bottom")))
-    return Rank(direction=direction, limit=draw(st.integers(1, 3)), by=by, within=draw(st.sampled_from(((), within))))
+def _rank(
+    draw: st.DrawFn, by: e.Expression | None, within: tuple[str, ...], ties: st.SearchStrategy[e.Expression]
+) -> Rank:
+    limit = draw(st.none() | st.integers(1, 3))
+    return Rank(
+        direction=draw(DIRECTIONS),
+        limit=limit,
+        by=by,
+        within=draw(st.sampled_from(((), within))) if limit else (),
+        then=draw(st.lists(st.builds(Sort, by=ties, direction=DIRECTIONS), max_size=2).map(tuple)),
+        shown=draw(st.booleans()),
+    )

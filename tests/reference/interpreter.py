@@ -30,14 +30,24 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_629_746,
+    "year": 31_556_952,
+}
+PLACE = "·place"
 SERIES = (e.Share, e.Change, e.Running, e.Moving)
 ROWS: ContextVar[Sequence[Row]] = ContextVar("all rows of the table, for overall values")
 
 
 def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of the answer, before any order; a cut is made by value, so that ties stay in.
+    """The rows of the answer in their order; a cut is made by value, so that ties stay in.
 
+    Each row has its place in the order that was asked for under `PLACE`, the same for those that tie.
     The clock of a moment with a time zone is that of UTC.
     """
     rows = [{name: _in_utc(item) for name, item in row.items()} for row in rows]
@@ -59,47 +69,72 @@ def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
         ]
         kept = [row for row in kept if all(holds(c, row) is True for c in filters if own & e.columns_of(c))]
     rank = next(iter(of(Rank)), None)
-    if not of(Metric):
-        return _ranked([dict(row) for row in kept], rank, lambda row: value(rank.by, row), of(ColumnsAsked))
+    if not of(Metric) and not of(GroupBy) and not of(Time):
+        listed = [{**row, "·keys": [value(by, row) for by in _orders(rank, None)]} for row in kept]
+        return _ranked(listed, rank, of(ColumnsAsked))
     groups = {g.column: g.expression or e.Column(name=g.column) for g in of(GroupBy)}
     groups |= {t.column: e.DateCut(of=e.Column(name=t.column), grain=t.grain) for t in of(Time)}
     parts = _grouped(kept, groups) if groups else {(): kept}
     table = [(dict(zip(groups, key, strict=True)), part) for key, part in parts.items()]
     ordered = [g.column for g in of(GroupBy) if g.ordered]
     along = next(iter([t.column for t in of(Time)] or ordered), None)
+    orders = _orders(rank, of(Metric)[0].expression if of(Metric) else None)
+
+    def ordering(by: e.Expression, index: int) -> Any:
+        return value(by, table[index][0]) if e.level(by) == "row" else _series(by, index, table, along)
+
     made = [
-        {**key, **{m.name: _series(m.expression, index, table, along) for m in of(Metric)}, "·": part}
+        {
+            **key,
+            **{m.name: _series(m.expression, index, table, along) for m in of(Metric)},
+            "·": part,
+            "·keys": [ordering(by, index) for by in orders],
+        }
         for index, (key, part) in enumerate(table)
     ]
     having = [c for c in filters if _measures(c)]
     made = [row for row in made if all(holds(c, row["·"], over) is True for c in having)]
-    first = of(Metric)[0]
-    return _ranked(made, rank, lambda row: row[first.name] if rank.by is None else over(rank.by, row["·"]), [])
+    return _ranked(made, rank, [])
 
 
-def _ranked(
-    rows: list[dict[str, Any]], rank: Rank | None, by: Callable[[Row], Any], columns: Sequence[ColumnsAsked]
-) -> list[dict[str, Any]]:
+def _orders(rank: Rank | None, first: e.Expression | None) -> list[e.Expression]:
+    return [] if rank is None else [rank.by or first, *(one.by for one in rank.then)]
+
+
+def _ranked(rows: list[dict[str, Any]], rank: Rank | None, columns: Sequence[ColumnsAsked]) -> list[dict[str, Any]]:
+    if rank is not None:
+        directions = [rank.direction, *(one.direction for one in rank.then)]
+        places = {place: n for n, place in enumerate(sorted({_place(row, directions) for row in rows}))}
+        rows = sorted(({**row, PLACE: places[_place(row, directions)]} for row in rows), key=lambda row: row[PLACE])
     if rank is not None and rank.limit is not None:
         parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in rows:
             parts.setdefault(tuple(row[name] for name in rank.within), []).append(row)
-        rows = [row for part in parts.values() for row in _cut(part, rank, by)]
+        rows = [row for part in parts.values() for row in _cut(part, rank.limit)]
     if columns:
-        rows = [{name: row[name] for name in columns[0].columns} for row in rows]
-    return [{name: item for name, item in row.items() if name != "·"} for row in rows]
+        rows = [{name: row[name] for name in (*columns[0].columns, PLACE) if name in row} for row in rows]
+    return [{name: item for name, item in row.items() if name not in ("·", "·keys")} for row in rows]
 
 
-def _cut(rows: list[dict[str, Any]], rank: Rank, by: Callable[[Row], Any]) -> list[dict[str, Any]]:
-    known = sorted((by(row) for row in rows if by(row) is not None), reverse=rank.direction == "top")
-    if len(rows) <= rank.limit:
-        return rows
-    if len(known) < rank.limit:  # rows without a value come last, and any of them may be taken
-        return rows
-    edge = known[rank.limit - 1]
-    return [
-        row for row in rows if by(row) is not None and (by(row) >= edge if rank.direction == "top" else by(row) <= edge)
-    ]
+def _place(row: Row, directions: Sequence[str]) -> tuple[Any, ...]:
+    """Comparable with that of other rows; missing values come last, whatever the direction."""
+    return tuple(_key(item, direction) for item, direction in zip(row["·keys"], directions, strict=True))
+
+
+def _key(item: Any, direction: str) -> tuple[bool, Any]:
+    if item is None:
+        return True, 0
+    if isinstance(item, str):
+        assert len(item) == 1, "only single letters are ordered: engines order longer texts by their own rules"
+        item = ord(item)
+    if isinstance(item, date):
+        item = (_moment(item) - datetime(1, 1, 1)).total_seconds()
+    number = round(float(item), 9) + 0.0
+    return False, -number if direction == "top" else number
+
+
+def _cut(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    return rows if len(rows) <= limit else [row for row in rows if row[PLACE] <= rows[limit - 1][PLACE]]
 
 
 def _measures(condition: e.Node) -> bool:

@@ -121,10 +121,10 @@ def _passes(plan: Plan, asked: Reading, schema: SourceSchema) -> bool:
 def _serves(asked: Meaning, done: Meaning) -> bool:
     """Whether they are the same but for what nobody asked: an order of what is all shown, and parts of measures."""
     known = {part for measure in asked.measures for part in walk(measure)}
-    free = {"order": None, "measures": frozenset()}
+    free = {"order": None, "then": (), "order_shown": True, "measures": frozenset()}
     return (
         {**vars(asked), **free} == {**vars(done), **free}
-        and asked.order in (None, done.order)
+        and asked.sorting in ((), done.sorting[: len(asked.sorting)] if asked.limit is None else done.sorting)
         and asked.measures <= done.measures <= known | asked.measures
     )
 
@@ -217,6 +217,7 @@ def _constants(asked: Reading) -> Iterator[Any]:
 
 def _nodes(value: Any) -> Iterator[Any]:
     yield from (measure.expression for measure in getattr(value, "measures", ()))
+    yield from (one.by for one in getattr(value, "then", ()))
     for name in ("expression", "condition", "by"):
         if getattr(value, name, None) is not None:
             yield getattr(value, name)

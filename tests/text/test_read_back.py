@@ -85,12 +85,25 @@ SAID = {
         "metric": {"fee": "sum(filled(fee, 0))"},
         "by": {"genre": "filled(genre, 'other')"},
     },
+    "Read as: total fee by branch, top 3 by number of rows, then by branch, lowest first.": {
+        "metric": {"fee": "sum(fee)"},
+        "by": {"branch": "branch"},
+        "order": "rows()",
+        "top": 3,
+        "then": {"branch": "bottom"},
+        "shown": False,
+    },
     "Read as: percent change of total fee from the month before by month (loaned on).": {
         "metric": {"growth": "growth(sum(fee))"},
         "by": {"month": "cut(loaned_on, 'month')"},
     },
 }
 IN_RUSSIAN = {
+    "Понято так: «название», по убыванию: «сбор», затем по возрастанию: «название».": {
+        "columns": ["название"],
+        "order": "сбор",
+        "then": {"название": "bottom"},
+    },
     "Понято так: сумма «сбор» (если не заполнено, то 0), где «жанр» начинается с «фан».": {
         "metric": {"сбор": "sum(filled(сбор, 0))"},
         "where": ["contains(жанр, 'Фан', 'start')"],

@@ -57,9 +57,9 @@ def _conditions(query: Query) -> Iterator[Condition]:
             yield of_filter(Filter.model_validate(filter_))
 
 
-def _order(query: Query, columns: dict[str, Expression]) -> Sorting | None:
-    first = min((f for f in query.fields if f.sort_priority), key=lambda f: f.sort_priority or 0, default=None)
-    return (columns[output_name(first)], first.sort_direction == "DESC") if first else None
+def _order(query: Query, columns: dict[str, Expression]) -> tuple[Sorting, ...]:
+    sorted_by = sorted((f for f in query.fields if f.sort_priority), key=lambda f: f.sort_priority or 0)
+    return tuple((columns[output_name(field)], field.sort_direction == "DESC") for field in sorted_by)
 
 
 def _ranked(relation: Relation, query: Query, most: object) -> Relation:
@@ -68,5 +68,5 @@ def _ranked(relation: Relation, query: Query, most: object) -> Relation:
         return relation
     if len(found) > 1 or found[0].by is None:
         raise Unknown
-    cut_by = (relation.column(found[0].by), found[0].direction == "top")
+    cut_by = ((relation.column(found[0].by), found[0].direction == "top"),)
     return replace(relation, limit=found[0].limit, cut_by=cut_by, order=relation.order or cut_by)

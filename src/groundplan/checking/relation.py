@@ -22,9 +22,9 @@ class Relation:
     having: Condition | None = None
     shown: tuple[str, ...] | None = None  # None: all of them
     distinct: bool = False
-    order: Sorting | None = None
+    order: tuple[Sorting, ...] = ()
     limit: int | None = None
-    cut_by: Sorting | None = None  # the order in which `limit` took the first rows
+    cut_by: tuple[Sorting, ...] = ()  # the order in which `limit` took the first rows
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None
 

@@ -30,7 +30,7 @@ from groundplan.contracts.expression import (
     read_expression,
     walk,
 )
-from groundplan.contracts.meaning import Things, follows_series
+from groundplan.contracts.meaning import Sorting, Things, follows_series, ties_once
 from groundplan.contracts.normal_form import both, normal_expression, of_filter, substituted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter
@@ -187,7 +187,7 @@ def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.limit is not None:
         raise Unknown
     within = cast(Sequence[object], step.params.get("within", ()))
-    order = (relation.column(str(step.params["by"])), step.params.get("direction", "top") == "top")
+    order = _sorting(relation, [(str(step.params["by"]), str(step.params.get("direction", "top")))], step.params)
     return replace(
         relation,
         order=order,
@@ -195,6 +195,11 @@ def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
         limit=cast(int, step.params["limit"]),
         within=frozenset(relation.column(str(name)) for name in within),
     )
+
+
+def _sorting(relation: Relation, first: Sequence[tuple[str, str]], params: JsonObject) -> tuple[Sorting, ...]:
+    then = [(str(one["by"]), str(one["direction"])) for one in cast(Sequence[JsonObject], params.get("then", ()))]
+    return ties_once((relation.column(name), direction) for name, direction in (*first, *then))
 
 
 def _share_of_total(relation: Relation, step: Step, shape: Shape | None) -> Relation:
@@ -213,15 +218,16 @@ def _select_columns(relation: Relation, step: Step, shape: Shape | None) -> Rela
     distinct = bool(step.params.get("distinct"))
     if distinct and relation.limit is not None:
         raise Unknown  # some of the best rows may be the same
-    if relation.cut_by is not None and not relation.within and "rank" not in names:
-        relation = replace(relation, order=None)  # ranked rows are in the order of their ranks
+    if relation.cut_by and not relation.within and "rank" not in names:
+        relation = replace(relation, order=())  # ranked rows are in the order of their ranks
     return replace(relation, shown=names, distinct=relation.distinct or distinct)
 
 
 def _show_table(relation: Relation, step: Step, shape: Shape | None) -> Relation:
-    order = cast(Sequence[object], step.params.get("order_by", ()))
-    if order:
-        relation = replace(relation, order=(relation.column(str(order[0])), bool(step.params.get("descending"))))
+    direction = "top" if step.params.get("descending") else "bottom"
+    first = [(str(name), direction) for name in cast(Sequence[object], step.params.get("order_by", ()))]
+    if first:
+        relation = replace(relation, order=_sorting(relation, first, step.params))
     hidden = {str(name) for name in cast(Sequence[object], step.params.get("hide", ()))}
     if hidden:
         names = relation.shown if relation.shown is not None else tuple(relation.columns)

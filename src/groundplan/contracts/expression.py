@@ -19,7 +19,7 @@ from groundplan.contracts.contract import Contract, Name, Scalar, Text, thaw
 ArithmeticOperator = Literal["+", "-", "*", "/"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
-Unit = Literal["minute", "hour", "day", "week", "month", "year"]
+Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Place = Literal["anywhere", "start", "end", "whole"]
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")

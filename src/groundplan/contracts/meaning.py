@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from groundplan.contracts.contract import Contract
@@ -74,9 +74,15 @@ class Meaning:
     columns: tuple[Expression, ...] = ()
     distinct: bool = False
     order: Sorting | None = None
+    then: tuple[Sorting, ...] = ()  # in turn, those that tie
     limit: int | None = None
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None  # the group that orders a series
+    order_shown: bool = field(default=True, compare=False)  # what orders may be shown though nobody asked for it
+
+    @property
+    def sorting(self) -> tuple[Sorting, ...]:
+        return (self.order, *self.then) if self.order else ()
 
 
 def is_extended(reading: Reading) -> bool:
@@ -91,8 +97,8 @@ def says_more(requirement: Requirement) -> bool:
             return expression is not None
         case Filter(condition=condition):
             return condition is not None
-        case Rank(limit=limit, by=by, within=within):
-            return limit is None or by is not None or bool(within)
+        case Rank(limit=limit, by=by, within=within, then=then, shown=shown):
+            return limit is None or by is not None or bool(within or then) or not shown
         case ColumnsAsked() | Each():
             return True
         case _:
@@ -168,13 +174,13 @@ def meaning_of(reading: Reading) -> Meaning:
         stage = stage_of(condition, reading)
         kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
     rank = next(_values(reading, Rank), None)
-    order = _order(rank, metrics, own, groups)
+    order = _order(rank, metrics, named, own, groups)
     keys = frozenset(made_keys.get(key, Column(name=key)) for key in each.keys) if each else frozenset[Expression]()
     listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
     if listed:
         wanted = shown.columns if shown else tuple(measures)
         metrics = [measures[name] for name in wanted if name in measures]
-    series = [*metrics, *kept["groups"], *([order[0]] if order else [])]
+    series = [*metrics, *kept["groups"], *(by for by, _ in order)]
     along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
     return Meaning(
         table=reading.tables[0] if reading.tables else None,
@@ -185,12 +191,14 @@ def meaning_of(reading: Reading) -> Meaning:
         having=both(*kept["groups"], *(kept["things"] if listed else ())),
         columns=tuple(normal_expression(named.get(name, Column(name=name))) for name in shown.columns) if shown else (),
         distinct=shown.distinct if shown else False,
-        order=order,
+        order=order[0] if order else None,
+        then=order[1:],
         limit=rank.limit if rank else None,
         within=frozenset(normal_expression(named.get(name, Column(name=name))) for name in rank.within)
         if rank
         else frozenset(),
         along=normal_expression(along) if along is not None else None,
+        order_shown=rank is None or rank.shown,
     )
 
 
@@ -206,16 +214,35 @@ def _within_groups(node: N, groups: Mapping[str, Expression]) -> N:
 
 
 def _order(
-    rank: Rank | None, metrics: Sequence[Expression], own: Mapping[str, Expression], groups: Mapping[str, Expression]
-) -> Sorting | None:
+    rank: Rank | None,
+    metrics: Sequence[Expression],
+    named: Mapping[str, Expression],
+    own: Mapping[str, Expression],
+    groups: Mapping[str, Expression],
+) -> tuple[Sorting, ...]:
+    """What orders the result, then those that tie. Columns are those of the result: groups and computed ones."""
+
+    def written_out(by: Expression) -> Expression:
+        if level(by) != "row":
+            return _measured(by, own, groups)
+        normal = normal_expression(by)
+        same = any(normal == normal_expression(group) for group in groups.values())
+        return normal if same else normal_expression(substituted(by, named))
+
     if rank is None:
-        return None
-    by = rank.by if rank.by is not None else next(iter(metrics), None)
+        return ()
+    by = written_out(rank.by) if rank.by is not None else next(iter(metrics), None)
     if by is None:
-        return None
-    if isinstance(by, Column):
-        by = {**own, **groups}.get(by.name, by)
-    return _measured(by, own, groups), rank.direction == "top"
+        return ()
+    return ties_once([(by, rank.direction), *((written_out(one.by), one.direction) for one in rank.then)])
+
+
+def ties_once(keys: Iterable[tuple[Expression, str]]) -> tuple[Sorting, ...]:
+    """Without keys that came before: those leave no ties by themselves."""
+    found: dict[Expression, bool] = {}
+    for by, direction in keys:
+        found.setdefault(by, direction == "top")
+    return tuple(found.items())
 
 
 def _group(group: GroupBy) -> Expression:

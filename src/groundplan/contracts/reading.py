@@ -130,14 +130,27 @@ class Filter(Contract):
         return self
 
 
+class Sort(Contract):
+    """Orders those that tie; `top` is the highest first. Missing values come last either way."""
+
+    by: Expression
+    direction: Literal["top", "bottom"]
+
+
 class Rank(Contract):
-    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names."""
+    """An order of the result, and how much of it is kept: of everything, or of each group that `within` names.
+
+    What it orders by may be a column, a measure or a formula that nobody asked to see. Without `shown` it is left
+    out of the result; what `then` orders by is always left out.
+    """
 
     kind: Literal["rank"] = "rank"
     direction: Literal["top", "bottom"] = "top"
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
     by: Expression | None = None  # None: the first measure
     within: tuple[Name, ...] = ()
+    then: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()  # in turn, those that tie
+    shown: bool = True
 
 
 class EachMeasure(Contract):

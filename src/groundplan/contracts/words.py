@@ -209,6 +209,7 @@ PARTS: Mapping[Language, Mapping[str, str]] = {
 }
 UNITS: Mapping[str, tuple[str, str, str]] = {
     "period": ("период", "периоды", "периоду"),
+    "second": ("секунда", "секунды", "секунде"),
     "minute": ("минута", "минуты", "минуте"),
     "hour": ("час", "часы", "часу"),
     "day": ("день", "дни", "дню"),

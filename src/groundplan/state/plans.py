@@ -67,13 +67,15 @@ class PlanStore:
         rows = await self._select("select plan from plans where tenant = ? and key = ?", key)
         return _plan(rows[0][0]) if rows else None
 
-    async def keep(self, key: str, question: str, reading: Reading, plan: Plan) -> None:
-        """Store a plan that passed the gate; it replaces an earlier one with the same key."""
+    async def keep(self, key: str, question: str, reading: Reading, plan: Plan, *, approved: bool = False) -> None:
+        """Store a plan that passed the gate, in place of one with the same key; `approved` marks it as good."""
         written = plan.model_dump_json(include={*Plan.model_fields})
         id_ = _digest(key)[:10]
         row = (self._tenant, key, id_, question, reading.model_dump_json(), written, plan.fingerprint)
         async with self._database.transaction() as run:
             await run(KEEP, *row)
+            if approved:
+                await run("update plans set marked = 1 where tenant = ? and key = ?", self._tenant, key)
 
     async def entries(self) -> tuple[Entry, ...]:
         """Every stored plan, oldest first."""

@@ -88,6 +88,8 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "bottom 1 by": "only the one with the lowest {}",
         "top first by": "sorted by {}, highest first",
         "bottom first by": "sorted by {}, lowest first",
+        "then top": "then by {}, highest first",
+        "then bottom": "then by {}, lowest first",
         "limit": "only {}",
         "these groups": "these groups",
         "for each": " for each {}",
@@ -136,6 +138,8 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "bottom 1 by": "только с наименьшим значением: {}",
         "top first by": "по убыванию: {}",
         "bottom first by": "по возрастанию: {}",
+        "then top": "затем по убыванию: {}",
+        "then bottom": "затем по возрастанию: {}",
         "limit": "только {}",
         "these groups": "эти группы",
         "for each": " для каждого значения {}",
@@ -244,11 +248,12 @@ def part_in_words(value: Value, language: Language) -> str:
             return in_words(DateCut(of=Column(name=column), grain=grain), wording) if grain else wording.name(column)
         case Filter():
             return in_words(of_filter(value), wording)
-        case Rank(direction=direction, limit=limit, by=by):
+        case Rank(direction=direction, limit=limit, by=by, then=then):
             kept = "" if (limit or 0) > 1 else " 1" if limit else " first"
             given = [str(limit)] if (limit or 0) > 1 else []
             given += [in_words(by, wording)] if by else []
-            return said[direction + kept + (" by" if by else "")].format(*given)
+            ties = [said[f"then {one.direction}"].format(in_words(one.by, wording)) for one in then]
+            return ", ".join((said[direction + kept + (" by" if by else "")].format(*given), *ties))
         case ColumnsAsked(columns=columns):
             return _list([wording.name(column) for column in columns], language)
         case Each(keys=keys, computed=computed):
@@ -430,14 +435,18 @@ def _order(meaning: Meaning, wording: Wording) -> str:
         given.append(_ordering(meaning.order[0], meaning, wording))
     told = told.format(*given)
     within = _list(_sorted(meaning.within, wording), wording.language) if meaning.within else ""
-    return told + (said["for each"].format(within) if within else "")
+    told += said["for each"].format(within) if within else ""
+    ties = ((by, "then top" if descending else "then bottom") for by, descending in meaning.then)
+    return ", ".join((told, *(said[key].format(_ordering(by, meaning, wording)) for by, key in ties)))
 
 
 def _is_week(meaning: Meaning) -> bool:
     """All days from Monday to Sunday, as anybody would list them."""
     days = [day_named(group) for group in meaning.groups if isinstance(group, Cases)]
     by, descending = meaning.order or (None, True)
-    return not (descending or meaning.limit) and any(by == Aggregate(function="min", of=day) for day in days if day)
+    return not (descending or meaning.limit or meaning.then) and any(
+        by == Aggregate(function="min", of=day) for day in days if day
+    )
 
 
 def _ordering(by: Expression, meaning: Meaning, wording: Wording) -> str:

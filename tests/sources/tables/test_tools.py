@@ -293,6 +293,26 @@ def test_whatever_shares_the_first_place_is_kept(
     same(found, wanted)
 
 
+@pytest.mark.parametrize("limit", [1, 7])
+def test_ties_are_ordered_as_asked_before_the_cut(source: Tables, plain: duckdb.DuckDBPyConnection, limit: int) -> None:
+    then = [{"by": "day", "direction": "bottom"}, {"by": "id", "direction": "top"}]
+    found = rows(source, made(source, "rank_rows", {"by": "units", "limit": limit, "then": then}))
+    sql = f"SELECT id FROM sales ORDER BY units DESC NULLS LAST, day NULLS LAST, id DESC LIMIT {limit}"
+    assert [row["id"] for row in found] == [row[0] for row in expected(plain, sql)]
+
+
+def test_those_that_tie_in_everything_asked_share_the_first_place(
+    source: Tables, plain: duckdb.DuckDBPyConnection
+) -> None:
+    params = {"by": "units", "limit": 1, "then": [{"by": "paid", "direction": "top"}]}
+    found = rows(source, made(source, "select_columns", {"columns": ["id"]}, made(source, "rank_rows", params)))
+    wanted = expected(
+        plain, "SELECT id FROM sales QUALIFY rank() OVER (ORDER BY units DESC NULLS LAST, paid DESC NULLS LAST) = 1"
+    )
+    assert len(wanted) > 1
+    same(found, wanted)
+
+
 def test_ties_are_broken_the_same_way_every_time(source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
     found = rows(source, made(source, "rank_rows", {"by": "units", "limit": 5}))
     sql = "SELECT id FROM sales ORDER BY units DESC, id LIMIT 5"

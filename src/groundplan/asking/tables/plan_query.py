@@ -21,6 +21,7 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Correlation,
+    DateCut,
     DatePart,
     Elapsed,
     Expression,
@@ -135,10 +136,11 @@ def query_steps(given: Joined, fetching: Fetching | None) -> tuple[Step, ...]:
     draft.group_things()
     if draft.asked(Metric) or draft.groups_rows():
         draft.aggregate()
-        draft.filter_groups()
         draft.rank_by_measure()
+        draft.filter_groups()
         draft.keep_asked_columns()
     else:
+        draft.compute_columns()
         draft.rank_by_column()
         draft.keep_columns()
     draft.rank()
@@ -154,9 +156,15 @@ class _Draft(StepList):
     bases: list[str] = field(default_factory=list)  # what the answer tells beside the metric: part and whole
     groups: list[str] = field(default_factory=list)
     chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
-    ranked_by: str | None = None
+    order: dict[str, str] = field(default_factory=dict)  # the columns that rank and order, each with its direction
+    made_to_order: list[str] = field(default_factory=list)  # those of them that are derived for that alone
+
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
     added: dict[Expression, str] = field(default_factory=dict)  # the overall values that the present rows have
+
+    @property
+    def ranked_by(self) -> str | None:
+        return next(iter(self.order), None)
 
     def here(self, node: C, serves: Iterable[Requirement | str]) -> C:
         """With columns in place of overall values, which are added to the present rows first."""
@@ -227,8 +235,8 @@ class _Draft(StepList):
                 if not metrics:
                     self.metrics.append(name)
         for _, rank in self.asked(Rank):
-            if rank.by is not None and level(rank.by) != "row":
-                for measure in _bases(rank.by):
+            for by in (rank.by, *(one.by for one in rank.then)):
+                for measure in _bases(by) if by is not None and level(by) != "row" else ():
                     self.measure(measure)
         if not self.measures:
             self.measure(Rows())
@@ -285,15 +293,19 @@ class _Draft(StepList):
         expression = measure_of(metric)
         if _is_measured(expression):
             return self.measures[normal_expression(expression)]
-        made = self.here(_by_name(expression, self.measures), [requirement])
+        name = metric.name or called(expression, self.language)
+        return self.derive_series(expression, name, [requirement, "analysis:share", "analysis:trend"])
+
+    def derive_series(self, expression: Expression, name: str, serves: Sequence[Requirement | str]) -> str:
+        """The column of what looks along or across the groups, or beside them at an overall value."""
+        made = self.here(_by_name(expression, self.measures), serves)
         if isinstance(made, Column):
             return made.name
-        name = metric.name or called(expression, self.language)
         params: dict[str, Any] = {"expression": _json(made), "as": name}
         along = series_group(self.reading)
         if follows_series(expression) and along:
             params |= {"along": along, "by": [group for group in self.groups if group != along]}
-        self.add("series", "derive_column", params, [requirement, "analysis:share", "analysis:trend"])
+        self.add("series", "derive_column", params, serves)
         self.measures[normal_expression(expression)] = name
         return name
 
@@ -305,63 +317,98 @@ class _Draft(StepList):
             self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
 
     def rank_by_measure(self) -> None:
+        first = self.metrics[0] if self.asked(Metric) else None
         for requirement, rank in self.asked(Rank):
-            if isinstance(rank.by, Column):
-                self.ranked_by = rank.by.name
-            elif rank.by is not None and bare_overalls(rank.by):
-                made = self.here(_by_name(rank.by, self.measures), [requirement])
-                self.ranked_by = self.free_name(called(rank.by, self.language))
-                self.measures[normal_expression(rank.by)] = self.ranked_by
-                self.add("ranked_by", "derive_column", {"expression": _json(made), "as": self.ranked_by}, [requirement])
-            elif rank.by is not None:
-                self.ranked_by = self.measures.get(normal_expression(rank.by))
-            elif self.asked(Metric):
-                self.ranked_by = self.metrics[0]
+            names = [first if rank.by is None else self.group_key(requirement, rank.by)]
+            names += [self.group_key(requirement, one.by) for one in rank.then]
+            self.order_by(rank, names)
 
     def rank_by_column(self) -> None:
         for requirement, rank in self.asked(Rank):
-            if isinstance(rank.by, Column):
-                self.ranked_by = rank.by.name
-            elif rank.by is not None:
-                self.ranked_by = self.free_name(called(rank.by, self.language))
-                params = {"expression": _json(self.here(rank.by, [requirement])), "as": self.ranked_by}
-                self.add("ranked_by", "derive_column", params, [requirement])
+            if rank.by is not None:
+                self.order_by(rank, [self.row_key(requirement, by) for by in (rank.by, *(one.by for one in rank.then))])
+
+    def order_by(self, rank: Rank, names: Sequence[str | None]) -> None:
+        directions = (rank.direction, *(one.direction for one in rank.then))
+        for name, direction in zip(names, directions, strict=True) if None not in names else ():
+            self.order.setdefault(str(name), direction)
+
+    def group_key(self, requirement: Requirement, by: Expression) -> str | None:
+        """The column of groups that holds it: a group, a measure, or one made for it."""
+        if isinstance(by, Column):
+            return by.name
+        normal = normal_expression(by)
+        for _, group in self.asked(GroupBy):
+            if group.expression is not None and normal == normal_expression(group.expression):
+                return group.column
+        for _, time in self.asked(Time):
+            if normal == DateCut(of=Column(name=time.column), grain=time.grain):
+                return time.column
+        if level(by) == "row":
+            return self.made_key(requirement, by)
+        if normal not in self.measures and not _is_measured(by):
+            return self.derive_series(by, self.free_name(called(by, self.language)), [requirement])
+        return self.measures.get(normal)
+
+    def row_key(self, requirement: Requirement, by: Expression) -> str:
+        """The column of rows that holds it: the table's own, a computed one, or one made for it."""
+        if isinstance(by, Column):
+            return by.name
+        for _, asked in self.asked(ColumnsAsked):
+            for one in asked.computed:
+                if normal_expression(one.expression) == normal_expression(by):
+                    return one.name
+        return self.made_key(requirement, by)
+
+    def made_key(self, requirement: Requirement, by: Expression) -> str:
+        name = self.free_name(called(by, self.language))
+        made = self.here(by, [requirement])
+        if isinstance(made, Column):
+            return made.name
+        self.add("ranked_by", "derive_column", {"expression": _json(made), "as": name}, [requirement])
+        self.made_to_order.append(name)
+        return name
 
     def free_name(self, name: str) -> str:
         """The name, or another that no column of the rows has."""
         computed = [one.name for _, asked in self.asked(ColumnsAsked) for one in asked.computed]
         own = [measure.name for _, each in self.asked(Each) for measure in each.measures]
-        return first_free(name, {*(column.name for column in self.table.columns), *computed, *own}, " ")
+        made = (*self.groups, *self.measures.values(), *self.metrics, *self.made_to_order, "rank")
+        return first_free(name, {*(column.name for column in self.table.columns), *computed, *own, *made}, " ")
 
     def rank(self) -> None:
         """After the columns are chosen, so that the table keeps the ranks and their order."""
         for requirement, rank in self.asked(Rank):
             if self.ranked_by is not None and rank.limit is not None:
-                params = {
+                params: dict[str, Any] = {
                     "by": self.ranked_by,
                     "direction": rank.direction,
                     "limit": rank.limit,
                     "within": list(rank.within),
                 }
+                params |= {"then": self.ties()} if rank.then else {}
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
+
+    def ties(self) -> list[dict[str, str]]:
+        return [{"by": name, "direction": direction} for name, direction in [*self.order.items()][1:]]
 
     def keep_asked_columns(self) -> None:
         """Measures that were only needed to choose or to order groups are not shown."""
         shown = [*self.groups, *self.metrics, *self.bases]
-        ranked = [self.ranked_by] if self.ranked_by else []
-        hidden = {*self.measures.values(), *self.added.values()} - {*shown, *ranked}
-        if hidden:
-            columns = [*dict.fromkeys([*shown, *ranked])]
+        hidden = {*self.measures.values(), *self.added.values()} - {*shown, *self.order}
+        if hidden and self.asked(Metric):
+            columns = [*dict.fromkeys([*shown, *self.order])]
             self.add("shown", "select_columns", {"columns": columns}, [r for r, _ in self.asked(Metric)])
 
-    def keep_columns(self) -> None:
+    def compute_columns(self) -> None:
         for requirement, asked in self.asked(ColumnsAsked):
             for one in asked.computed:
                 params = {"expression": _json(self.here(one.expression, [requirement])), "as": one.name}
                 self.add("computed", "derive_column", params, [requirement])
-            columns = [*asked.columns]
-            if self.ranked_by and self.ranked_by not in columns and not asked.distinct:
-                columns.append(self.ranked_by)
+
+    def keep_columns(self) -> None:
+        for requirement, asked in self.asked(ColumnsAsked):
+            columns = [*dict.fromkeys((*asked.columns, *(self.order if not asked.distinct else ())))]
             shown: dict[str, Any] = {"columns": columns, "distinct": asked.distinct}
             self.add("shown", "select_columns", shown, [requirement, "analysis:detail"])
 
@@ -383,13 +430,28 @@ class _Draft(StepList):
         named = [part for _, group in self.asked(GroupBy) if group.expression for part in walk(group.expression)]
         return self.ranked_by not in (*self.groups, *self.metrics) and by is not None and by in named
 
+    def hidden(self, rank: Rank) -> list[str]:
+        """The columns that only order, of those that nobody asked to see."""
+        listed = [name for _, asked in self.asked(ColumnsAsked) for name in asked.columns]
+        if self.groups or self.metrics:
+            bases = (*self.measures.values(), *self.added.values()) if not self.asked(Metric) else ()
+            made = dict.fromkeys((*self.order, *bases))
+            helpers = [name for name in made if name not in (*self.groups, *self.metrics, *self.bases)]
+        else:
+            helpers = [name for name in self.order if name not in listed and (listed or name in self.made_to_order)]
+        formula = bool(self.groups) and self.ranked_by in self.made_to_order
+        shows_first = rank.shown and not formula and not self.only_orders(rank)
+        return [name for name in helpers if name != self.ranked_by or not shows_first]
+
     def show(self) -> None:
         order: dict[str, Any] = {}
         rank = next((value for _, value in self.asked(Rank)), None)
         unranked = any(step.tool == "select_columns" for step in self.steps)  # it drops the column of ranks
-        if rank is not None and self.ranked_by and (rank.limit is None or (unranked and not rank.within)):
-            order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
-            order |= {"hide": [self.ranked_by]} if self.only_orders(rank) else {}
+        if rank is not None and self.ranked_by:
+            if rank.limit is None or (unranked and not rank.within and not rank.then):
+                order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
+                order |= {"then": self.ties()} if rank.then else {}
+            order |= {"hide": hidden} if (hidden := self.hidden(rank)) else {}
         elif rank is None and self.asked(Time):
             order = {"order_by": self.groups}
         serves: list[Requirement | str] = [
@@ -556,6 +618,8 @@ def _columns(requirement: Requirement) -> frozenset[str]:
     value = requirement.value
     named = {name for name in (getattr(value, "column", None), *getattr(value, "columns", ())) if name}
     nodes = [getattr(value, key, None) for key in ("expression", "condition", "by")]
+    nodes += [one.by for one in value.then] if isinstance(value, Rank) else []
+    nodes += [one.expression for one in value.computed] if isinstance(value, ColumnsAsked) else []
     inside = [columns_of(node) for node in nodes if node is not None]
     made = (*value.measures, *value.computed) if isinstance(value, Each) else ()
     each = [columns_of(one.expression) for one in made]

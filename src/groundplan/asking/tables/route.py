@@ -103,20 +103,12 @@ class Tables:
     ) -> Reading | Clarification | Refusal | None:
         """What a model makes of the question, as far as it is accepted; None if no model gave a valid reply."""
         from groundplan.asking.tables.model.accept import Judge, is_measured
-        from groundplan.asking.tables.model.context import Asked
+        from groundplan.asking.tables.model.context import asked_of
         from groundplan.asking.tables.model.read import Candidate, SqlReader
 
         assert context.calls is not None
         calls, roles = context.calls.of("read"), context.calls.roles
-        asked = Asked(
-            text=normalise(question.text),
-            schema=known[0],
-            values=known[1],
-            **_clock(question),
-            before=context.turns[-1].reading if context.turns else None,
-            examples=await context.plans.approved() if context.plans else (),
-            share_values=roles.share_values,
-        )
+        asked = await asked_of(question, context, known[1], share_values=roles.share_values)
         reader = SqlReader(calls, context)
         found = await reader.read(asked)
         if found is None:

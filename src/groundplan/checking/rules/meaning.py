@@ -26,7 +26,7 @@ from groundplan.contracts.expression import (
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
 from groundplan.contracts.normal_form import in_whole_days
-from groundplan.contracts.reading import Each, GroupBy, Metric, Reading, Requirement, Time, Value
+from groundplan.contracts.reading import Each, GroupBy, Metric, Rank, Reading, Requirement, Time, Value
 from groundplan.contracts.words import in_words
 
 
@@ -140,13 +140,19 @@ def _differences(asked: Meaning, done: Relation, drawn: bool) -> Iterator[Differ
         yield from _other_values(asked, done)
     else:
         yield from _other_columns(asked, done)
-    for made in (done.order, *([done.cut_by] if done.limit is not None and done.cut_by != done.order else [])):
-        if asked.order is not None and asked.order != made and not drawn:
-            yield f"it orders by {_sorting(made)}, and {_sorting(asked.order)} was asked", None
-    told = not asked.measures and not asked.groups and asked.limit is None and done.cut_by is None
+    if asked.sorting and not drawn:
+        yield from _other_order(asked, done)
+    told = not asked.measures and not asked.groups and asked.limit is None and not done.cut_by
     if (asked.limit, asked.within) != (done.limit, done.within) and not told:  # the answer tells how many are shown
         cuts = [f"{one.limit or 'all'} {_within(one)}" for one in (done, asked)]
         yield f"it keeps {cuts[0]}, and {cuts[1]} was asked", None
+
+
+def _other_order(asked: Meaning, done: Relation) -> Iterator[Difference]:
+    """Ties may be ordered by more than was asked, but not where rows are cut off."""
+    orders = {done.order[: len(asked.sorting)], *([done.cut_by] if done.limit is not None else [])}
+    for made in sorted(orders - {asked.sorting}, key=_sorting):
+        yield f"it orders by {_sorting(made)}, and {_sorting(asked.sorting)} was asked", None
 
 
 def _all_of(condition: Condition | None) -> tuple[Condition, ...]:
@@ -188,7 +194,7 @@ def _choosing(asked: Meaning) -> Iterator[Expression]:
     yield from asked.measures
     if asked.having is not None:
         yield from (part for part in walk(asked.having) if level(part) != "row")  # type: ignore[misc]
-    if asked.order is not None:
+    if asked.order is not None and asked.order_shown:
         yield asked.order[0]
 
 
@@ -209,7 +215,7 @@ def _other_columns(asked: Meaning, done: Relation) -> Iterator[Difference]:
     if not asked.columns:
         return
     shown = [done.column(name) for name in done.shown or ()]
-    allowed = {*asked.columns, *([asked.order[0]] if asked.order else [])}
+    allowed = {*asked.columns, *([asked.order[0]] if asked.order and asked.order_shown else [])}
     if not {*asked.columns} <= {*shown} or not {*shown} <= allowed or asked.distinct != done.distinct:
         made = ", ".join(map(in_words, shown)) or "all columns"
         yield f"it shows {made}, and {', '.join(map(in_words, asked.columns))} was asked", None
@@ -222,8 +228,9 @@ def _things(meaning: Meaning | Relation) -> str:
     return " and ".join(sorted(map(in_words, meaning.things.keys))) + where
 
 
-def _sorting(order: Sorting | None) -> str:
-    return "nothing" if order is None else f"{in_words(order[0])}, {'highest' if order[1] else 'lowest'} first"
+def _sorting(order: tuple[Sorting, ...]) -> str:
+    told = (f"{in_words(by)}, {'highest' if descending else 'lowest'} first" for by, descending in order)
+    return ", then ".join(told) or "nothing"
 
 
 def _within(meaning: Meaning | Relation) -> str:
@@ -252,6 +259,8 @@ def _expressions_of(requirement: Requirement) -> Iterator[Node]:
     value = requirement.value
     if isinstance(value, Each):
         yield from (made.expression for made in (*value.measures, *value.computed))
+    if isinstance(value, Rank):
+        yield from (one.by for one in value.then)
     for name in ("expression", "condition", "by"):
         node = getattr(value, name, None)
         if node is not None:

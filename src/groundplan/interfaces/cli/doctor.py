@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 from pydantic import JsonValue
@@ -39,6 +40,20 @@ def report(model: str | None, json: bool) -> None:
         print_json(found)
     if any(check["works"] is False for check in found):
         raise typer.Exit(4)
+
+
+def print_prompt(data: Any, question: str) -> None:
+    """Print what a model would be sent for the question; nothing is sent."""
+    from groundplan.project import AsyncProject
+
+    async def prompt() -> str:
+        project = await AsyncProject.open(data, roles=load_settings(Path.cwd()).roles)
+        try:
+            return await project.prompt(question)
+        finally:
+            await project.close()
+
+    out.print(escape(asyncio.run(prompt())), soft_wrap=True)
 
 
 def checks(model: str | None) -> Iterator[Check]:

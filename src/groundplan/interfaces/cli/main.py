@@ -520,6 +520,13 @@ def doctor(
         str | None,
         typer.Option("--model", metavar="NAME|URL", help="Check only this model's server: what it can and cannot do."),
     ] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            "--prompt", metavar="QUESTION", help="Print exactly what a model would be sent for this question."
+        ),
+    ] = None,
+    source: SourceOption = None,
     questions: Annotated[
         bool,
         typer.Option("--questions", help="Ask the model about 40 questions over made-up tables, and keep its measure."),
@@ -537,6 +544,9 @@ def doctor(
         return
     from groundplan.interfaces.cli import doctor as health
 
+    if prompt is not None:
+        health.print_prompt(_data(source), prompt)
+        return
     health.report(model, json)
 
 

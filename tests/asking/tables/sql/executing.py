@@ -14,11 +14,9 @@ from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.verdict import Passed
 from groundplan.project import load_catalog
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
-from groundplan.sources.tables.engine.executing import Executor
+from groundplan.sources.tables.engine.executing import Executor, Work
 from groundplan.sources.tables.engine.handle import Handle, arranged, handle_on
-from groundplan.sources.tables.source import with_defaults
-from groundplan.sources.tables.tools.registry import LAZY, QUERYING
-from groundplan.sources.tables.tools.shape import join_tables
+from groundplan.sources.tables.source import _made, with_defaults
 from groundplan.sources.tables.tools.sinks import _order
 
 CATALOG = load_catalog()
@@ -48,8 +46,8 @@ class Tables:
         return self.run(verdict.plan)
 
     def run(self, plan: Plan) -> tuple[list[str], list[tuple[Any, ...]]]:
-        wiring, found, hidden = Wiring(plan), dict[str, Handle](), ()
-        last = ""
+        wiring, found, hidden, last = Wiring(plan), dict[str, Handle](), tuple[str, ...](), ""
+        work = Work(self.executor, "", MOST, CancelScope())
         for step in wiring.steps:
             tool = CATALOG.tools[step.tool or ""]
             given = [
@@ -57,15 +55,11 @@ class Tables:
                 for origin in wiring.inputs(step, tool).values()
             ]
             params = with_defaults(tool, step.params)
-            if step.tool == "join_tables":
-                made = join_tables(given[0], given[1], params)
-            elif step.tool in LAZY:
-                made = LAZY[step.tool or ""](given[0], params)
-            elif step.tool in QUERYING:
-                made, _ = QUERYING[step.tool or ""](given[0], params, self._fetch)
-            else:
+            if step.tool == "show_table":
                 made = Handle(given[0].table, given[0].columns, _order(given[0], params))
                 hidden = tuple(params["hide"])
+            else:
+                made, _ = _made(step.tool or "", given, params, work)
             found[step.id], last = made, step.id
         rows = self._fetch(arranged(found[last].table, found[last].order))
         names = [name for name in found[last].table.columns if name not in hidden]

@@ -1,8 +1,8 @@
 """The statement's own rows: what DuckDB gives for it, as text, over the same tables.
 
-Four conventions of the language are written into the statement first: a division by zero has no value, today is a
-given day, months by `strftime` are shown as their first day, and a text function over a column that loading has made
-a number is left out.
+Five conventions of the language are written into the statement first: a division by zero has no value, today is a
+given day, a sum of flags over no rows is 0, months by `strftime` are shown as their first day, and a text function
+over a column that loading has made a number is left out.
 """
 
 from __future__ import annotations
@@ -69,9 +69,8 @@ def _conventions(tree: Any, today: date) -> Any:
             return exp.cast(exp.Literal.string(today.isoformat()), "date")
         if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and node.name.lower() == "now"):
             return exp.cast(exp.Literal.string(today.isoformat()), "timestamp")
-        if isinstance(node, exp.Div):
-            whole = node.expression
-            return exp.Div(this=node.this, expression=exp.Nullif(this=whole, expression=exp.Literal.number(0)))
+        if isinstance(node, exp.Sum) and isinstance(node.this, exp.Case):
+            return _of_flags(node)
         if isinstance(node, exp.TimeToStr) and node.args["format"].name in PERIODS:
             unit = exp.Literal.string(PERIODS[node.args["format"].name])
             return exp.cast(exp.Anonymous(this="date_trunc", expressions=[unit, node.this]), "date")
@@ -80,7 +79,23 @@ def _conventions(tree: Any, today: date) -> Any:
             return exp.Anonymous(this="date_part", expressions=[unit, node.this])
         return node
 
-    return tree.transform(change)
+    made = tree.transform(change)
+    for ratio in made.find_all(exp.Div):
+        ratio.set("expression", exp.Nullif(this=exp.paren(ratio.expression), expression=exp.Literal.number(0)))
+    return made
+
+
+def _of_flags(node: Any) -> Any:
+    """Of no rows, a sum of ones is 0, and so is one that begins with `ELSE 0`."""
+    case, branches = node.this, node.this.args["ifs"]
+    default = case.args.get("default")
+    zero = isinstance(default, exp.Literal) and default.name in ("0", "0.0")
+    if len(branches) != 1 or not (default is None or zero or isinstance(default, exp.Null)):
+        return node
+    constant = isinstance(branches[0].args["true"], exp.Literal)
+    if zero or constant:
+        return exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)])
+    return node
 
 
 def _uncleaned(tree: Any, numbers: Collection[str]) -> Any:

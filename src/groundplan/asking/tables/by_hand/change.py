@@ -185,8 +185,9 @@ def _expressions(value: Value) -> Iterator[Node]:
             yield expression
         case Filter():
             yield of_filter(value)
-        case Rank(by=by) if by is not None:
-            yield by
+        case Rank(by=by, then=then):
+            yield from (by,) if by is not None else ()
+            yield from (one.by for one in then)
         case ColumnsAsked(computed=computed):
             yield from (one.expression for one in computed)
         case Each(measures=measures):

@@ -427,8 +427,9 @@ class Merge:
                 names = tuple(c.name for c in self.meanings.table.columns if self.meanings.of[c.name] == "category")
                 raise _unclear(f"{words!r} of what?", words, names if not groups else (), "by {choice}, {missing}")
             by = self._rank_by() or (old[0].value.by if old else None)
-            kept = old[0].value.within if old else ()
-            made = Rank(direction="top" if rank.direction == "top" else "bottom", limit=limit, by=by, within=kept)
+            before = old[0].value if old else Rank()
+            direction = "top" if rank.direction == "top" else "bottom"
+            made = before.model_copy(update={"direction": direction, "limit": limit, "by": by})
             self.drop([*old, *looks])
             self.put(rank_id(made), made, items)
 

@@ -10,13 +10,15 @@ from datetime import date
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.model.values import shown_values
 from groundplan.asking.tables.values import Values
+from groundplan.context import Context
 from groundplan.contracts.columns import Meaning
+from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Evidence, Metric, Reading, Requirement
 from groundplan.contracts.schema import Column, NamedMetric, SourceSchema, Table
 from groundplan.llm.prompt import load_prompt
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
-from groundplan.text.words import Word, words_of
+from groundplan.text.words import Word, normalise, words_of
 
 PROMPT = "read_sql"
 ROOM = 12_000  # characters for the tables, so that a model with a short context still has room to reply
@@ -50,6 +52,20 @@ class Asked:
         """The same question for a second, independent reading: tables in another order, and no examples."""
         turned = self.schema.model_copy(update={"tables": self.schema.tables[::-1]})
         return replace(self, schema=turned, examples=())
+
+
+async def asked_of(question: Question, context: Context, values: Mapping[str, Values], *, share_values: bool) -> Asked:
+    """The question with the tables, the turn before it and the approved examples of this context."""
+    return Asked(
+        text=normalise(question.text),
+        schema=context.tables,
+        values=values,
+        today=question.today,
+        timezone=question.timezone,
+        before=context.turns[-1].reading if context.turns else None,
+        examples=await context.plans.approved() if context.plans else (),
+        share_values=share_values,
+    )
 
 
 def prompt_for(asked: Asked) -> str:

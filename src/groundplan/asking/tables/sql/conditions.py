@@ -30,6 +30,7 @@ from groundplan.contracts.expression import (
     Missing,
     Not,
     OneOf,
+    Place,
     parts,
 )
 from groundplan.contracts.normal_form import MIRRORED
@@ -41,6 +42,12 @@ COMPARISONS: Mapping[type[Any], ComparisonOperator] = {
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
+}
+PLACES: Mapping[tuple[bool, bool], Place] = {
+    (True, True): "anywhere",
+    (False, True): "start",
+    (True, False): "end",
+    (False, False): "whole",
 }
 YES, NO = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f", "no", "n", "0"})
 
@@ -219,19 +226,30 @@ def _spelt(side: Any, operator: ComparisonOperator, other: Any, scope: Scope) ->
         return None
     found = _texts(side, scope)
     if found is None:
-        return None
+        return _any_case(side, operator, other.name, scope)
     of, change, domain = found
     kept = tuple(text for text in domain if change(text) == other.name)
-    return _among(of, kept, operator == "=")
+    return _among(of, kept, domain, other.name, operator == "=")
 
 
-def _among(of: Expression, kept: tuple[str, ...], wanted: bool) -> Condition:
-    """That the value is one of these; where none is left, a text that no value has says so."""
-    if not kept:
-        raise Untranslatable("a text that the column does not hold")
-    made: Condition = (
-        Compare(left=of, operator="=", right=Constant(value=kept[0])) if len(kept) == 1 else OneOf(of=of, values=kept)
-    )
+def _any_case(side: Any, operator: ComparisonOperator, text: str, scope: Scope) -> Condition | None:
+    """`LOWER(name) = 'acme'`: the whole text, in any case."""
+    inner, within = peeled(side, scope)
+    if not isinstance(inner, exp.Lower | exp.Upper) or not text.isascii():
+        return None
+    if text != (text.lower() if isinstance(inner, exp.Lower) else text.upper()):
+        return None
+    made = Contains(of=within.value(inner.this), text=text, place="whole")
+    return made if operator == "=" else Not(part=made)
+
+
+def _among(of: Expression, kept: tuple[str, ...], domain: tuple[str, ...], text: str, wanted: bool = True) -> Condition:
+    """That the value is one of these; where none is left, it is compared with a text that no value has."""
+    if not kept and text in domain:
+        raise Untranslatable("a text that the column does not hold", repr(text))
+    kept = kept or (text,)
+    single = Compare(left=of, operator="=", right=Constant(value=kept[0]))
+    made: Condition = single if len(kept) == 1 else OneOf(of=of, values=kept)
     return made if wanted else Not(part=made)
 
 
@@ -268,7 +286,7 @@ def _in(node: Any, scope: Scope) -> Condition:
     if found is not None:
         of, change, domain = found
         wanted = {one.name for one in node.expressions}
-        return _among(of, tuple(text for text in domain if change(text) in wanted), True)
+        return _among(of, tuple(text for text in domain if change(text) in wanted), domain, min(wanted))
     of = scope.value(node.this)
     made = [compare(of, "=", scope.value(one), scope) for one in node.expressions]
     plain = [
@@ -284,7 +302,8 @@ def _in(node: Any, scope: Scope) -> Condition:
 def _like(node: Any, scope: Scope) -> Condition:
     if not isinstance(node.expression, exp.Literal):
         raise Untranslatable("LIKE with anything but a text", shown(node))
-    return matching(node, node.this, node.expression.name, isinstance(node, exp.ILike), scope)
+    made = matching(node, node.this, node.expression.name, isinstance(node, exp.ILike), scope)
+    return Not(part=made) if node.args.get("negate") else made
 
 
 def matching(node: Any, side: Any, pattern: str, any_case: bool, scope: Scope) -> Condition:
@@ -293,17 +312,24 @@ def matching(node: Any, side: Any, pattern: str, any_case: bool, scope: Scope) -
     of = changed[0] if changed else scope.value(side)
     if scope.kind(of) != "text":
         raise Untranslatable(f"LIKE on {scope.kind(of)} values", shown(node))
-    core = pattern.strip("%")
-    inner = "%" in core or "_" in core or not core
-    if any_case and pattern.startswith("%") and pattern.endswith("%") and not inner and changed is None:
-        return Contains(of=of, text=core)
     domain = changed[2] if changed else scope.domain(of)
+    if changed is None and (found := _placed(of, pattern, any_case)) is not None:
+        return found
     if domain is None:
         raise Untranslatable("this LIKE", f"{shown(node)}; use ILIKE '%text%'")
     change = changed[1] if changed else str
     flags = re.DOTALL | (re.IGNORECASE if any_case else 0)
     regex = re.compile("".join(".*" if c == "%" else "." if c == "_" else re.escape(c) for c in pattern), flags)
-    return _among(of, tuple(text for text in domain if regex.fullmatch(change(text))), True)
+    return _among(of, tuple(text for text in domain if regex.fullmatch(change(text))), domain, pattern)
+
+
+def _placed(of: Expression, pattern: str, any_case: bool) -> Condition | None:
+    """A pattern with `%` only at its ends: the text stands anywhere, at the start, at the end, or is all of it."""
+    core = pattern.removeprefix("%").removesuffix("%") if len(pattern) > 1 else pattern
+    if not core or "%" in core or "_" in core:
+        return None
+    place = PLACES[pattern.startswith("%"), pattern.endswith("%")]
+    return Contains(of=of, text=core, place=place, cased=not any_case)
 
 
 def _contains(node: Any, scope: Scope) -> Condition:

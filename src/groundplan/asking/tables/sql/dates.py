@@ -14,6 +14,9 @@ from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    AnyOf,
     Arithmetic,
     Cases,
     Compare,
@@ -63,7 +66,9 @@ def _moment(node: Any, scope: Scope) -> Expression:
 
 
 def as_day(value: Expression, scope: Scope) -> Expression:
-    """A time without its clock."""
+    """A time without its clock; the day of the latest time is the latest day."""
+    if isinstance(value, Aggregate) and value.function in ("min", "max"):
+        return value.model_copy(update={"of": as_day(value.of, scope)})
     if isinstance(value, Constant) and scope.is_moment(value):
         return Constant(value=str(value.value)[:SHORT])
     if scope.kind(value) != "time":
@@ -144,9 +149,41 @@ def _part(name: str, of: Any, scope: Scope, node: Any) -> Expression:
     inner, within = peeled(of, scope)
     if name == "EPOCH":
         return _epoch(inner, within, node)
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "age" and name == "YEAR":
+        return _age(inner, within, node)
     if isinstance(inner, exp.Sub) and name == "DAY" and (whole := _difference(inner, within)) is not None:
         return whole
     return part_of(name, _moment(of, scope), scope, node)
+
+
+def _age(node: Any, scope: Scope, whole: Any) -> Expression:
+    """Whole years from a date to a given day: one fewer before the birthday."""
+    ends = [_moment(one, scope) for one in node.expressions]
+    end, start = ends if len(ends) == 2 else (Constant(value=scope.session.today.isoformat()), ends[0])
+    if not isinstance(end, Constant) or isinstance(start, Constant) or scope.has_clock(start):
+        raise Untranslatable("AGE of other than a day and a given day", shown(whole))
+    day = _date(end)
+    month, monthday = DatePart(of=start, part="month"), DatePart(of=start, part="day")
+    later = Compare(left=month, operator=">", right=Constant(value=day.month))
+    same = Compare(left=month, operator="=", right=Constant(value=day.month))
+    after = Compare(left=monthday, operator=">", right=Constant(value=day.day))
+    before = Cases(conditions=(AnyOf(parts=(later, All(parts=(same, after)))),), values=(1,), otherwise=0)
+    years = Arithmetic(operator="-", left=Constant(value=day.year), right=DatePart(of=start, part="year"))
+    return Arithmetic(operator="-", left=years, right=before)
+
+
+def span(node: Any, scope: Scope) -> Expression | None:
+    """A difference of two times, to be ordered or compared: INTERVALs are told in hours; None if it is none."""
+    inner, within = peeled(node, scope)
+    if not isinstance(inner, exp.Sub):
+        return None
+    sides = [peeled(side, within) for side in (inner.expression, inner.this)]
+    if any(isinstance(side, exp.Interval) for side, _ in sides):
+        return None
+    start, end = (there.value(side) for side, there in sides)
+    if not (within.is_moment(start) and within.is_moment(end) and (within.has_clock(start) or within.has_clock(end))):
+        return None
+    return Elapsed(start=start, end=end, unit="hour")
 
 
 def _epoch(node: Any, scope: Scope, whole: Any) -> Expression:
@@ -194,6 +231,8 @@ def _cut(node: Any, scope: Scope) -> Expression:
 
 
 def cut(of: Expression, grain: Grain, scope: Scope) -> Expression:
+    if isinstance(of, Aggregate) and of.function in ("min", "max"):
+        return of.model_copy(update={"of": cut(of.of, grain, scope)})
     if isinstance(of, Constant):
         return Constant(value=_beginning(date.fromisoformat(str(of.value)[:SHORT]), grain).isoformat())
     if grain in ("minute", "hour") and not scope.has_clock(of):
@@ -237,7 +276,7 @@ def _date_diff(node: Any, scope: Scope) -> Expression:
     unit, start, end = unit_of(node.args.get("unit")), _moment(node.expression, scope), _moment(node.this, scope)
     if unit == "SECOND":
         return _seconds(start, end)
-    if unit in SECONDS:
+    if unit in SECONDS and unit != "WEEK":
         grain = GRAINS[unit]
         first, last = (
             one if isinstance(one, Constant) and grain == "day" and not scope.has_clock(one) else cut(one, grain, scope)
@@ -351,14 +390,21 @@ def _date_add(node: Any, scope: Scope) -> Expression:
 def compared_shift(left: Any, operator: ComparisonOperator, right: Any, scope: Scope) -> Condition | None:
     """`shipped > ordered + INTERVAL 3 DAY` compares the time between them with 3 days."""
     for one, other, sign in ((left, right, operator), (right, left, MIRRORED[operator])):
+        length, _ = peeled(other, scope)
+        if isinstance(length, exp.Interval) and (elapsed := span(one, scope)) is not None:
+            amount, unit = interval(length)
+            if unit not in SECONDS:
+                raise Untranslatable("a comparison of a time span with months", shown(length))
+            return Compare(left=elapsed, operator=sign, right=Constant(value=amount * SECONDS[unit] / 3_600))
+    for one, other, sign in ((left, right, operator), (right, left, MIRRORED[operator])):
         inner, within = peeled(other, scope)
         if not isinstance(inner, exp.Add | exp.Sub):
             continue
-        span, _ = peeled(inner.expression, within)
-        base = within.value(inner.this) if isinstance(span, exp.Interval) or _is_number(span) else None
+        shift, _ = peeled(inner.expression, within)
+        base = within.value(inner.this) if isinstance(shift, exp.Interval) or _is_number(shift) else None
         if base is None or isinstance(base, Constant) or not within.is_moment(base):
             continue
-        amount, unit = interval(span) if isinstance(span, exp.Interval) else (int(span.name), "DAY")
+        amount, unit = interval(shift) if isinstance(shift, exp.Interval) else (int(shift.name), "DAY")
         amount = -amount if isinstance(inner, exp.Sub) else amount
         moment = scope.value(one)
         if unit not in SECONDS or not scope.is_moment(moment):

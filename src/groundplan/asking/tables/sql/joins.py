@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql import derived
 from groundplan.asking.tables.sql.names import find_table, normal
-from groundplan.asking.tables.sql.scope import MANY, Scope, Session, TableSource, conjuncts, find_column
+from groundplan.asking.tables.sql.query import Query
+from groundplan.asking.tables.sql.scope import MANY, Scope, SelectSource, Session, TableSource, conjuncts, find_column
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import Column, Condition, Missing, Not
@@ -43,6 +45,7 @@ class Many:
 @dataclass
 class _From:
     session: Session
+    ctes: Mapping[str, Any]
     tables: dict[str, Table]
     optional: dict[str, bool]
     on: dict[str, list[Any]]  # what else the ON of an alias says
@@ -50,38 +53,105 @@ class _From:
     using: set[str]
     where: list[Any]
     links: dict[tuple[str, str], Relationship] = field(default_factory=dict)
+    keyed: dict[tuple[str, str], Relationship] = field(default_factory=dict)  # that equal keys could be
+    views: dict[str, Query] = field(default_factory=dict)  # subqueries that only choose rows and columns
+    grouped: dict[str, Query] = field(default_factory=dict)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return tuple(self.optional)
+
+    def has(self, alias: str, name: str) -> str | None:
+        """The table's own name for the column; of a subquery, its name for it."""
+        query = self.views.get(alias) or self.grouped.get(alias)
+        if query is None:
+            column = find_column(self.tables[alias], name)
+            return column.name if column else None
+        output = next((one for one in query.outputs if normal(one.name) == normal(name)), None)
+        if output is None or alias in self.grouped:
+            return output.name if output else None
+        value = derived.value_of(output)
+        return value.name if isinstance(value, Column) and value.table is None else None
 
 
 def read_joins(node: Any, session: Session, ctes: Mapping[str, Any]) -> Joined:
-    """The tables of a FROM without subqueries; raises Untranslatable."""
-    found = _gather(node, session)
+    """The tables of a FROM, and subqueries beside them; raises Untranslatable."""
+    found = _gather(node, session, ctes)
     for pair in [*found.pairs]:
-        _link(found, pair)
-    if len(found.links) and len(found.tables) == 1:
-        raise Untranslatable("a join of a table with itself", shown(node))
+        if not {*found.grouped} & pair:
+            _link(found, pair)
     root = _root(found)
     reached = _reach(found, root)
     heads = _heads(found, root, reached)
-    sources = {alias: _source(found, alias, reached, heads) for alias in found.tables}
-    table = found.tables[root]
-    scope = Scope(session, table, sources, using=frozenset(found.using), ctes=ctes)
-    rest = [*found.where]
+    for path in (*reached.values(), *heads.values()):
+        for link in path:
+            adopt(session, link)
+    rest = [*found.where, *_unused(found, root, reached, heads)]
+    sources: dict[str, TableSource | SelectSource] = {}
+    scope = Scope(session, found.tables[root], sources, using=frozenset(found.using), ctes=ctes)
+    conditions = _partners(found, root, reached)
+    for alias in found.aliases:
+        if alias in found.grouped:
+            measured = _measures(found, alias, root)
+            sources[alias] = SelectSource(measured.outputs)
+            conditions += measured.conditions
+            continue
+        source = _source(found, alias, reached, heads)
+        sources[alias] = source
+        if alias in found.views:
+            view = derived.seen_from(found.views[alias], source, found.optional[alias])
+            sources[alias] = SelectSource(view.outputs)
+            conditions += view.conditions
     many: dict[str, Many] = {}
     for alias, path in heads.items():
         many[alias] = Many(found.tables[alias], path, tuple(found.on.get(alias, ())))
-    for alias, conditions in found.on.items():
+    for alias, others in found.on.items():
         if alias in heads:
             continue
-        if conditions and found.optional[alias]:
-            raise Untranslatable("a condition in the ON of a LEFT JOIN", shown(conditions[0]))
-        rest.extend(conditions)
-    return Joined(scope, _partners(found, root, reached), rest, many)
+        if others and found.optional[alias]:
+            raise Untranslatable("a condition in the ON of a LEFT JOIN", shown(others[0]))
+        rest.extend(others)
+    return Joined(scope, conditions, rest, many)
 
 
-def _gather(node: Any, session: Session) -> _From:
+def _measures(found: _From, alias: str, root: str) -> derived.Seen:
+    """A grouped subquery that is joined by its groups to the root's key."""
+    pairs = [pair for pair in found.pairs if alias in pair]
+    if len(pairs) != 1 or root not in pairs[0]:
+        raise Untranslatable("a join with this subquery", "join it by its groups to the key of the main table")
+    equal = [_sided(each, alias, root) for each in found.pairs[pairs[0]]]
+    return derived.measured(found.grouped[alias], equal, found.tables[root], found.optional[alias], found.session)
+
+
+def _unused(found: _From, root: str, reached: Mapping[str, Path], heads: Mapping[str, Path]) -> list[Any]:
+    """Equal columns that are not on the way to a table: they are conditions like any others."""
+    used: set[tuple[str, str, str, str]] = set()
+    for start in (root, *heads):
+        paths = _reach(found, start)
+        for (many, one), link in found.links.items():
+            if many in paths and paths.get(one) == (*paths[many], link):
+                used |= {(many, column, one, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
+    for head in heads:
+        link = found.links[head, root]
+        used |= {(head, column, root, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
+    rest = []
+    for pair, each in found.pairs.items():
+        if {*found.grouped} & pair:
+            continue
+        for (first, column), (second, other) in each:
+            if (first, column, second, other) in used or (second, other, first, column) in used:
+                continue
+            if found.optional[first] or found.optional[second]:
+                raise Untranslatable("a LEFT JOIN by more columns than a key", f"{column} and {other}")
+            sides = [exp.column(name, table=alias, quoted=True) for alias, name in ((first, column), (second, other))]
+            rest.append(exp.EQ(this=sides[0], expression=sides[1]))
+    return rest
+
+
+def _gather(node: Any, session: Session, ctes: Mapping[str, Any]) -> _From:
     first, joins = node.args["from_"].this, node.args.get("joins") or []
     where = [*conjuncts(node.args["where"].this)] if node.args.get("where") else []
-    found = _From(session, {}, {}, {}, {}, set(), where)
+    found = _From(session, ctes, {}, {}, {}, {}, set(), where)
     _add(found, first, False)
     for join in joins:
         side, kind = (join.side or "").upper(), (join.kind or "").upper()
@@ -89,9 +159,9 @@ def _gather(node: Any, session: Session) -> _From:
             raise Untranslatable(f"{' '.join(filter(None, (join.args.get('method'), side, kind)))} JOIN", shown(join))
         alias = _add(found, join.this, side == "LEFT")
         _on(found, alias, join)
-    if len(found.tables) > 1:
+    if len(found.aliases) > 1:
         _equalities_of_where(found)
-        for alias in found.tables:
+        for alias in found.aliases:
             if found.optional[alias] and any(_rejects(part, alias, found) for part in found.where):
                 found.optional[alias] = False
                 found.where.extend(found.on.pop(alias, ()))
@@ -99,22 +169,39 @@ def _gather(node: Any, session: Session) -> _From:
 
 
 def _add(found: _From, node: Any, optional: bool) -> str:
-    if not isinstance(node, exp.Table):
-        raise Untranslatable("a join with a subquery", shown(node))
     if node.args.get("joins") or node.args.get("pivots") or node.args.get("sample"):
         raise Untranslatable("this FROM", shown(node))
     alias = normal(node.alias or node.name)
-    if alias in found.tables:
+    if alias in found.aliases or not alias:
         raise Untranslatable("two tables of one name", f"give {node.name} an alias")
-    found.tables[alias] = find_table(node, found.session.schema)
     found.optional[alias] = optional
+    inner = named_query(node, found.ctes)
+    if inner is None:
+        found.tables[alias] = find_table(node, found.session.schema)
+        return alias
+    query = found.session.query(inner[0], found.session, inner[1])
+    if query.is_rows and not query.is_cut and query.things is None and not query.series:
+        found.tables[alias], found.views[alias] = query.scope.root, query
+    elif query.groups and not query.is_cut and query.things is None and not query.series:
+        found.grouped[alias] = query
+    else:
+        raise Untranslatable("a join with this subquery", shown(inner[0]))
     return alias
+
+
+def named_query(node: Any, ctes: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]] | None:
+    """The SELECT that a FROM names, and the names that it may use; None for a table."""
+    if isinstance(node, exp.Subquery):
+        return node.this, ctes
+    if not isinstance(node, exp.Table):
+        raise Untranslatable("this FROM", shown(node))
+    return None if node.db else ctes.get(normal(node.name))
 
 
 def _on(found: _From, alias: str, join: Any) -> None:
     for name in join.args.get("using") or ():
-        others = [one for one, table in found.tables.items() if one != alias and find_column(table, name.name)]
-        if not others or not find_column(found.tables[alias], name.name):
+        others = [one for one in found.aliases if one != alias and found.has(one, name.name)]
+        if not others or not found.has(alias, name.name):
             raise Untranslatable(f"USING ({name.name})", "both tables need that column")
         found.using.add(normal(name.name))
         _pair(found, (others[0], name.name), (alias, name.name))
@@ -129,15 +216,8 @@ def _on(found: _From, alias: str, join: Any) -> None:
 
 
 def _pair(found: _From, first: tuple[str, str], second: tuple[str, str]) -> None:
-    sides = [(alias, _real(found.tables[alias], name)) for alias, name in (first, second)]
+    sides = [(alias, found.has(alias, name) or name) for alias, name in (first, second)]
     found.pairs.setdefault(frozenset((first[0], second[0])), []).append((sides[0], sides[1]))
-
-
-def _real(table: Table, name: str) -> str:
-    column = find_column(table, name)
-    if column is None:
-        raise Untranslatable(f"the column {name}", f"{table.name} has no such column")
-    return column.name
 
 
 def _equal_columns(node: Any, found: _From) -> Pair | None:
@@ -157,8 +237,8 @@ def _owner(node: Any, found: _From) -> tuple[str, str] | None:
         return None
     if node.table:
         alias = normal(node.table)
-        return (alias, node.name) if alias in found.tables and find_column(found.tables[alias], node.name) else None
-    having = [alias for alias, table in found.tables.items() if find_column(table, node.name)]
+        return (alias, node.name) if alias in found.aliases and found.has(alias, node.name) else None
+    having = [alias for alias in found.aliases if found.has(alias, node.name)]
     return (having[0], node.name) if len(having) == 1 else None
 
 
@@ -189,24 +269,21 @@ def _rejects(node: Any, alias: str, found: _From) -> bool:
 
 
 def _link(found: _From, pair: frozenset[str]) -> None:
-    """The relationships that equal columns of two tables are; where there is none, one by a unique key."""
+    """The relationships that equal columns of two tables are; or could be, where they are a unique key."""
     first, second = sorted(pair)
-    made = False
     for many, one in ((first, second), (second, first)):
         equal = {_sided(each, many, one) for each in found.pairs[pair]}
         link = _known_link(found, many, one, equal)
         if link is not None:
             found.links[many, one] = link
-            made = True
-    if not made:
-        _adopt(found, first, second, pair)
-    for many, one in ((first, second), (second, first)):
-        link = found.links.get((many, one))
-        if link is not None:
-            used = {*zip(link.columns, link.to_columns, strict=True)}
-            if any(_sided(each, many, one) not in used for each in found.pairs[pair]):
-                raise Untranslatable("a join by more columns than the relationship", link.text)
-            return
+        else:
+            _could(found, many, one, equal)
+    if not {(first, second), (second, first)} & {*found.links}:
+        keyed = {pair_: link for pair_, link in found.keyed.items() if {*pair_} == {first, second}}
+        if not keyed:
+            tables = f"{found.tables[first].name} and {found.tables[second].name}"
+            raise Untranslatable("a join that is by no key", f"{tables}: rows would be repeated on both sides")
+        found.links |= keyed
 
 
 def _sided(pair: Pair, many: str, one: str) -> tuple[str, str]:
@@ -222,37 +299,21 @@ def _known_link(found: _From, many: str, one: str, equal: set[tuple[str, str]]) 
     return None
 
 
-def _adopt(found: _From, first: str, second: str, pair: frozenset[str]) -> None:
-    for many, one in ((first, second), (second, first)):
-        equal = [_sided(each, many, one) for each in found.pairs[pair]]
-        key = next((key for key in found.tables[one].keys if {*key} == {name for _, name in equal}), None)
-        if key is not None:
-            own = {name: column for column, name in equal}
-            link = adopted(
-                found.session,
-                found.tables[many].name,
-                tuple(own[name] for name in key),
-                found.tables[one].name,
-                tuple(key),
-            )
-            found.links[many, one] = link
-            return
-    raise Untranslatable(
-        "a join that is by no key",
-        f"{found.tables[first].name} and {found.tables[second].name}: rows would be repeated on both sides",
-    )
+def _could(found: _From, many: str, one: str, equal: set[tuple[str, str]]) -> None:
+    own = {name: column for column, name in equal}
+    key = next((key for key in found.tables[one].keys if {*key} <= {*own}), None)
+    if key is not None:
+        columns = tuple(own[name] for name in key)
+        tables = found.tables[many].name, found.tables[one].name
+        found.keyed[many, one] = Relationship(table=tables[0], columns=columns, to_table=tables[1], to_columns=key)
 
 
-def adopted(
-    session: Session, table: str, columns: tuple[str, ...], to_table: str, to_columns: tuple[str, ...]
-) -> Relationship:
+def adopt(session: Session, link: Relationship) -> Relationship:
     """A relationship that only the statement names; whether the values are contained is checked by the caller."""
-    link = Relationship(table=table, columns=columns, to_table=to_table, to_columns=to_columns, known="proposed")
-    if link not in session.joins:
+    if link not in session.links:
         session.joins.append(link)
-        session.note(
-            f"the join {link.text} is not in the schema; {to_table} has one row for each {', '.join(to_columns)}"
-        )
+        to = f"{link.to_table} has one row for each {', '.join(link.to_columns)}"
+        session.note(f"the join {link.text} is not in the schema; {to}")
     return link
 
 
@@ -270,16 +331,18 @@ def _reach(found: _From, start: str) -> dict[str, Path]:
 
 def _root(found: _From) -> str:
     """The table from whose rows all others are reached, one row each; else the first that is not optional."""
-    if len(found.tables) > 1 and len(found.pairs) < len(found.tables) - 1:
+    if len(found.aliases) > 1 and len(found.pairs) < len(found.aliases) - 1:
         raise Untranslatable("a join without equal columns", ", ".join(table.name for table in found.tables.values()))
     firm = [alias for alias in found.tables if not found.optional[alias]]
-    for alias in firm:
-        if len(_reach(found, alias)) == len(found.tables):
-            return alias
-    for alias in firm:
-        reached = _reach(found, alias)
-        if all(found.optional[other] for other in found.tables if other not in reached):
-            return alias
+    wanted = [alias for pair in found.pairs for alias in pair if {*found.grouped} & pair and alias in found.tables]
+    for links in (found.links, {**found.keyed, **found.links}):
+        found.links = dict(links)
+        reached = {alias: _reach(found, alias) for alias in firm if {*wanted} <= {alias}}
+        whole = (alias for alias in reached if len(reached[alias]) == len(found.tables))
+        most = (a for a in reached if all(found.optional[other] for other in found.tables if other not in reached[a]))
+        root = next(iter((*whole, *most)), None)
+        if root is not None:
+            return root
     names = " and ".join(table.name for table in found.tables.values())
     raise Untranslatable("a join that repeats rows on both sides", f"{names}; group one of them first")
 

@@ -17,10 +17,12 @@ from groundplan.contracts.expression import (
     AnyOf,
     Arithmetic,
     Cases,
+    Column,
     Condition,
     Constant,
     Correlation,
     Expression,
+    Filled,
     Holds,
     Not,
     Rows,
@@ -68,6 +70,8 @@ def read_measure(node: Any, scope: Scope, where: Condition | None = None) -> Exp
             return _percentile(ordered.this, node.this.this, scope, where, node)
         case exp.Corr():
             return Correlation(left=_row(node.this, scope), right=_row(node.expression, scope), where=where)
+    if isinstance(node, exp.AnyValue | exp.First | exp.Mode):
+        return _any(node, scope, where)
     function = FUNCTIONS.get(type(node))
     if function is None:
         raise Untranslatable(named(node), shown(node))
@@ -109,13 +113,6 @@ def _function(function: Function, of: Any, scope: Scope, where: Condition | None
         chosen = _conditional(function, inner, within, where)
         if chosen is not None:
             return chosen
-    if (
-        isinstance(inner, exp.Coalesce)
-        and function == "sum"
-        and len(inner.expressions) == 1
-        and _constant(inner.expressions[0], 0)
-    ):
-        pass
     value = _row(of, scope)
     if isinstance(value, Holds) or (isinstance(value, Cases) and isinstance(value.values[0], bool | int | float)):
         counted = _counted(function, value, where)
@@ -149,10 +146,10 @@ def _conditional(function: Function, node: Any, scope: Scope, where: Condition |
     zero = function == "sum" and default is not None and _constant(default, 0)
     if default is not None and not isinstance(default, exp.Null) and not zero:
         return None
-    test = (
-        branch.this if isinstance(node, exp.If) or node.this is None else exp.EQ(this=node.this, expression=branch.this)
-    )
-    return _function(function, branch.args["true"], scope, both(where, scope.condition(test)))
+    plain = isinstance(node, exp.If) or node.this is None
+    test = branch.this if plain else exp.EQ(this=node.this, expression=branch.this)
+    made = _function(function, branch.args["true"], scope, both(where, scope.condition(test)))
+    return Filled(of=made, otherwise=Constant(value=0)) if zero and isinstance(made, Aggregate) else made
 
 
 def _counted(function: Function, value: Holds | Cases, where: Condition | None) -> Expression | None:
@@ -177,6 +174,17 @@ def _counted(function: Function, value: Holds | Cases, where: Condition | None) 
     if function == "mean":
         return Arithmetic(operator="/", left=Rows(where=both(where, yes)), right=Rows(where=whole))
     return None
+
+
+def _any(node: Any, scope: Scope, where: Condition | None) -> Expression:
+    """Any value of a group is its highest where the group has only one."""
+    value = _row(node.this, scope)
+    groups = {group.name for group in scope.groups or () if isinstance(group, Column) and group.table is None}
+    column = scope.described(value) if isinstance(value, Column) and value.table is None else None
+    keyed = any({*key} <= groups for key in scope.root.keys)
+    if where is None and column is not None and (column.same_for_each in groups or keyed):
+        return Aggregate(function="max", of=value)
+    raise Untranslatable(named(node), f"{shown(node)}: a group may have several; use MIN or MAX, or group by it")
 
 
 def _percentile(of: Any, share: Any, scope: Scope, where: Condition | None, node: Any) -> Expression:
@@ -212,7 +220,7 @@ def _read(node: Any, scope: Scope) -> Expression:
     return read_measure(node, scope)
 
 
-OTHERS = (exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.AnyValue, exp.First)
+OTHERS = (exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.AnyValue, exp.First, exp.Mode)
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = dict.fromkeys(
     (*FUNCTIONS, *OTHERS, exp.Count, exp.CountIf, exp.LogicalOr, exp.LogicalAnd), _read
 )

@@ -26,6 +26,7 @@ class Things:
     keys: tuple[str, ...]
     measures: Mapping[str, Expression]
     where: tuple[Condition, ...] = ()
+    computed: Mapping[str, Expression] = field(default_factory=dict)  # the keys that are no columns of the table
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from groundplan.asking.tables.sql.grouping import is_decided, of_group, of_groups
 from groundplan.asking.tables.sql.names import free_name, normal
 from groundplan.asking.tables.sql.query import Ordering, Query, same
 from groundplan.asking.tables.sql.scope import Output
@@ -14,12 +16,10 @@ from groundplan.contracts.expression import (
     Column,
     Condition,
     Constant,
-    DateCut,
-    DatePart,
     Expression,
     Node,
     Rows,
-    columns_of,
+    Share,
     level,
 )
 from groundplan.contracts.normal_form import CONDITIONS, mapped
@@ -35,11 +35,13 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
+    Sort,
     Value,
 )
 from groundplan.text.words import language_of
 
 LONGEST_EVIDENCE = 500
+N = TypeVar("N", bound=Node)
 
 
 def reading_of(query: Query, question: str) -> Reading:
@@ -58,7 +60,8 @@ class _Writer:
         query = self.query
         if query.things is not None:
             measures = tuple(EachMeasure(name=name, expression=one) for name, one in query.things.measures.items())
-            self.add("thing", Each(keys=query.things.keys, measures=measures))
+            keys = tuple(EachMeasure(name=name, expression=one) for name, one in query.things.computed.items())
+            self.add("thing", Each(keys=query.things.keys, measures=measures, computed=keys))
         for condition in (*query.where, *(query.things.where if query.things else ())):
             self.add("rows", Filter(condition=condition))
         if query.groups is None:
@@ -80,7 +83,7 @@ class _Writer:
 
     def taken(self) -> list[str]:
         own = [column.name for column in self.query.scope.root.columns]
-        things = [*self.query.things.measures] if self.query.things else []
+        things = [*self.query.things.measures, *self.query.things.keys] if self.query.things else []
         return [*own, *things, *(name for name, _ in self.names)]
 
     # --- rows
@@ -108,10 +111,12 @@ class _Writer:
         wanted = tuple(dict.fromkeys(columns))
         self.add("shown", ColumnsAsked(columns=wanted, distinct=self.query.distinct, computed=tuple(computed)))
         if ordering is not None:
-            by, descending = ordering.keys[0]
-            name = next((name for name, value in self.names if same(value, by)), None)
-            by = Column(name=name) if name else by
-            self.rank(ordering, by, descending, within)
+            self.rank(ordering, self.row_key, within)
+
+    def row_key(self, value: Expression) -> Expression:
+        """A computed column that is shown stands under its name."""
+        name = next((name for name, other in self.names if same(other, value)), None)
+        return Column(name=name) if name else value
 
     def column(self, name: str, value: Expression, computed: list[EachMeasure]) -> str:
         """The name under which the value is shown; a computed one is defined once."""
@@ -138,11 +143,19 @@ class _Writer:
             found.append((output, value))
         return found
 
-    def rank(self, ordering: Ordering, by: Expression, descending: bool, within: tuple[str, ...]) -> None:
+    def rank(self, ordering: Ordering, key: Callable[[Expression], Expression], within: tuple[str, ...]) -> None:
+        (by, descending), *ties = ordering.keys
         direction = "top" if descending else "bottom"
-        self.add(direction, Rank(direction=direction, limit=ordering.limit, by=by, within=within))
+        then = tuple(Sort(by=key(value), direction="top" if down else "bottom") for value, down in ties)
+        shown = any(same(by, value) for _, value in self.shown())
+        rank = Rank(direction=direction, limit=ordering.limit, by=key(by), within=within, then=then, shown=shown)
+        self.add(direction, rank)
 
     # --- groups
+
+    @property
+    def by(self) -> list[Expression]:
+        return [value for _, value in self.query.groups or ()]
 
     def groups(self) -> None:
         groups = [*(self.query.groups or ())]
@@ -170,33 +183,25 @@ class _Writer:
                 self.query.scope.session.note(f"the column {output.name} is the same everywhere and is left out")
             elif level(value) == "row":
                 if not any(same(value, group) for _, group in self.names):
-                    self.metric(output.name, self.of_groups(value, output.name))
+                    self.metric(output.name, of_group(value, self.by, self.query.scope, output.name))
             else:
-                self.metric(output.name, value)
+                self.metric(output.name, of_groups(value, self.by, self.query.scope, output.name))
 
     def metric(self, name: str, value: Expression) -> None:
         asked = [r.value for r in self.made if isinstance(r.value, Metric)]
         if any(one.expression is not None and same(one.expression, value) for one in asked):
             return
         free = free_name(name, [*(known for known, _ in self.names), *(one.name or "" for one in asked)])
-        self.add(free, Metric(expression=value, name=free))
+        self.add(free, Metric(expression=self.named_shares(value), name=free))
 
-    def of_groups(self, value: Expression, name: str) -> Expression:
-        """A value that the groups decide: the least of it in each group is it."""
-        groups = [group for _, group in self.names]
-
-        def fixed(part: Node) -> bool:
-            if not isinstance(part, CONDITIONS) and any(same(part, group) for group in groups):
-                return True
-            if isinstance(part, Column):
-                return False
-            from groundplan.contracts.expression import parts
-
-            return all(map(fixed, parts(part)))
-
-        if not fixed(value) or self.query.scope.kind(value) not in ("number", "text", "time"):
-            raise Untranslatable("a column that is neither a group nor an aggregate", name)
-        return Aggregate(function="min", of=value)
+    def named_shares(self, node: N) -> N:
+        """The groups that share a total stand under their names."""
+        if isinstance(node, Share):
+            names = [next((name for name, group in self.names if same(group, one)), None) for one in node.within]
+            if None in names:
+                raise Untranslatable("a share within what is no group")
+            return node.model_copy(update={"within": tuple(Column(name=name or "") for name in names)})
+        return mapped(node, self.named_shares)
 
     def over_groups(self, condition: Condition) -> Condition:
         """Computed groups stand under their names."""
@@ -211,13 +216,11 @@ class _Writer:
                     return Column(name=name)
             return mapped(part, change)
 
-        made: Condition = change(condition)  # type: ignore[assignment]
-        plain = {name for name, value in self.names if value == Column(name=name)}
-        if level(made) == "row" and columns_of(made) & plain:
-            raise Untranslatable(
-                "a condition on a group after a window", "apply it in an outer SELECT on a computed date"
-            )
-        return made
+        if level(condition) != "row":
+            return self.named_shares(of_groups(condition, self.by, self.query.scope, "HAVING"))
+        if is_decided(condition, [value for _, value in computed]):
+            return change(condition)  # type: ignore[return-value]
+        return of_groups(condition, self.by, self.query.scope, "a condition on groups")
 
     def rank_groups(self, ordering: Ordering) -> None:
         within = []
@@ -226,11 +229,11 @@ class _Writer:
             if name is None:
                 raise Untranslatable("a ranking within what is no group")
             within.append(name)
-        by, descending = ordering.keys[0]
-        if level(by) == "row":
-            name = next((name for name, group in self.names if same(group, by)), None)
-            by = Column(name=name) if name is not None else self.of_groups(by, "ORDER BY")
-        self.rank(ordering, by, descending, tuple(within))
+        self.rank(ordering, self.group_key, tuple(within))
 
-
-__all__ = ["DateCut", "DatePart", "reading_of"]
+    def group_key(self, value: Expression) -> Expression:
+        """A group by its name, or a measure."""
+        if level(value) != "row":
+            return self.named_shares(of_groups(value, self.by, self.query.scope, "ORDER BY"))
+        name = next((name for name, group in self.names if same(group, value)), None)
+        return Column(name=name) if name is not None else of_group(value, self.by, self.query.scope, "ORDER BY")

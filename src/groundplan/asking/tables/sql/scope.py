@@ -23,7 +23,9 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Expression,
+    Filled,
     Holds,
+    Overall,
     Related,
     Rows,
     is_count,
@@ -56,6 +58,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     joins: list[Relationship] = field(default_factory=list)
     along: list[Expression] = field(default_factory=list)  # the groups that series were ordered by
+    kept: list[Condition] = field(default_factory=list)  # every condition on rows so far
     steps: int = 0
 
     def step(self) -> None:
@@ -118,6 +121,7 @@ class Scope:
     aliases: Mapping[str, Output] = field(default_factory=dict)
     groups: tuple[Expression, ...] | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
+    alone: bool = False  # a SELECT without FROM, of subqueries only
 
     def value(self, node: Any) -> Expression:
         self.session.step()
@@ -199,6 +203,12 @@ class Scope:
             case Aggregate(function="min" | "max", of=of):
                 inner = self.fact(of)
                 return Fact(inner.kind, inner.type, self.nullable(node))
+            case Filled(of=of):
+                inner = self.fact(of)
+                return Fact(inner.kind, inner.type, self.nullable(node))
+            case Overall(of=of, table=table):
+                inner = Scope(self.session, self._table(table or self.root.name), {}).fact(of)
+                return Fact(inner.kind, inner.type, not is_count(of))
             case Related(of=of, table=table):
                 within = Scope(self.session, self._table(table), {})
                 inner = within.fact(of)
@@ -222,10 +232,12 @@ class Scope:
                 return False
             case Aggregate(where=None, of=of):
                 return not self.groups or self.nullable(of)
-            case Aggregate() | Related() | Arithmetic(operator="/"):
+            case Aggregate() | Related() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None
+            case Filled(otherwise=other):
+                return self.nullable(other)
             case _:
                 return any(map(self.nullable, parts(node)))  # type: ignore[arg-type]
 

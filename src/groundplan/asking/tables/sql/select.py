@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.joins import Joined, Many, read_joins, sources_of
+from groundplan.asking.tables.sql.derived import value_of
+from groundplan.asking.tables.sql.joins import Joined, Many, named_query, read_joins, sources_of
 from groundplan.asking.tables.sql.measures import is_measure
 from groundplan.asking.tables.sql.names import free_name, normal
 from groundplan.asking.tables.sql.query import Ordering, Query, same
@@ -23,7 +24,7 @@ from groundplan.asking.tables.sql.scope import (
     peeled,
 )
 from groundplan.asking.tables.sql.statement import shown
-from groundplan.asking.tables.sql.things import as_things, value_of
+from groundplan.asking.tables.sql.things import as_things
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.sql.windows import PLACES, order_key, place
 from groundplan.contracts.expression import (
@@ -45,8 +46,6 @@ def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
         node = node.this
     if not isinstance(node, exp.Select):
         raise Untranslatable(str(node.key).upper(), "write one SELECT")
-    if not node.args.get("from_"):
-        raise Untranslatable("a SELECT without FROM", shown(node))
     for key in ("windows", "offset", "laterals", "cluster", "sort", "into", "sample", "pivots", "kind", "prewhere"):
         if node.args.get(key):
             raise Untranslatable(key.upper(), shown(node))
@@ -94,27 +93,32 @@ class _Select:
 
     def _is_grouped(self) -> bool:
         parts = [*self.node.expressions, *filter(None, (self.node.args.get("having"), self.node.args.get("qualify")))]
+        if not self.node.args.get("from_"):
+            return False
         return bool(self.node.args.get("group")) or bool(self.node.args.get("having")) or any(map(is_measure, parts))
 
     def _start(self, grouped: bool) -> None:
+        if not self.node.args.get("from_"):
+            self._start_alone()
+            return
         sources = sources_of(self.node)
-        if any(self._inner(one) is not None for one in sources):
-            if len(sources) > 1:
-                raise Untranslatable("a join with a subquery", "compute it in one SELECT, or with a window")
-            self._over(self._inner(sources[0]), sources[0], grouped)
+        inner = named_query(sources[0], self.ctes) if len(sources) == 1 else None
+        if inner is not None:
+            self._over(inner, sources[0], grouped)
             return
         joined: Joined = read_joins(self.node, self.session, self.ctes)
         self.many, self.conditions = joined.many, joined.rest
         self.scope = joined.scope
         self.query = Query(self.scope, (), where=tuple(joined.conditions))
 
-    def _inner(self, node: Any) -> Any:
-        """The SELECT that a FROM names; None for a table."""
-        if isinstance(node, exp.Subquery):
-            return (node.this, self.ctes)
-        if isinstance(node, exp.Table) and not node.db:
-            return self.ctes.get(normal(node.name))
-        return None
+    def _start_alone(self) -> None:
+        """`SELECT (SELECT …) / (SELECT …)`: one row, about the table of the first subquery."""
+        first = next((one for part in self.node.expressions for one in part.find_all(exp.Subquery)), None)
+        if first is None or any(self.node.args.get(key) for key in ("where", "group", "having", "order", "qualify")):
+            raise Untranslatable("a SELECT without FROM", shown(self.node))
+        root = read_query(first, self.session, self.ctes).scope.root
+        self.scope = Scope(self.session, root, {}, groups=(), ctes=self.ctes, alone=True)
+        self.query, self.conditions = Query(self.scope, (), groups=()), []
 
     def _over(self, inner: tuple[Any, Mapping[str, Any]], node: Any, grouped: bool) -> None:
         """A subquery: merged where both are one level, else its rows are the things that the rest speaks of."""
@@ -180,6 +184,7 @@ class _Select:
     def _keep(self, condition: Condition) -> None:
         """Rows, things or groups: whatever the source's rows are."""
         query = self.query
+        self.session.kept.append(condition)
         if query.groups is None and not query.distinct:
             if level(condition) != "row":
                 raise Untranslatable("a condition on a window in WHERE")

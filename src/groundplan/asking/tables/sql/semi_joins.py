@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.joins import adopted
+from groundplan.asking.tables.sql.joins import adopt
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Scope, conjuncts
@@ -14,6 +14,7 @@ from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     All,
+    AnyOf,
     Column,
     Compare,
     Condition,
@@ -36,6 +37,11 @@ from groundplan.contracts.relationship import Relationship
 def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     """`x IN (SELECT …)`; with NOT, values that are missing decide: nothing compares with them."""
     query = node.args["query"]
+    union = query.this if isinstance(query, exp.Subquery) else query
+    if isinstance(union, exp.Union):
+        sides = [exp.In(this=node.this, query=exp.Subquery(this=side)) for side in (union.this, union.expression)]
+        parts = tuple(found(side, scope, negated=negated) for side in sides)
+        return All(parts=parts) if negated else AnyOf(parts=parts)
     inner = scope.session.query(query.this if isinstance(query, exp.Subquery) else query, scope.session, scope.ctes)
     if len(inner.outputs) != 1:
         raise Untranslatable("IN with several columns", shown(node))
@@ -130,10 +136,14 @@ def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship |
         if (link.table, link.columns, link.to_table, link.to_columns) == (here.name, (value,), there.name, (wanted,)):
             return link
     if (value,) in here.keys:
-        return adopted(scope.session, there.name, (wanted,), here.name, (value,))
+        return adopt(scope.session, _made(there.name, wanted, here.name, value))
     if (wanted,) in there.keys:
-        return adopted(scope.session, here.name, (value,), there.name, (wanted,))
+        return adopt(scope.session, _made(here.name, value, there.name, wanted))
     return None
+
+
+def _made(table: str, column: str, to_table: str, to_column: str) -> Relationship:
+    return Relationship(table=table, columns=(column,), to_table=to_table, to_columns=(to_column,))
 
 
 def _lifted(node: Condition, link: Relationship, table: str) -> Condition:

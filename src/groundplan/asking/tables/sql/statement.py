@@ -41,12 +41,70 @@ DATES = (
 MEASURES = (
     exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Stddev, exp.StddevSamp, exp.AnyValue,
     exp.First, exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.IgnoreNulls, exp.LogicalOr,
-    exp.LogicalAnd,
+    exp.LogicalAnd, exp.Mode,
 )  # fmt: skip
 WINDOWS = (
     exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag,
 )  # fmt: skip
 ALLOWED: frozenset[type[Any]] = frozenset((*CLAUSES, *VALUES, *CONDITIONS, *DATES, *MEASURES, *WINDOWS))
+PARTS = frozenset({"this", "expression", "expressions"})
+MORE: dict[type[Any], frozenset[str]] = {
+    exp.Select: frozenset(
+        [
+            "with_",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "qualify",
+            "order",
+            "limit",
+            "distinct",
+            "operation_modifiers",
+        ]
+    ),
+    exp.Subquery: frozenset({"alias"}),
+    exp.Table: frozenset({"alias", "db", "catalog"}),
+    exp.TableAlias: frozenset({"columns"}),
+    exp.CTE: frozenset({"alias"}),
+    exp.With: frozenset({"recursive"}),
+    exp.Alias: frozenset({"alias"}),
+    exp.Identifier: frozenset({"quoted"}),
+    exp.Column: frozenset({"table"}),
+    exp.Join: frozenset({"on", "using", "side", "kind", "method"}),
+    exp.Group: frozenset({"all"}),
+    exp.Ordered: frozenset({"desc", "nulls_first"}),
+    exp.Literal: frozenset({"is_string"}),
+    exp.Case: frozenset({"ifs", "default"}),
+    exp.If: frozenset({"true", "false"}),
+    exp.Cast: frozenset({"to"}),
+    exp.TryCast: frozenset({"to", "safe"}),
+    exp.DataType: frozenset({"nested"}),
+    exp.Between: frozenset({"low", "high"}),
+    exp.In: frozenset({"query"}),
+    exp.Like: frozenset({"negate"}),
+    exp.ILike: frozenset({"negate"}),
+    exp.Interval: frozenset({"unit"}),
+    exp.DateAdd: frozenset({"unit"}),
+    exp.DateSub: frozenset({"unit"}),
+    exp.DateDiff: frozenset({"unit", "date_part_boundary"}),
+    exp.TimestampTrunc: frozenset({"unit"}),
+    exp.DateTrunc: frozenset({"unit"}),
+    exp.TimeToStr: frozenset({"format"}),
+    exp.Replace: frozenset({"replacement"}),
+    exp.RegexpReplace: frozenset({"replacement", "modifiers", "single_replace"}),
+    exp.Round: frozenset({"decimals"}),
+    exp.DPipe: frozenset({"safe"}),
+    exp.Concat: frozenset({"safe", "coalesce"}),
+    exp.Count: frozenset({"big_int"}),
+    exp.Quantile: frozenset({"quantile"}),
+    exp.Lag: frozenset({"offset", "default"}),
+    exp.Window: frozenset({"order", "over", "partition_by", "spec"}),
+    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
+    exp.Union: frozenset({"distinct", "with_"}),
+}
+"""Beside its parts, what may be said of a construct: an unknown modifier, such as `negate`, may turn its meaning."""
 FUNCTIONS = frozenset({"date_part", "age", "now", "today", "date_sub", "datesub"})  # that sqlglot has no class for
 
 
@@ -100,6 +158,9 @@ def _refuse_unlisted(tree: Any) -> None:
                 raise Untranslatable(f"the function {node.name}")
         elif type(node) not in ALLOWED:
             raise Untranslatable(named(node), shown(node))
+        odd = [key for key, said in node.args.items() if said and key not in PARTS | MORE.get(type(node), PARTS)]
+        if odd:
+            raise Untranslatable(f"{odd[0].strip('_').upper()} of {named(node)}", shown(node))
         if type(node) is exp.Table and not isinstance(node.this, exp.Identifier):
             raise Untranslatable("a table function", shown(node))
         waiting.extend((child, depth + 1) for child in node.iter_expressions())

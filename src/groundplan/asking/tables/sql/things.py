@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeVar
+
+from groundplan.asking.tables.sql.derived import value_of
+from groundplan.asking.tables.sql.grouping import is_decided, of_groups
 from groundplan.asking.tables.sql.names import free_name
 from groundplan.asking.tables.sql.query import Query, Things, same
 from groundplan.asking.tables.sql.scope import Fact, Output, Scope
@@ -15,16 +20,11 @@ from groundplan.contracts.expression import (
     Node,
     Rows,
     level,
-    walk,
 )
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import CONDITIONS, mapped
+from groundplan.contracts.schema import Table
 
-
-def value_of(output: Output) -> Expression:
-    if output.expression is not None:
-        return output.expression
-    assert output.scope is not None
-    return output.scope.value(output.node)
+N = TypeVar("N", bound=Node)
 
 
 def as_things(query: Query) -> Query:
@@ -38,35 +38,54 @@ def as_things(query: Query) -> Query:
     groups = query.groups
     if groups is None:
         groups = tuple((output.name, value_of(output)) for output in query.outputs)
-    keys: list[str] = []
+    root = query.scope.root
+    own: dict[str, Fact] = {}
+    keys: dict[str, Expression] = {}
     for name, value in groups:
-        if not isinstance(value, Column) or value.table is not None:
-            raise Untranslatable("a subquery grouped by a computed column, then aggregated", name)
-        keys.append(value.name)
+        plain = isinstance(value, Column) and value.table is None
+        name = value.name if plain and isinstance(value, Column) else free_name(name, [*_names(root), *keys])
+        keys[name] = value
+        if not plain:
+            own[name] = query.scope.fact(value)
     if not keys:
         raise Untranslatable("an aggregate of one row")
-    root = query.scope.root
     measures: dict[str, Expression] = {}
-    own: dict[str, Fact] = {}
     outputs: list[Output] = []
     for output in query.outputs:
         value = value_of(output)
         if level(value) == "row":
-            if not {part.name for part in walk(value) if isinstance(part, Column)} <= {*keys}:
+            if not is_decided(value, [*keys.values()]):
                 raise Untranslatable("a column that is no group", output.name)
-            outputs.append(Output(output.name, expression=value))
+            outputs.append(Output(output.name, expression=_by_key(value, keys)))
             continue
         known = next((name for name, one in measures.items() if same(one, value)), None)
         name = known or ""
         if known is None:
-            name = free_name(output.name, [*(column.name for column in root.columns), *measures])
+            name = free_name(output.name, [*_names(root), *keys, *measures])
             measures[name] = value
             own[name] = query.scope.fact(value)
         outputs.append(Output(output.name, expression=Column(name=name)))
+    by = [value for _, value in groups]
+    measures = {name: of_groups(value, by, query.scope, name) for name, value in measures.items()}
     where = tuple(_of_things(condition, measures, own, query.scope) for condition in query.having)
     scope = Scope(query.scope.session, root, {}, own=own)
-    things = Things(tuple(keys), measures, where)
+    where = tuple(_by_key(condition, keys) for condition in where)
+    computed = {name: value for name, value in keys.items() if name in own}
+    things = Things(tuple(keys), measures, where, computed)
     return Query(scope, tuple(outputs), where=query.where, things=things)
+
+
+def _names(root: Table) -> list[str]:
+    return [column.name for column in root.columns]
+
+
+def _by_key(node: N, keys: Mapping[str, Expression]) -> N:
+    """The same over the columns of keys."""
+    if not isinstance(node, CONDITIONS):
+        name = next((name for name, value in keys.items() if same(node, value)), None)
+        if name is not None:
+            return Column(name=name)  # type: ignore[return-value]
+    return mapped(node, lambda part: _by_key(part, keys))
 
 
 def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[str, Fact], scope: Scope) -> Condition:
@@ -76,7 +95,7 @@ def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[
         if isinstance(part, Rows | Aggregate | Correlation):
             name = next((name for name, one in measures.items() if same(one, part)), None)
             if name is None:
-                name = free_name("measure", [*(column.name for column in scope.root.columns), *measures])
+                name = free_name("measure", [*_names(scope.root), *measures])
                 measures[name] = part
                 own[name] = scope.fact(part)
             return Column(name=name)

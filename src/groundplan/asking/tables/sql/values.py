@@ -8,7 +8,8 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import dates, measures, windows
-from groundplan.asking.tables.sql.conditions import known, read_condition
+from groundplan.asking.tables.sql.conditions import all_of, known
+from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -22,10 +23,10 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Expression,
+    Filled,
     Holds,
-    Missing,
     Not,
-    level,
+    Overall,
 )
 from groundplan.contracts.normal_form import normal_expression
 
@@ -160,10 +161,21 @@ def _nullif(node: Any, scope: Scope) -> Expression:
 
 
 def _coalesce(node: Any, scope: Scope) -> Expression:
-    value = scope.value(node.this)
-    if not scope.nullable(value):
-        return value
-    raise Untranslatable("COALESCE", f"{shown(node)}: the value may be missing")
+    """Each value where those before it are missing; whatever follows one that never is, is left out."""
+    found: list[Expression] = []
+    for part in (node.this, *node.expressions):
+        if isinstance(part, exp.Null):
+            continue
+        found.append(scope.value(part))
+        if not scope.nullable(found[-1]):
+            break
+    kinds = {scope.kind(value) for value in found}
+    if len(kinds) > 1 or (kinds == {"time"} and any(isinstance(value, Constant) for value in found)):
+        raise Untranslatable("COALESCE of several kinds", shown(node))
+    made = found.pop()
+    while found:
+        made = Filled(of=found.pop(), otherwise=made)
+    return made
 
 
 def _case(node: Any, scope: Scope) -> Expression:
@@ -277,6 +289,10 @@ def is_whole(node: Expression, scope: Scope) -> bool:
         return isinstance(node.value, int)
     if isinstance(node, Arithmetic):
         return node.operator != "/" and is_whole(node.left, scope) and is_whole(node.right, scope)
+    if isinstance(node, Bins):
+        return node.width is not None and node.width.is_integer()
+    if isinstance(node, Filled):
+        return is_whole(node.of, scope) and is_whole(node.otherwise, scope)
     function = getattr(node, "function", None)
     if function in ("sum", "min", "max"):
         return is_whole(node.of, scope)  # type: ignore[union-attr]
@@ -324,8 +340,16 @@ CLEANING: Mapping[type[Any], Callable[[str], str]] = {
 }
 
 
-def _fraction(node: Any, scope: Scope) -> Expression:
-    raise Untranslatable(named(node), f"{shown(node)}; leave the number as it is")
+def _scalar(node: Any, scope: Scope) -> Expression:
+    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for."""
+    query = scope.session.query(node, scope.session, scope.ctes)
+    if query.groups != () or query.things or query.having or query.series or len(query.outputs) != 1:
+        raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
+    value, root = value_of(query.outputs[0]), query.scope.root
+    if scope.alone and root == scope.root:
+        return under(value, query)
+    where = all_of(query.where)
+    return Overall(table=None if root == scope.root and not scope.own else root.name, of=value, where=where)
 
 
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
@@ -351,6 +375,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.Upper: _cleaned,
     exp.Replace: _cleaned,
     exp.RegexpReplace: _cleaned,
+    exp.Subquery: _scalar,
     **dates.READERS,
     **measures.READERS,
     **windows.READERS,
@@ -361,4 +386,3 @@ CONDITIONS = frozenset(
         exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists,
     }
 )  # fmt: skip
-__all__ = ["Missing", "level", "read_condition", "read_value"]

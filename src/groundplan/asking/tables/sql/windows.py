@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql import dates
 from groundplan.asking.tables.sql.query import Ordering, same
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
@@ -14,11 +16,13 @@ from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Arithmetic,
     Change,
+    Column,
     Constant,
     Expression,
     Moving,
     Running,
     Share,
+    columns_of,
     level,
 )
 
@@ -41,11 +45,27 @@ def _window(node: Any, scope: Scope) -> Expression:
     _refuse_other_order(node, scope)
     if isinstance(node.this, exp.Sum) and (spec is None or _frame(spec) == ("UNBOUNDED", "CURRENT ROW")):
         return Running(of=of)
-    if isinstance(node.this, exp.Avg) and spec is not None and spec.args.get("kind") == "ROWS":
+    if isinstance(node.this, exp.Avg) and spec is not None:
         start, end = _frame(spec)
+        days = spec.args.get("start")
+        if spec.args.get("kind") == "RANGE":
+            along = scope.value(node.args["order"].expressions[0].this)
+            length = dates.interval(days) if isinstance(days, exp.Interval) else (0, "")
+            start = str(length[0]) if length[1] == "DAY" and _is_gapless(along, scope) else ""
         if end == "CURRENT ROW" and start.isdigit() and int(start) >= 1:
             return Moving(of=of, periods=int(start) + 1)
     raise Untranslatable("this window", shown(node))
+
+
+def _is_gapless(along: Expression, scope: Scope) -> bool:
+    """Whether each day between the first and the last is there, whatever range of days is kept."""
+    column = scope.described(along) if isinstance(along, Column) and along.table is None else None
+    if column is None or scope.has_clock(along) or not column.least or not column.greatest or column.nulls:
+        return False
+    if any({*columns_of(condition)} != {column.name} for condition in scope.session.kept):
+        return False
+    days = date.fromisoformat(str(column.greatest)[:10]) - date.fromisoformat(str(column.least)[:10])
+    return column.cardinality == days.days + 1
 
 
 def _frame(spec: Any) -> tuple[str, str]:
@@ -208,7 +228,7 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:
     """What is ordered by, and whether it descends; missing values come last."""
-    value = scope.value(node.this)
+    value = dates.span(node.this, scope) or scope.value(node.this)
     if node.args.get("nulls_first") and scope.nullable(value):
         raise Untranslatable("NULLS FIRST", shown(node))
     return value, bool(node.args.get("desc"))

@@ -312,6 +312,8 @@ class _Query:
     def _ranked_by(self, defined: Mapping[str, Expression], first: Expression | None) -> Expression | None:
         if self.rank is None:
             return None
+        if self.rank.then:
+            raise Unwritable("an order by several keys")
         by = self.rank.by if self.rank.by is not None else first
         if isinstance(by, Column) and by.table is None and by.via is None:
             return defined.get(by.name, by)

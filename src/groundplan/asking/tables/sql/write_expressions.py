@@ -59,7 +59,7 @@ FUNCTIONS: Mapping[str, str] = {
     "std": "STDDEV_SAMP",
 }
 PARTS: Mapping[str, str] = {"weekday": "ISODOW"}  # others go by their own names
-SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year": "365.2425"}
 PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
 FINE = ("minute", "hour")

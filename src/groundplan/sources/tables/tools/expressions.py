@@ -74,7 +74,15 @@ PARTS: Mapping[str, Callable[[Any], ir.Value]] = {
     "weekday": lambda date: date.day_of_week.index() + 1,  # ISO 8601: Monday is 1
     "hour": lambda date: date.hour(),
 }
-SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_629_746,
+    "year": 31_556_952,
+}
 
 
 def expression_in(params: object) -> Expression:

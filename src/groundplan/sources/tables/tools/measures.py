@@ -57,16 +57,19 @@ def segment_metric(handle: Handle, params: Params) -> Handle:
 
 
 def rank_rows(handle: Handle, params: Params) -> Handle:
-    """The first of all is everything that shares its value; longer rankings have as many rows as were asked for."""
-    by, within = params["by"], list(params["within"])
-    names = steady(handle, by, within)
-    keys = [sort_key(handle.column(name), name == by and params["direction"] == "top") for name in names]
+    """The first of all is everything that shares its place; longer rankings have as many rows as were asked for."""
+    within = list(params["within"])
+    asked = {params["by"]: params["direction"] == "top"}
+    for one in params["then"]:
+        asked.setdefault(one["by"], one["direction"] == "top")
+    names = [*asked, *(name for name in steady(handle, params["by"], within) if name not in asked)]
+    keys = [sort_key(handle.column(name), asked.get(name, False)) for name in names]
     groups = [handle.column(name) for name in within]
     first = params["limit"] == 1
-    place = ibis.rank().over(group_by=groups, order_by=keys[:1]) if first else _numbered(groups, keys)
+    place = ibis.rank().over(group_by=groups, order_by=keys[: len(asked)]) if first else _numbered(groups, keys)
     ranked = widened(handle, {"rank": place + 1})
     kept = ranked.table.filter(ranked.table["rank"] <= params["limit"])
-    return Handle(kept, ranked.columns, ascending([*within, "rank", *(names[1:] if first else ())]))
+    return Handle(kept, ranked.columns, ascending([*within, "rank", *(names[len(asked) :] if first else ())]))
 
 
 def _numbered(groups: Sequence[ir.Column], keys: Sequence[ir.Value]) -> ir.IntegerColumn:

@@ -84,11 +84,12 @@ def save_table(call: Call, handle: Handle, params: Params, work: Work, source: s
 
 def _order(handle: Handle, params: Params) -> Order:
     """The given order, with ties broken by the other columns; without one, the order of the table's step."""
-    names: list[str] = list(params["order_by"])
-    if not names:
+    if not params["order_by"]:
         return handle.order
-    rest = ascending(name for name in orderable(handle) if name not in names)
-    return (*((handle.find(name).name, params["descending"]) for name in names), *rest)
+    given = {handle.find(name).name: bool(params["descending"]) for name in params["order_by"]}
+    for one in params["then"]:
+        given.setdefault(handle.find(one["by"]).name, one["direction"] == "top")
+    return (*given.items(), *ascending(name for name in orderable(handle) if name not in given))
 
 
 def _ordered(table: ir.Table, order: Order, limit: int, work: Work) -> tuple[pa.Table, int]:

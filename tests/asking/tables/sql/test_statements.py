@@ -1,0 +1,144 @@
+"""Nothing checks the reading of a statement but these: it is refused by name, or gives the statement's own rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from groundplan.asking.tables.sql.parse import Untranslatable, translate
+from tests.asking.tables.sql.executing import GateRefused
+from tests.asking.tables.sql.made_up import TODAY, Open, Statements, opened, write
+from tests.asking.tables.sql.reference import differs, expected
+
+ROOT = Path(__file__).parents[4]
+BENCHMARKS = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or ROOT.parent / "shared/benchmarks")
+RECORDED = BENCHMARKS / "large_model"
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    folder = tmp_path_factory.mktemp("made_up")
+    write(folder)
+    with opened(folder) as found:
+        yield found
+
+
+def outcome(sql: str, data: Open, today: date) -> str:
+    """`same`, or why the statement has no rows to compare: `refused`, `gate`, `invalid`; fails where they differ."""
+    try:
+        translated = translate(sql, data.schema, data.values, today=today, question="?")
+    except Untranslatable:
+        return "refused"
+    try:
+        wanted = expected(sql, today, data.rows, data.numbers)
+    except duckdb.Error:
+        return "invalid"
+    try:
+        _, rows = data.tables.answer(translated.reading, data.schema)
+    except GateRefused:
+        return "gate"
+    difference = differs(rows, wanted)
+    assert difference is None, f"{sql}\n{difference}"
+    return "same"
+
+
+def fuzzed(data: Open, seeds: range) -> Counter[str]:
+    return Counter(outcome(Statements(seed).statement(), data, TODAY) for seed in seeds)
+
+
+def test_statements_made_by_chance_are_refused_or_give_their_own_rows(made_up: Open) -> None:
+    found = fuzzed(made_up, range(250))
+    assert found["same"] > 150, found
+    assert found["gate"] < 10, found
+
+
+@pytest.mark.slow
+def test_five_thousand_statements_made_by_chance(made_up: Open) -> None:
+    found = fuzzed(made_up, range(10_000, 15_000))
+    print(dict(found))
+    assert found["same"] > 3_000, found
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct"),
+    [
+        ("SELECT state FROM trips UNION SELECT kind FROM clients", "UNION"),
+        ("SELECT state, COUNT(*) FROM trips GROUP BY ROLLUP (state)", "ROLLUP"),
+        ("SELECT nowhere FROM trips", "the column nowhere"),
+        ("SELECT AVG(d) FROM (SELECT fare AS d FROM trips ORDER BY fare LIMIT 5)", "an aggregate over a LIMIT"),
+        ("SELECT c.client_id FROM clients c LEFT JOIN trips t ON t.client_id = c.client_id", "rows that a LEFT JOIN"),
+        ("SELECT t.fare FROM trips t JOIN clients c ON c.depot_id = t.legs", "a join that is by no key"),
+        ("SELECT legs % 2 FROM trips", "MOD"),
+    ],
+)
+def test_a_refusal_names_the_construct(made_up: Open, sql: str, construct: str) -> None:
+    with pytest.raises(Untranslatable) as refused:
+        translate(sql, made_up.schema, made_up.values, today=TODAY, question="?")
+    assert refused.value.construct.startswith(construct)
+
+
+def test_a_modifier_that_turns_the_meaning_is_read(made_up: Open) -> None:
+    """sqlglot keeps NOT LIKE as a flag of LIKE."""
+    for sql in (
+        "SELECT trip_id FROM trips WHERE state NOT LIKE 'p%'",
+        "SELECT trip_id FROM trips WHERE state LIKE 'p%'",
+    ):
+        assert outcome(sql, made_up, TODAY) == "same"
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [record for line in lines if "sql" in (record := json.loads(line))]
+
+
+def questions(folder: str) -> dict[str, dict[str, Any]]:
+    lines = (BENCHMARKS / folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return {(record := json.loads(line))["id"]: record for line in lines}
+
+
+def share(records: list[tuple[dict[str, Any], Path, date]]) -> float:
+    """Of the statements that run over the cleaned tables: those whose reading gives their rows. None may differ."""
+    found: Counter[str] = Counter()
+    for folder in dict.fromkeys(folder for _, folder, _ in records):
+        with opened(folder) as data:
+            for record, place, today in records:
+                if place == folder:
+                    found[outcome(record["sql"], data, today)] += 1
+    print(dict(found))
+    return found["same"] / (found.total() - found["invalid"])
+
+
+needs_benchmarks = pytest.mark.skipif(
+    not RECORDED.is_dir(), reason=f"{RECORDED} is not there; GROUNDPLAN_BENCHMARKS names the benchmarks' folder"
+)
+
+
+@needs_benchmarks
+@pytest.mark.slow
+def test_recorded_statements_of_questions_give_their_own_rows() -> None:
+    known = questions("questions")
+    records = [
+        (one, BENCHMARKS / "questions" / known[one["id"]]["dataset"], date(2026, 1, 15))
+        for name in ("questions_a", "questions_b")
+        for one in recorded(name)
+    ]
+    assert share(records) >= 0.92
+
+
+@needs_benchmarks
+@pytest.mark.slow
+def test_recorded_statements_over_several_tables_give_their_own_rows() -> None:
+    known = questions("sql_eval")
+    records = [
+        (one, BENCHMARKS / "sql_eval/db" / known[one["id"]]["db"], date.fromisoformat(known[one["id"]]["as_of"]))
+        for one in recorded("sql_eval")
+    ]
+    assert share(records) >= 0.88
