@@ -281,7 +281,8 @@ class _Query:
     def _read_from(self, name: str, text: str, columns: Sequence[Described]) -> None:
         cte = self._cte(name, text)
         made = Table(name=cte, columns=tuple(columns))
-        self.scope = Scope.of(self.schema.model_copy(update={"relationships": ()}), made, set(), qualified=False)
+        before, self.scope = self.scope, Scope.of(self.schema, made, set(), qualified=False)
+        self.scope.made_from = before.rows_of
 
     def _cte(self, name: str, text: str) -> str:
         free = first_free(name, self.names, "_")
@@ -307,7 +308,10 @@ class _Query:
         """What the span of the column suggests."""
         if column.least is None or column.greatest is None:
             raise Unwritable(f"the span of {column.name!r} is not known")
-        first, last = (datetime.fromisoformat(str(end)) for end in (column.least, column.greatest))
+        try:
+            first, last = (datetime.fromisoformat(str(end)) for end in (column.least, column.greatest))
+        except ValueError as error:
+            raise Unwritable(f"the span of {column.name!r} is not known") from error
         if column.type.upper() != "DATE" and last - first <= timedelta(days=2):
             return "hour"
         days = (last - first).days

@@ -161,7 +161,7 @@ class Writer:
             case Related(table=table, of=of):
                 return Writer(self._inner(table)).kind(of)
             case Overall(table=table, of=of):
-                return Writer(self._inner(table or self.scope.table.name)).kind(of)
+                return Writer(self._inner(table or self.scope.rows_of)).kind(of)
             case _:
                 return kind_of(node, {})
 
@@ -297,7 +297,7 @@ class Writer:
 
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""
-        inner = Writer(self._inner(node.table or self.scope.table.name))
+        inner = Writer(self._inner(node.table or self.scope.rows_of))
         kept = f" WHERE {inner.condition(node.where)}" if node.where is not None else ""
         measure = inner.value(node.of)
         source = inner.scope.source().replace("\n", " ")
