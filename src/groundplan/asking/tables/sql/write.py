@@ -21,6 +21,8 @@ from groundplan.contracts.expression import (
     DateCut,
     Expression,
     Named,
+    Overall,
+    Related,
     Share,
     level,
     walk,
@@ -93,6 +95,8 @@ class _Query:
         table = self.schema.find(name)
         if table is None:
             raise Unwritable(f"no table {name!r}")
+        named = tuple(r.model_copy(update={"value": _named(r.value, table.name)}) for r in self.reading.requirements)
+        self.reading = self.reading.model_copy(update={"requirements": named})
         joined = is_joined(self.reading)
         self.names = {table.name.casefold() for table in self.schema.tables}
         self.scope = Scope.of(self.schema, table, set(), qualified=joined)
@@ -368,6 +372,13 @@ def _in_list(writer: Writer, condition: Condition) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _named(node: C, table: str) -> C:
+    """With the table of overall values that do not name it: things and groups are read from other rows than those."""
+    owner = node.table or table if isinstance(node, Overall) else node.table if isinstance(node, Related) else table
+    made = mapped(node, lambda part: _named(part, owner))  # type: ignore[type-var]
+    return made.model_copy(update={"table": owner}) if isinstance(node, Overall) else made
 
 
 def _expanded(reading: Reading, schema: SourceSchema) -> Reading:

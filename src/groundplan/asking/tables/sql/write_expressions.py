@@ -30,6 +30,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -133,6 +134,8 @@ class Writer:
                 return f"{self.operand(of)} IS NULL"
             case Among():
                 return self._among(node)
+            case Found():
+                return self._found(node)
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):
@@ -284,6 +287,15 @@ class Writer:
         measure = inner.value(of)
         source = inner.scope.source().replace("\n", " ")
         return f"(SELECT {measure} FROM {source} WHERE {' AND '.join(kept)}{some})"  # noqa: S608 - shown, never run
+
+    def _found(self, node: Found) -> str:
+        """True or false: a missing value is found nowhere."""
+        of = self.operand(node.of)  # first, so that the subquery's own names are others
+        inner = Writer(self._inner(node.table))
+        kept = [f"{inner.scope.own(node.column)} = {of}"]
+        kept += [inner.part(node.where)] if node.where is not None else []
+        source = inner.scope.source().replace("\n", " ")
+        return f"EXISTS (SELECT 1 FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
 
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""
