@@ -29,6 +29,7 @@ from groundplan.answering.answer import RENDERED, answer, refuse
 from groundplan.answering.refusals import in_russian
 from groundplan.asking.replies import chosen, complete, declines
 from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attempts_of, load_routes, planners_for
+from groundplan.asking.tables.sql.write import Unwritable, sql_of
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import (
@@ -50,7 +51,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import Reading, Time
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.proving import fetch_shown, with_proofs
@@ -473,11 +474,29 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
         return _again(stage, {**state, **traced}, Refused(issues=written.issues), written, "run")
     traced = stage.traced(state, "answer", how, "answered")
-    stage.ended({**state, **traced}, written.model_copy(update={"read_as": read_as(reading)}))
+    said = {"read_as": read_as(reading), "sql": _as_sql(reading, facts, stage.context)}
+    stage.ended({**state, **traced}, written.model_copy(update=said))
     turns = state.get("turns") or []
     if state["route"] != "tasks":
         turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
+
+
+def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
+    """The reading as SQL, dates cut as the run chose; empty if it is not about tables or no single SELECT says it."""
+    if not reading.tables or not read_as(reading):
+        return ""
+    grain = next((item.value for item in facts.items if item.kind == "grain"), None)
+    requirements = tuple(
+        r.model_copy(update={"value": r.value.model_copy(update={"grain": grain})})
+        if isinstance(r.value, Time) and r.value.grain is None
+        else r
+        for r in reading.requirements
+    )
+    try:
+        return sql_of(reading.model_copy(update={"requirements": requirements}), context.schema_of(reading))
+    except Unwritable:
+        return ""
 
 
 async def _written(

@@ -83,7 +83,7 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
-        unit=st.sampled_from(("hour", "day", "week")),
+        unit=st.sampled_from(("second", "hour", "day", "week")),
     ),
     st.builds(
         e.DatePart,
@@ -130,6 +130,18 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
         left=st.sampled_from(("x", "n")).map(column),
         operator=COMPARISONS,
         right=st.deferred(lambda: OVERALL),
+    ),
+    st.builds(
+        lambda names, where: e.Found(of=names[0], table="data", column=names[1], where=where),
+        st.sampled_from(
+            (
+                (column("g"), "g"),
+                (column("n"), "id"),
+                (e.Arithmetic(operator="+", left=column("n"), right=constant(1)), "n"),
+                (column("d"), "d2"),
+            )
+        ),
+        st.none() | st.deferred(lambda: LEAVES),
     ),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(

@@ -30,7 +30,15 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_629_746,
+    "year": 31_556_952,
+}
 PLACE = "·place"
 SERIES = (e.Share, e.Change, e.Running, e.Moving)
 ROWS: ContextVar[Sequence[Row]] = ContextVar("all rows of the table, for overall values")
@@ -282,6 +290,10 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             return None if inner is None else not inner
         case e.Missing(of=inside):
             return of(inside, row) is None
+        case e.Found(of=inside, column=column, where=where):
+            kept = [other for other in ROWS.get() if where is None or holds(where, other) is True]
+            item = of(inside, row)
+            return item is not None and any(other[column] == item for other in kept)
         case e.Contains(of=inside):
             item = of(inside, row)
             return None if item is None else _has(item, node)

@@ -96,6 +96,7 @@ class Answer(Contract):
     kind: Literal["answer"] = "answer"
     text: str
     read_as: str = ""  # how the question was understood, in one line; empty if it was not about tables
+    sql: str = ""  # the same as one SELECT over the tables, to read and not run; empty if no single SELECT says it
     tables: tuple[ShownTable, ...] = ()
     charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
     files: tuple[str, ...] = ()

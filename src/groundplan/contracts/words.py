@@ -28,6 +28,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -59,6 +60,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} of {}",
         "by_path": "{} by {}",
         "overall": "overall {}",
+        "found": "is among {} of {}",
+        "not found": "is not among {} of {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -128,6 +131,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} ({})",
         "by_path": "{}, {}",
         "overall": "{} по всем строкам",
+        "found": "есть среди {} ({})",
+        "not found": "нет среди {} ({})",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -209,6 +214,7 @@ PARTS: Mapping[Language, Mapping[str, str]] = {
 }
 UNITS: Mapping[str, tuple[str, str, str]] = {
     "period": ("период", "периоды", "периоду"),
+    "second": ("секунда", "секунды", "секунде"),
     "minute": ("минута", "минуты", "минуте"),
     "hour": ("час", "часы", "часу"),
     "day": ("день", "дни", "дню"),
@@ -324,7 +330,7 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said("running", words(of))
         case Moving(of=of, periods=periods):
             return said("moving", words(of), periods, wording.unit(wording.grain))
-        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return _condition(node, inner)
     assert_never(node)
 
@@ -449,7 +455,15 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), said(direction, limit)
         case Missing(of=of):
             return in_words(of, wording), said("missing")
+        case Found(of=of):
+            return in_words(of, wording), _found("found", node, wording)
+        case Not(part=Found(of=of) as part):
+            return in_words(of, wording), _found("not found", part, wording)
     return None
+
+
+def _found(key: str, node: Found, wording: Wording) -> str:
+    return _where(wording.said(key, wording.name(node.column), wording.name(node.table)), node.where, wording)
 
 
 def _contains(node: Contains, negation: str, wording: Wording) -> str:

@@ -95,6 +95,7 @@ def test_two_entities_of_one_name_and_type_bring_a_question_back() -> None:
     reading = read_lookup("Стек Газпрома", SCHEMA, registry, today=date(2026, 3, 1))
     assert isinstance(reading, Clarification)
     assert reading.missing == "entity"
+    assert [one.entities[0].id for one in reading.readings] == ["project:gazprom", "project:second"]
 
 
 @pytest.mark.requirement("R10")
@@ -114,6 +115,8 @@ def test_types_that_several_relations_connect_bring_a_question_back() -> None:
     reading = read("projects of Dmitry")
     assert isinstance(reading, Clarification)
     assert set(reading.candidates) == {"^led_by", "^tested_by"}
+    paths = [one.value.path for each in reading.readings for one in each.requirements if one.value.kind == "intent"]
+    assert paths == [(candidate,) for candidate in reading.candidates]
 
 
 def test_a_type_word_is_enough_where_one_relation_leads_there() -> None:

@@ -13,6 +13,7 @@ from groundplan.asking.lookup.manner import find_manner
 from groundplan.asking.lookup.paths import CandidatePath
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
+from groundplan.asking.replies import with_readings
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema
 from groundplan.contracts.reading import Entity, Evidence, Intent, IntentAsked, Reading, Requirement
@@ -47,7 +48,12 @@ def read_lookup(
         return refused("reading/empty", "the question has no words", "ask for something in the knowledge base")
     if len(text) > LONGEST:
         return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
-    return _Lookup(scan_lookup(question, knowledge, registry, today=today, timezone=timezone), context).read()
+
+    def by_words(asked: str) -> Read:
+        return _Lookup(scan_lookup(asked, knowledge, registry, today=today, timezone=timezone), context).read()
+
+    found = by_words(question)
+    return with_readings(found, question, by_words) if isinstance(found, Clarification) else found
 
 
 def scan_lookup(
@@ -106,8 +112,9 @@ class _Lookup:
             return self._without_a_path(topics, follow_up)
         best, *others = equals(candidates)
         others = [other for other in others if not self._asks_the_same(best, other)]
-        if others:
-            return _which([best, *others])
+        return self._which([best, *others], follow_up) if others else self._about(best, follow_up)
+
+    def _about(self, best: Candidate, follow_up: bool) -> Read:
         unread = self._unread()
         if unread:
             return unread
@@ -116,10 +123,42 @@ class _Lookup:
             words = self.scan.text[dated.start : dated.end]
             problem = f"a look-up cannot be limited to {words!r}, because relations have no dates"
             return refused("reading/period", problem, "leave the period out, and look for dates in the answer")
-        beside = self._beside(best)
-        if isinstance(beside, Clarification):
-            return beside
-        return self._reading([best.topic, *beside], best, follow_up)
+        joined, strange = self._beside(best)
+        own = self._reading([best.topic, *joined], best, follow_up)
+        return self._about_which(best.topic.entity.name, own, strange) if strange else own
+
+    def _about_which(self, name: str, own: Reading, strange: Sequence[Mention]) -> Clarification:
+        """The question names entities of which it can be about one only."""
+        offered = {name: own}
+        for mention in strange:
+            topic = Topic(mention.entity, mention.first, mention.last)
+            found = find_candidates(self.scan, [topic])
+            if found:
+                offered.setdefault(mention.entity.name, self._reading([topic], found[0], own.follow_up))
+        names = dict.fromkeys((name, *(mention.entity.name for mention in strange)))
+        text = f"The question names {' and '.join(names)}; which of them is it about?"
+        return Clarification(text=text, missing="entity", candidates=tuple(offered), readings=tuple(offered.values()))
+
+    def _which(self, candidates: Sequence[Candidate], follow_up: bool) -> Clarification:
+        """A clarification between several readings, which differ by type, or by path if the entity is the same."""
+        one = len({candidate.topic.entity.id for candidate in candidates}) == 1
+        told: dict[str, Candidate] = {}
+        for candidate in candidates:
+            entity = candidate.topic.entity
+            path = " and ".join(" / ".join(way.hops) for way in candidate.ways)
+            label = path if one else f"{entity.name} ({entity.type})"
+            if label in told and told[label].topic.entity.id != entity.id:
+                label = f"{entity.name} ({entity.type} {entity.id})"
+            told.setdefault(label, candidate)
+        text = f"What about {candidates[0].topic.entity.name} is asked for" if one else "Several fit; which is meant"
+        read = [(name, self._about(candidate, follow_up)) for name, candidate in [*told.items()][:MOST_NAMES]]
+        offered = {name: found for name, found in read if isinstance(found, Reading)}
+        return Clarification(
+            text=f"{text}: {' or '.join(told)}?",
+            missing="path" if one else "entity",
+            candidates=tuple(offered) or tuple(told)[:MOST_NAMES],
+            readings=tuple(offered.values()),
+        )
 
     def _unread(self) -> Refusal | None:
         """A refusal for words that a path cannot express: negations, and what several entities have in common."""
@@ -135,17 +174,13 @@ class _Lookup:
             return refused("reading/in-common", problem, "ask about them one by one")
         return None
 
-    def _beside(self, best: Candidate) -> list[Topic] | Clarification:
-        """Other names in the question: those joined by "and" are asked the same; otherwise the user must choose one."""
+    def _beside(self, best: Candidate) -> tuple[list[Topic], list[Mention]]:
+        """Other names in the question: those joined by "and", which are asked the same, and the rest."""
         named = [m for m in self.scan.names if self._is_apart(m, best.topic)]
         joined = [m for m in named if m.entity.type == best.topic.entity.type and self._is_joined(m, best.topic)]
         settled = {place for mention in joined for place in range(mention.first, mention.last)}
         strange = [m for m in named if m.first not in settled and len(self.scan.registry.of_type(m.entity.type, 2)) > 1]
-        if not strange:
-            return [Topic(mention.entity, mention.first, mention.last) for mention in joined]
-        names = tuple(dict.fromkeys((best.topic.entity.name, *(mention.entity.name for mention in strange))))
-        text = f"The question names {' and '.join(names)}; which of them is it about?"
-        return Clarification(text=text, missing="entity", candidates=names)
+        return [Topic(mention.entity, mention.first, mention.last) for mention in joined], strange
 
     def _asks_the_same(self, best: Candidate, other: Candidate) -> bool:
         """Whether the question asks the same about another name, joined by "and"."""
@@ -244,21 +279,6 @@ class _Lookup:
             follow_up=follow_up,
             unresolved=unresolved,
         )
-
-
-def _which(candidates: Sequence[Candidate]) -> Clarification:
-    """A clarification between several readings, which differ by type, or by path if the entity is the same."""
-    one = len({candidate.topic.entity.id for candidate in candidates}) == 1
-    told = dict.fromkeys(
-        " and ".join(" / ".join(way.hops) for way in c.ways)
-        if one
-        else f"{c.topic.entity.name} ({c.topic.entity.type})"
-        for c in candidates
-    )
-    text = f"What about {candidates[0].topic.entity.name} is asked for" if one else "Several fit; which is meant"
-    return Clarification(
-        text=f"{text}: {' or '.join(told)}?", missing="path" if one else "entity", candidates=tuple(told)[:MOST_NAMES]
-    )
 
 
 def look_up(

@@ -171,7 +171,7 @@ def decide(
     if options.alike and any(intent.about for intent in intents):
         return _did_you_mean(options, reply, intents)
     pairs = [(intent, topic) for intent in intents for topic in options.topics if topic.entity.type == intent.about]
-    return _shared([topic for _, topic in pairs]) or _reading(options, intents, pairs)
+    return _shared(options, intents, pairs) or _reading(options, intents, pairs)
 
 
 def prompt_for(options: LookupOptions, into: type[Heard]) -> str:
@@ -253,23 +253,39 @@ def _joints(scan: LookupScan) -> int:
 
 def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
     types = {intent.about for intent in intents}
-    chosen = [options.names[name] for name in reply.entities if name in options.names]
-    names = tuple(entity.name for entity in chosen if entity in options.alike and entity.type in types)
-    if not names:
-        return Unfit("no name was chosen that such an intent is about")
-    text = f"There is no such name here; did you mean {' or '.join(names)}?"
-    return Clarification(text=text, missing="entity", candidates=names)
+    chosen = {label: options.names[label] for label in reply.entities if label in options.names}
+    offered: dict[str, Reading | Unfit] = {}
+    for label, entity in chosen.items():
+        if entity in options.alike and entity.type in types:
+            pairs = [(intent, Topic(entity, 0, 0)) for intent in intents if intent.about == entity.type]
+            name = label if entity.name in offered else entity.name
+            offered[name] = _reading(options, intents, pairs)
+    text = f"There is no such name here; did you mean {' or '.join(offered)}?"
+    return _offer(text, offered) or Unfit("no name was chosen that such an intent is about")
 
 
-def _shared(topics: Sequence[Topic]) -> Clarification | None:
+def _shared(
+    options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
+) -> Clarification | None:
     """A clarification if the same words name several entities that fit."""
-    for topic in topics:
-        same = {t.entity.id: t.entity for t in topics if (t.first, t.last) == (topic.first, topic.last)}
+    for _, topic in pairs:
+        same = {t.entity.id: t.entity for _, t in pairs if (t.first, t.last) == (topic.first, topic.last)}
         if len(same) > 1:
-            names = tuple(map(_called, same.values()))
-            text = f"Several fit; which is meant: {' or '.join(names)}?"
-            return Clarification(text=text, missing="entity", candidates=names)
+            offered = {}
+            for id_, entity in same.items():
+                kept = [(intent, t) for intent, t in pairs if t.entity.id == id_ or t.entity.id not in same]
+                label = _called(entity)
+                offered[f"{label} {id_}" if label in offered else label] = _reading(options, intents, kept)
+            return _offer(f"Several fit; which is meant: {' or '.join(offered)}?", offered)
     return None
+
+
+def _offer(text: str, offered: Mapping[str, Reading | Unfit]) -> Clarification | None:
+    """The question which entity is meant, with the reading for each."""
+    read = {name: found for name, found in offered.items() if isinstance(found, Reading)}
+    if not read:
+        return None
+    return Clarification(text=text, missing="entity", candidates=tuple(read), readings=tuple(read.values()))
 
 
 def _reading(

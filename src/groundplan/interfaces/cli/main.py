@@ -158,7 +158,9 @@ def ask(
     thread: ThreadOption = None,
     approve: ApproveOption = False,
     output: OutputOption = None,
-    query: Annotated[bool, typer.Option("--query", help="Also print the query behind each table.")] = False,
+    query: Annotated[
+        bool, typer.Option("--query", help="Also print the question as SQL, and the query behind each table.")
+    ] = False,
     today: TodayOption = None,
     timezone: ZoneOption = None,
     allow: AllowOption = None,

@@ -389,8 +389,9 @@ def _chart(spec: Any) -> None:
 
 
 def _queries(answer: Answer) -> None:
-    """Print the query behind each table."""
-    for step, query in answer.queries.items():
+    """Print the reading as SQL, and the engine's query behind each table."""
+    written = {"as SQL": answer.sql} if answer.sql else {}
+    for step, query in {**written, **answer.queries}.items():
         out.print(f"[dim]-- {escape(step)}[/]\n{escape(query)}", soft_wrap=True)
 
 

@@ -21,6 +21,8 @@ from groundplan.contracts.expression import (
     DateCut,
     Expression,
     Named,
+    Overall,
+    Related,
     Share,
     level,
     walk,
@@ -92,6 +94,8 @@ class _Query:
         table = self.schema.find(name)
         if table is None:
             raise Unwritable(f"no table {name!r}")
+        named = tuple(r.model_copy(update={"value": _named(r.value, table.name)}) for r in self.reading.requirements)
+        self.reading = self.reading.model_copy(update={"requirements": named})
         joined = is_joined(self.reading)
         self.names = {table.name.casefold() for table in self.schema.tables}
         self.scope = Scope.of(self.schema, table, set(), qualified=joined)
@@ -277,7 +281,8 @@ class _Query:
     def _read_from(self, name: str, text: str, columns: Sequence[Described]) -> None:
         cte = self._cte(name, text)
         made = Table(name=cte, columns=tuple(columns))
-        self.scope = Scope.of(self.schema.model_copy(update={"relationships": ()}), made, set(), qualified=False)
+        before, self.scope = self.scope, Scope.of(self.schema, made, set(), qualified=False)
+        self.scope.made_from = before.rows_of
 
     def _cte(self, name: str, text: str) -> str:
         free = first_free(name, self.names, "_")
@@ -303,7 +308,10 @@ class _Query:
         """What the span of the column suggests."""
         if column.least is None or column.greatest is None:
             raise Unwritable(f"the span of {column.name!r} is not known")
-        first, last = (datetime.fromisoformat(str(end)) for end in (column.least, column.greatest))
+        try:
+            first, last = (datetime.fromisoformat(str(end)) for end in (column.least, column.greatest))
+        except ValueError as error:
+            raise Unwritable(f"the span of {column.name!r} is not known") from error
         if column.type.upper() != "DATE" and last - first <= timedelta(days=2):
             return "hour"
         days = (last - first).days
@@ -357,6 +365,13 @@ def _in_list(writer: Writer, condition: Condition) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _named(node: C, table: str) -> C:
+    """With the table of overall values that do not name it: things and groups are read from other rows than those."""
+    owner = node.table or table if isinstance(node, Overall) else node.table if isinstance(node, Related) else table
+    made = mapped(node, lambda part: _named(part, owner))  # type: ignore[type-var]
+    return made.model_copy(update={"table": owner}) if isinstance(node, Overall) else made
 
 
 def _expanded(reading: Reading, schema: SourceSchema) -> Reading:

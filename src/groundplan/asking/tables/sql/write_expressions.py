@@ -30,6 +30,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -59,7 +60,7 @@ FUNCTIONS: Mapping[str, str] = {
     "std": "STDDEV_SAMP",
 }
 PARTS: Mapping[str, str] = {"weekday": "ISODOW"}  # others go by their own names
-SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
+SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year": "365.2425"}
 PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
 FINE = ("minute", "hour")
@@ -133,6 +134,8 @@ class Writer:
                 return f"{self.operand(of)} IS NULL"
             case Among():
                 return self._among(node)
+            case Found():
+                return self._found(node)
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):
@@ -158,7 +161,7 @@ class Writer:
             case Related(table=table, of=of):
                 return Writer(self._inner(table)).kind(of)
             case Overall(table=table, of=of):
-                return Writer(self._inner(table or self.scope.table.name)).kind(of)
+                return Writer(self._inner(table or self.scope.rows_of)).kind(of)
             case _:
                 return kind_of(node, {})
 
@@ -283,9 +286,18 @@ class Writer:
         source = inner.scope.source().replace("\n", " ")
         return f"(SELECT {measure} FROM {source} WHERE {' AND '.join(kept)}{some})"  # noqa: S608 - shown, never run
 
+    def _found(self, node: Found) -> str:
+        """True or false: a missing value is found nowhere."""
+        of = self.operand(node.of)  # first, so that the subquery's own names are others
+        inner = Writer(self._inner(node.table))
+        kept = [f"{inner.scope.own(node.column)} = {of}"]
+        kept += [inner.part(node.where)] if node.where is not None else []
+        source = inner.scope.source().replace("\n", " ")
+        return f"EXISTS (SELECT 1 FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
+
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""
-        inner = Writer(self._inner(node.table or self.scope.table.name))
+        inner = Writer(self._inner(node.table or self.scope.rows_of))
         kept = f" WHERE {inner.condition(node.where)}" if node.where is not None else ""
         measure = inner.value(node.of)
         source = inner.scope.source().replace("\n", " ")

@@ -52,6 +52,12 @@ class Scope:
     qualified: bool
     taken: set[str]  # names of tables that are in use here and around it
     joins: dict[str, tuple[str, str]] = field(default_factory=dict)  # of each path: the alias, and the clause
+    made_from: str | None = None  # of a CTE: the table whose rows it was made from
+
+    @property
+    def rows_of(self) -> str:
+        """The table of the schema whose rows it speaks of."""
+        return self.made_from or self.table.name
 
     @classmethod
     def of(cls, schema: SourceSchema, table: Table, taken: set[str], *, qualified: bool) -> Scope:

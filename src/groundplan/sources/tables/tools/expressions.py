@@ -34,6 +34,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -74,7 +75,15 @@ PARTS: Mapping[str, Callable[[Any], ir.Value]] = {
     "weekday": lambda date: date.day_of_week.index() + 1,  # ISO 8601: Monday is 1
     "hour": lambda date: date.hour(),
 }
-SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_629_746, "year": 31_556_952}
+SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3_600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_629_746,
+    "year": 31_556_952,
+}
 
 
 def expression_in(params: object) -> Expression:
@@ -159,6 +168,8 @@ class Compiler:
                 return self.value(of).isnull()
             case Among():
                 return self._among(node)
+            case Found(table=table):
+                raise ToolError(f"what is found in {table!r} has to be marked first; see `mark_found`")
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):
