@@ -314,6 +314,7 @@ class _Select:
                 places.add(normal(output.name))
                 series = series or self.query.groups is not None
             elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
+                output.scope.value(output.node)  # says what orders the series
                 series = True
         self.query = replace(self.query, places=frozenset(places), series=series)
 

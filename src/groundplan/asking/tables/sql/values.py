@@ -14,6 +14,7 @@ from groundplan.asking.tables.sql.scope import Output, Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
+    Aggregate,
     Arithmetic,
     ArithmeticOperator,
     Bins,
@@ -175,8 +176,10 @@ def _coalesce(node: Any, scope: Scope) -> Expression:
     for part in (node.this, *node.expressions):
         if isinstance(part, exp.Null):
             continue
-        found.append(scope.value(part))
-        if not scope.nullable(found[-1]):
+        value = scope.value(part)
+        found.append(value)
+        computed = isinstance(value, Aggregate) and not isinstance(value.of, Column)
+        if not computed and not scope.nullable(value):
             break
     kinds = {scope.kind(value) for value in found}
     if len(kinds) > 1 or (kinds == {"time"} and any(isinstance(value, Constant) for value in found)):
