@@ -19,15 +19,18 @@ from groundplan.contracts.expression import (
     Aggregate,
     Arithmetic,
     Cases,
+    Change,
     Column,
     Condition,
     Constant,
+    Correlation,
     Expression,
     Filled,
     Holds,
     Overall,
     Related,
     Rows,
+    Share,
     is_count,
     kind_of,
     parts,
@@ -232,7 +235,7 @@ class Scope:
                 return False
             case Aggregate(where=None, of=of):
                 return not self.groups or self.nullable(of)
-            case Aggregate() | Related() | Overall() | Arithmetic(operator="/"):
+            case Aggregate() | Correlation() | Related() | Overall() | Arithmetic(operator="/") | Share() | Change():
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None
