@@ -95,6 +95,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "filled": "{} ({} if missing)",
         "-": "{} minus {}",
         "/": "{} divided by {}",
+        "percent": "{}, in percent",
         "=": "is {}",
         "!=": "is not {}",
         "<": "is below {}",
@@ -166,6 +167,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "filled": "{} (если не заполнено, то {})",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
+        "percent": "{}, в процентах",
         "=": "— {}",
         "!=": "— не {}",
         "<": "меньше {}",
@@ -371,6 +373,8 @@ def _ordinal(percent: float, language: Language) -> str:
 
 def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     said = wording.said
+    if (ratio := _in_percent(node)) is not None:
+        return said("percent", in_words(ratio, wording))
     grown = quotient(node) if is_growth(node) else None
     if grown:
         new, old = grown
@@ -390,6 +394,22 @@ def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     if node.operator in ("-", "/") and level(node) != "row":
         return said(node.operator, *sides)
     return f" {SIGNS[node.operator]} ".join(sides)
+
+
+def _in_percent(node: Arithmetic) -> Expression | None:
+    """The ratio of measures that it gives in percent: `100 * a / b` or `a / b * 100`."""
+    match node:
+        case Arithmetic(operator="*", left=Arithmetic(operator="/") as ratio, right=Constant(value=100)):
+            found = ratio
+        case Arithmetic(operator="*", left=Constant(value=100), right=Arithmetic(operator="/") as ratio):
+            found = ratio
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=one, right=Constant(value=100)), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=Constant(value=100), right=one), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case _:
+            return None
+    return found if level(found) != "row" else None
 
 
 def _but_for_conditions(new: Expression, old: Expression, wording: Wording) -> tuple[str, str, str] | None:

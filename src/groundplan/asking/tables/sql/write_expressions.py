@@ -185,6 +185,8 @@ class Writer:
             days = f"DATE_DIFF('day', {start}, {end})"
             return days if node.unit == "day" else f"{days} / {DAYS[node.unit]}"
         seconds = f"DATE_DIFF('second', {start}, {end})"
+        if node.unit == "second":
+            return seconds
         return f"{seconds} / {SECONDS[node.unit]}" if node.unit in SECONDS else f"{seconds} / 86400 / {DAYS[node.unit]}"
 
     def _moment(self, node: Expression) -> str:
