@@ -19,15 +19,19 @@ from groundplan.contracts.expression import (
     Aggregate,
     Arithmetic,
     Cases,
+    Change,
     Column,
     Condition,
     Constant,
     Expression,
     Filled,
     Holds,
+    Moving,
     Overall,
     Related,
     Rows,
+    Running,
+    Share,
     is_count,
     kind_of,
     parts,
@@ -232,6 +236,8 @@ class Scope:
                 return False
             case Aggregate(where=None, of=of):
                 return not self.groups or self.nullable(of)
+            case Share() | Change() | Running() | Moving():
+                return True  # a series begins with nothing before it
             case Aggregate() | Related() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
