@@ -6,7 +6,6 @@ Readers do not import planners, the gate or the runner; the pipeline hands them 
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,9 +13,9 @@ from groundplan.asking.route import Declined, PlanRequest, planners_for
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.contract import Scalar
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.matching_rows import Rows, tell_the_same
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
@@ -37,8 +36,9 @@ def with_proofs(context: Context, sources: Mapping[str, Source], question: Quest
         return () if isinstance(proven, CheckedPlan) else proven
 
     async def same_rows(one: Reading, other: Reading) -> bool:
-        rows = [await _rows(context, sources, question, reading) for reading in (one, other)]
-        return rows[0] is not None and rows[0] == rows[1]
+        first = await _rows(context, sources, question, one)
+        second = await _rows(context, sources, question, other) if first is not None else None
+        return first is not None and second is not None and tell_the_same(first, second)
 
     return replace(context, find_issues=find_issues, same_rows=same_rows)
 
@@ -70,10 +70,8 @@ async def _proven(context: Context, question: Question, reading: Reading) -> Che
     return issues
 
 
-async def _rows(
-    context: Context, sources: Mapping[str, Source], question: Question, reading: Reading
-) -> Counter[tuple[str, ...]] | None:
-    """The rows of a reading, without its chart; None if it has no plan, would change something, or fails."""
+async def _rows(context: Context, sources: Mapping[str, Source], question: Question, reading: Reading) -> Rows | None:
+    """The one table of a reading, without its chart; None if there is none, it would change something, or fails."""
     drawn = [r for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.label == "chart"]
     kept = tuple(r for r in reading.requirements if r not in drawn)
     plan = await _proven(context, question, reading.model_copy(update={"requirements": kept}))
@@ -82,10 +80,5 @@ async def _rows(
     facts = await run(plan, sources, run_id=f"compared-{uuid.uuid4().hex[:12]}")
     if facts.failures:
         return None
-    shown = await fetch_shown(facts, sources, plan)
-    return Counter(tuple(sorted(map(_cell, row))) for table in shown.values() for row in table.rows)
-
-
-def _cell(value: Scalar) -> str:
-    """Numbers that agree in nine digits are the same."""
-    return f"{value:.9g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    shown = [*(await fetch_shown(facts, sources, plan)).values()]
+    return shown[0].rows if len(shown) == 1 else None

@@ -18,7 +18,7 @@ from groundplan.contracts.expression import (
     level,
     misplaced,
 )
-from groundplan.contracts.normal_form import normal_expression
+from groundplan.contracts.normal_form import normal_condition, normal_expression
 from groundplan.contracts.words import Wording, in_words
 from tests.questions.notation import condition, value
 
@@ -163,3 +163,18 @@ def test_an_overall_value_is_of_measures_of_rows(text: str) -> None:
 def test_overall_values_in_words(text: str, english: str, russian: str) -> None:
     assert in_words(value(text)) == english
     assert in_words(value(text), Wording("ru")) == russian
+
+
+def test_what_is_found_in_words() -> None:
+    given = condition("not found(customer, orders.buyer, price > 5)")
+    assert in_words(given) == "customer is not among buyer of orders (where price is above 5)"
+    assert in_words(given, Wording("ru")).startswith("customer нет среди buyer (orders)")
+
+
+def test_what_is_found_is_never_unknown_and_of_the_rows_alone() -> None:
+    given = condition("found(customer, orders.buyer, price > 5)")
+    assert columns_of(given) == {"customer"}
+    assert normal_condition(condition("holds(found(customer, orders.buyer)) == False")) == normal_condition(
+        condition("not found(customer, orders.buyer)")
+    )
+    assert misplaced(condition("found(sum(price), orders.buyer)")) is not None

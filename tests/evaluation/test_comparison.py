@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, TraceEntry, Usage
+from groundplan.contracts.matching_rows import same_rows
 from groundplan.errors import SourceError, UsageError
 from groundplan.evaluation.comparing.compare import Variant, compare
 from groundplan.evaluation.comparing.conversations import Conversation, Turn, load_conversations, sql_over
 from groundplan.evaluation.comparing.figures import Comparison
 from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap, quantile, wilson
-from groundplan.evaluation.comparing.matching import same_rows
 from groundplan.evaluation.comparing.side_by_side import lines
 from groundplan.evaluation.comparing.strategies import Way, compare_folder, find_ways
 from groundplan.project import AsyncProject

@@ -14,7 +14,8 @@ correlation(left, right), days(start, end), hours, weeks, months, years, part(da
 bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), filled(of, otherwise), holds(condition),
 rounded(of, 'nearest'[, digits]), absolute(of),
 share(of, *within), change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7).
-Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of), among_top(of, 10),
+Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of),
+found(of, orders.customer[, condition]), among_top(of, 10),
 among_bottom(of, 10).
 """
 
@@ -45,6 +46,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -245,6 +247,11 @@ def _condition(node: ast.AST) -> Condition:
             return Contains(of=_value(of), text=text, place=place, cased=bool(keywords))
         case ast.Call(func=ast.Name(id="among_top" | "among_bottom" as name), args=[of, ast.Constant(value=limit)]):
             return Among(of=_value(of), limit=limit, direction=name.removeprefix("among_"))
+        case ast.Call(
+            func=ast.Name(id="found"), args=[of, ast.Attribute(value=ast.Name(id=table), attr=column), *where]
+        ):
+            kept = _condition(where[0]) if where else None
+            return Found(of=_value(of), table=table, column=column, where=kept)
         case ast.Call(func=ast.Name(id="one_of"), args=[of, *values]):
             return OneOf(of=_value(of), values=tuple(ast.literal_eval(one) for one in values))
     raise ValueError(f"no condition: {ast.unparse(node)}")

@@ -39,3 +39,14 @@ def test_what_cannot_be_answered_is_refused_or_asked() -> None:
     found = report("questions", "questions", "questions_a")
     answered = [miss for miss in found.misses if miss.why == "wrong" and miss.expected in ("refuse", "ask")]
     assert len(answered) <= 1, answered
+
+
+def test_two_opinions_that_agree() -> None:
+    found = report("questions", "questions", "questions_a", "questions_b", sample=64)
+    assert found.outside({"right": 0.93}, {"wrong": 0.01}) == [], wrongly(found)
+
+
+@pytest.mark.slow
+def test_databases_of_several_tables() -> None:
+    found = report("sql", "sql_eval", "sql_eval", sample=75)
+    assert found.outside({"right": 0.72}, {"wrong": 0.03}) == [], wrongly(found)

@@ -18,6 +18,7 @@ import yaml
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
+from groundplan.contracts.plan import Proposal
 from groundplan.project import AsyncProject, load_catalog
 from groundplan.settings import Endpoint
 from tests.asking.tables.described import SALES
@@ -67,12 +68,13 @@ def test_what_is_answered_equals_independent_sql(outcomes: list[Outcome]) -> Non
 @pytest.mark.model
 @pytest.mark.requirement("R10")
 def test_what_the_model_does_not_know_is_asked_back(outcomes: list[Outcome]) -> None:
-    """One of the names that the question back offers leads to the right answer."""
+    """One of the readings that the question back offers leads to the right answer."""
 
     async def helped(case: dict[str, Any], asked: Clarification) -> bool:
         project = await AsyncProject.open(SALES)
-        meant = [case["question"].replace(asked.missing, name) for name in asked.candidates]
-        found = [right(case, await project.ask(question, today=TODAY)) for question in meant]
+        planned = [await project.change(reading, today=TODAY) for reading in asked.readings]
+        proposals = [Proposal(reading=one.reading, plan=one.plan) for one in planned if one.reading and one.plan]
+        found = [right(case, await project.run(proposal)) for proposal in proposals]
         await project.close()
         return any(found)
 

@@ -19,7 +19,7 @@ from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle, arranged, ascending, handle_on, orderable
 from groundplan.sources.tables.source import with_defaults
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING
-from groundplan.sources.tables.tools.shape import add_overall
+from groundplan.sources.tables.tools.shape import add_overall, mark_found
 
 COLUMNS = {
     "id": "BIGINT",
@@ -67,6 +67,9 @@ class Store:
             params = with_defaults(catalog.tools[step.tool or ""], step.params)
             if step.tool == "add_overall":
                 handle = add_overall(handle, found[step.needs[-1]], params)
+            elif step.tool == "mark_found":
+                right = self._start if "right" in step.params else found[step.needs[-1]]
+                handle = mark_found(handle, right, params)
             elif step.tool in LAZY:
                 handle = LAZY[step.tool](handle, params)
             elif step.tool in QUERYING:

@@ -138,6 +138,18 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
         operator=COMPARISONS,
         right=st.deferred(lambda: OVERALL),
     ),
+    st.builds(
+        lambda names, where: e.Found(of=names[0], table="data", column=names[1], where=where),
+        st.sampled_from(
+            (
+                (column("g"), "g"),
+                (column("n"), "id"),
+                (e.Arithmetic(operator="+", left=column("n"), right=constant(1)), "n"),
+                (column("d"), "d2"),
+            )
+        ),
+        st.none() | st.deferred(lambda: LEAVES),
+    ),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
     LEAVES,

@@ -308,6 +308,10 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             return None if inner is None else not inner
         case e.Missing(of=inside):
             return of(inside, row) is None
+        case e.Found(of=inside, column=column, where=where):
+            kept = [other for other in ROWS.get() if where is None or holds(where, other) is True]
+            item = of(inside, row)
+            return item is not None and any(other[column] == item for other in kept)
         case e.Contains(of=inside):
             item = of(inside, row)
             return None if item is None else _has(item, node)

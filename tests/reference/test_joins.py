@@ -30,7 +30,7 @@ from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle, handle_on
 from groundplan.sources.tables.source import with_defaults
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING
-from groundplan.sources.tables.tools.shape import add_overall, join_tables
+from groundplan.sources.tables.tools.shape import add_overall, join_tables, mark_found
 from tests.reference.warehouse import Asking, Warehouse, warehouse
 from tests.reference.warehouse_sql import sql_of
 
@@ -79,6 +79,8 @@ class Stores:
                 found[step.id] = join_tables(given[0], given[1], params)
             elif step.tool == "add_overall":
                 found[step.id] = add_overall(given[0], given[1], params)
+            elif step.tool == "mark_found":
+                found[step.id] = mark_found(given[0], given[1], params)
             elif step.tool in LAZY:
                 found[step.id] = LAZY[step.tool](given[0], params)
             elif step.tool in QUERYING:

@@ -136,9 +136,9 @@ class Asking:
             found.append(("each:thing", Each(keys=("key 0", "key 1"), measures=own, computed=keys)))
             function = self.random.choice(("sum", "mean", "max", "count"))
             measure = e.Aggregate(function=function, of=e.Column(name="own"))
-            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
             if self.random.random() < 0.5:
                 found.append(("group_by:0", GroupBy(column="key 0")))
+            found.append(("metric:0", Metric(name="measure 0", expression=measure)))
         else:
             groups = dict.fromkeys(self.group(table) for _ in range(self.random.randint(0, 2)))
             found += [(f"group_by:{n}", GroupBy(column=f"group {n}", expression=g)) for n, g in enumerate(groups)]
@@ -217,7 +217,11 @@ class Asking:
         return e.Aggregate(function=function, of=self.number(table, min(deep, 1)), where=where)
 
     def condition(self, table: str, deep: int) -> e.Condition:
-        match self.random.randint(0, 5):
+        match self.random.randint(0, 6):
+            case 6 if deep > 0:
+                other, name = self.random.choice(self.schema.tables).name, self.random.choice("gx")
+                where = self.condition(other, 0) if self.random.random() < 0.5 else None
+                return e.Found(of=self.column(table, name), table=other, column=name, where=where)
             case 0:
                 return e.Missing(of=self.column(table, "g"))
             case 1:

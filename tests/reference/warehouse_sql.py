@@ -57,7 +57,7 @@ class _Writer:
         metric = next(v for v in values if isinstance(v, Metric))
         of, total = self.measure(metric.expression, "", "t")
         by = f" GROUP BY {groups[0]}" if groups else ""
-        shown = ", ".join([f"{total.format('m')} AS m", *groups])
+        shown = ", ".join([*groups, f"{total.format('m')} AS m"])
         inner = ", ".join([*groups, f"{of} AS m"])
         return f"SELECT {shown} FROM (SELECT {inner} FROM ({things}) t) q{by}"
 
@@ -131,6 +131,12 @@ class _Writer:
                 return f"(NOT {self.condition(part, table, own)})"
             case e.Missing(of=of):
                 return f"({self.value(of, table, own)} IS NULL)"
+            case e.Found(of=of, table=other, column=column, where=where):
+                inner = next(self.aliases)
+                kept = self.condition(where, other, inner) if where is not None else "TRUE"
+                value = self.value(of, table, own)
+                known = f"SELECT {inner}.{column} FROM {other} {inner} WHERE {kept} AND {inner}.{column} IS NOT NULL"
+                return f"coalesce({value} IN ({known}), FALSE)"
             case e.OneOf(of=of, values=values):
                 listed = ", ".join(f"'{value}'" for value in values)
                 return f"({self.value(of, table, own)} IN ({listed}))"

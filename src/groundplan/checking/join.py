@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from groundplan.checking.relation import Relation, Unknown
-from groundplan.contracts.expression import Column, Expression, Overall, Related, is_count
+from groundplan.contracts.expression import Column, Expression, Found, Holds, Overall, Related, is_count
 from groundplan.contracts.join_paths import SEPARATOR
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
@@ -41,6 +41,17 @@ def with_overall(left: Relation, right: Relation, step: Step) -> Relation:
         measure = right.columns[str(one["column"])]
         made[str(one["as"])] = normal_expression(Overall(table=table, of=measure, where=right.where))
     return left.with_columns(made)
+
+
+def with_found(left: Relation, right: Relation, step: Step) -> Relation:
+    """The left table with whether a value is found in rows of another; raises Unknown if those are other than kept."""
+    among = right.column(str(step.params["among"]))
+    kept = Relation(table=right.table, columns=right.columns, where=right.where)
+    if right != kept or left.shown is not None or among != Column(name=str(step.params["among"])):
+        raise Unknown
+    of = left.column(str(step.params["column"]))
+    found = Found(of=of, table=right.table, column=among.name, where=right.where)
+    return left.with_columns({str(step.params["as"]): normal_expression(Holds(condition=found))})
 
 
 def _has_own_rows(relation: Relation) -> bool:

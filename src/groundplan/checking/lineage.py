@@ -244,6 +244,8 @@ def _keys(step: Step, tool: Tool, first: Shape, columns: Mapping[str, Column]) -
 
 def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
     (left, right) = inputs.values()
+    if "among" in step.params:
+        return replace(left, columns={**(left.columns or {}), str(step.params.get("as")): Column("boolean")})
     pairs = [node.value for node in with_role(step, tool, "join") if isinstance(node.value, Mapping)]
     on_left = frozenset(name for pair in pairs for name in _strings(pair.get("left")))
     on_right = frozenset(name for pair in pairs for name in _strings(pair.get("right")))

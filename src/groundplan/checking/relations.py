@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from groundplan.checking.join import joined, with_overall
+from groundplan.checking.join import joined, with_found, with_overall
 from groundplan.checking.lineage import Shape
 from groundplan.checking.params import FilterUse, kept_by
 from groundplan.checking.queried import queried
@@ -74,6 +74,8 @@ def _of_step(
         left, right = (_input(origin, found) for origin in inputs.values())
         if not left or not right:
             return None
+        if "among" in step.params:
+            return with_found(left, right, step)
         return joined(left, right, step, links) if "on" in step.params else with_overall(left, right, step)
     follow = FOLLOW.get(tool.name)
     if len(inputs) != 1:

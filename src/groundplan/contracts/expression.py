@@ -299,6 +299,19 @@ class Among(Contract):
     direction: Literal["top", "bottom"] = "top"
 
 
+class Found(Contract):
+    """The value is among those of a column of a table, over its rows that meet `where`. It is never unknown.
+
+    A missing value is not found: `Not(Found(...))` holds for it.
+    """
+
+    kind: Literal["found"] = "found"
+    of: Expression
+    table: Name
+    column: Name
+    where: Condition | None = None
+
+
 class Missing(Contract):
     kind: Literal["missing"] = "missing"
     of: Expression
@@ -330,7 +343,7 @@ Expression = Annotated[
     Field(discriminator="kind"),
 ]
 Condition = Annotated[
-    All | AnyOf | Not | Compare | OneOf | Contains | Among | Missing,
+    All | AnyOf | Not | Compare | OneOf | Contains | Among | Found | Missing,
     Field(discriminator="kind"),
 ]
 Node = Expression | Condition
@@ -361,7 +374,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return _kind_of_constant(value)
         case Cases(values=values):
             return _kind_of_constant(values[0])
-        case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+        case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return "boolean"
         case Bins(width=None):
             return "text"
@@ -405,6 +418,8 @@ def columns_of(node: Node) -> frozenset[str]:
     """The names of the columns of the rows themselves."""
     if isinstance(node, Related | Overall):
         return frozenset()
+    if isinstance(node, Found):
+        return columns_of(node.of)
     if isinstance(node, Column):
         return frozenset({node.name}) if node.table is None and node.via is None else frozenset()
     return frozenset[str]().union(*map(columns_of, parts(node)))
@@ -418,6 +433,8 @@ def level(node: Node) -> Level:
             return "series"
         case Related() | Overall():
             return "row"
+        case Found(of=of):
+            return level(of)
         case _:
             return max((level(part) for part in parts(node)), key=LEVELS.index, default="row")
 
@@ -431,8 +448,10 @@ def misplaced(node: Node) -> str | None:
             return f"{found.kind!r} takes {' or '.join(wanted)} values, and {wrong.kind!r} is of a {level(wrong)}"
         if isinstance(found, Related | Overall) and (bare_overalls(found.of) or _ranks(found)):
             return f"{found.kind!r} takes measures of rows"
-        if isinstance(found, Overall) and found.where is not None and level(found.where) != "row":
-            return "the condition of an overall value is of rows"
+        if isinstance(found, Overall | Found) and found.where is not None and level(found.where) != "row":
+            return f"the condition of {found.kind!r} is of rows"
+        if isinstance(found, Found) and _ranks(found):
+            return "'found' takes values of rows"
     return None
 
 
@@ -447,6 +466,8 @@ def bare_overalls(node: Node) -> tuple[Overall, ...]:
             return (node,)
         case Rows() | Aggregate() | Correlation() | Related():
             return ()
+        case Found(of=of):
+            return bare_overalls(of)
         case _:
             return tuple(found for part in parts(node) for found in bare_overalls(part))
 
@@ -458,6 +479,8 @@ def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
             return ("row",), tuple(parts(node))
         case Share() | Running() | Moving() | Change() | Related() | Overall():
             return ("group",), (node.of,)
+        case Found():
+            return ("row",), (node.of,)
         case _:
             return LEVELS, ()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Overall, Related, parts
+from groundplan.contracts.expression import Column, Found, Overall, Related, parts
 from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.relationship import Relationship
@@ -84,6 +84,9 @@ def rooted(node: C, table: str, links: Sequence[Relationship]) -> C:
         case Related(table=other, via=via, of=of):
             path = find_path(links, other, table, via)
             return node.model_copy(update={"via": name_of(path), "of": rooted(of, other, links)})
+        case Found(of=of, table=other, where=where):
+            kept = rooted(where, other, links) if where else None
+            return node.model_copy(update={"of": inner(of), "where": kept})  # type: ignore[arg-type]
         case Overall(of=of, where=where):
             owner = node.table or table
             update = {"table": None if owner == table else owner, "of": rooted(of, owner, links)}
@@ -108,12 +111,16 @@ def is_joined(reading: Reading) -> bool:
     )
 
 
-def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall]:
-    """The columns of other tables, the measures of rows of other tables, and the overall values it is made of."""
+def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall | Found]:
+    """All that it is made of and that the rows of the table do not hold themselves: columns and measures of rows of
+    other tables, overall values, and what is looked for in another table."""
     match node:
         case Column(table=other, via=via) if other is not None and (other != table or via is not None):
             yield node
         case Related() | Overall():
+            yield node
+        case Found(of=of):
+            yield from foreign(of, table)
             yield node
         case _:
             for part in parts(node):

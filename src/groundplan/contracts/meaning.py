@@ -15,6 +15,7 @@ from groundplan.contracts.expression import (
     DateCut,
     DatePart,
     Expression,
+    Found,
     Moving,
     Node,
     Overall,
@@ -270,6 +271,9 @@ def _own_overall(node: C, table: str | None) -> C:
         return node.model_copy(update={**update, "where": _own(node.where, owner) if node.where else None})
     if isinstance(node, Related):
         return node
+    if isinstance(node, Found):
+        kept = _own(_own_overall(node.where, node.table), node.table) if node.where else None
+        return node.model_copy(update={"of": _own_overall(node.of, table), "where": kept})
     return mapped(node, lambda part: _own_overall(part, table))  # type: ignore[type-var]
 
 
@@ -279,4 +283,6 @@ def _own(node: C, table: str | None) -> C:
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
     if isinstance(node, Related | Overall):
         return node
+    if isinstance(node, Found):
+        return node.model_copy(update={"of": _own(node.of, table)})
     return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     Correlation,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Node,
@@ -159,6 +160,9 @@ def normal_condition(node: Condition) -> Condition:
             return Missing(of=normal_expression(of))
         case Among(of=of):
             return node.model_copy(update={"of": normal_expression(of)})
+        case Found(of=of, where=where):
+            kept = normal_condition(where) if where is not None else None
+            return node.model_copy(update={"of": normal_expression(of), "where": kept})
 
 
 def lowered(text: str) -> str:
@@ -178,6 +182,8 @@ def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
         return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
     if isinstance(node, Related | Overall):
         return node
+    if isinstance(node, Found):
+        return node.model_copy(update={"of": substituted(node.of, definitions)})
     return mapped(node, lambda part: substituted(part, definitions))
 
 
@@ -235,7 +241,7 @@ def _is_certain(node: Condition) -> bool:
         case Not(part=part):
             return _is_certain(part)
         case _:
-            return isinstance(node, Missing | Among)
+            return isinstance(node, Missing | Among | Found)
 
 
 def _one_of(of: Expression, values: Iterable[Scalar]) -> Condition:
@@ -284,7 +290,7 @@ def _rebuilt(node: Expression) -> Expression:
     return mapped(node, inner)
 
 
-CONDITIONS = (All, AnyOf, Not, Compare, OneOf, Contains, Among, Missing)
+CONDITIONS = (All, AnyOf, Not, Compare, OneOf, Contains, Among, Found, Missing)
 
 
 def mapped(node: N, change: Callable[[Node], Node]) -> N:

@@ -29,6 +29,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -61,6 +62,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} of {}",
         "by_path": "{} by {}",
         "overall": "overall {}",
+        "found": "is among {} of {}",
+        "not found": "is not among {} of {}",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -103,6 +106,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "absolute": "absolute value of {}",
         "-": "{} minus {}",
         "/": "{} divided by {}",
+        "percent": "{}, in percent",
         "=": "is {}",
         "!=": "is not {}",
         "<": "is below {}",
@@ -139,6 +143,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} ({})",
         "by_path": "{}, {}",
         "overall": "{} по всем строкам",
+        "found": "есть среди {} ({})",
+        "not found": "нет среди {} ({})",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -181,6 +187,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "absolute": "модуль {}",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
+        "percent": "{}, в процентах",
         "=": "— {}",
         "!=": "— не {}",
         "<": "меньше {}",
@@ -349,7 +356,7 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said("running", words(of))
         case Moving(of=of, periods=periods):
             return said("moving", words(of), periods, wording.unit(wording.grain))
-        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return _condition(node, inner)
     assert_never(node)
 
@@ -396,6 +403,8 @@ def _ordinal(percent: float, language: Language) -> str:
 
 def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     said = wording.said
+    if (ratio := _in_percent(node)) is not None:
+        return said("percent", in_words(ratio, wording))
     grown = quotient(node) if is_growth(node) else None
     if grown:
         new, old = grown
@@ -415,6 +424,22 @@ def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     if node.operator in ("-", "/") and level(node) != "row":
         return said(node.operator, *sides)
     return f" {SIGNS[node.operator]} ".join(sides)
+
+
+def _in_percent(node: Arithmetic) -> Expression | None:
+    """The ratio of measures that it gives in percent: `100 * a / b` or `a / b * 100`."""
+    match node:
+        case Arithmetic(operator="*", left=Arithmetic(operator="/") as ratio, right=Constant(value=100)):
+            found = ratio
+        case Arithmetic(operator="*", left=Constant(value=100), right=Arithmetic(operator="/") as ratio):
+            found = ratio
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=one, right=Constant(value=100)), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=Constant(value=100), right=one), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case _:
+            return None
+    return found if level(found) != "row" else None
 
 
 def _but_for_conditions(new: Expression, old: Expression, wording: Wording) -> tuple[str, str, str] | None:
@@ -480,7 +505,15 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), said(direction, limit)
         case Missing(of=of):
             return in_words(of, wording), said("missing")
+        case Found(of=of):
+            return in_words(of, wording), _found("found", node, wording)
+        case Not(part=Found(of=of) as part):
+            return in_words(of, wording), _found("not found", part, wording)
     return None
+
+
+def _found(key: str, node: Found, wording: Wording) -> str:
+    return _where(wording.said(key, wording.name(node.column), wording.name(node.table)), node.where, wording)
 
 
 def _contains(node: Contains, negation: str, wording: Wording) -> str:

@@ -115,6 +115,7 @@ def test_the_doctor_prints_the_measure_and_keeps_it(made: list[Question], state:
     assert kept.share >= 0.92
     assert f"{kept.n} made-up questions, --seed {SEED}" in printed
     assert f"{kept.right / kept.n:.2f}" in printed
+    assert "answered if a second opinion agrees" in printed
 
 
 def by_question(server: Scripted, replies: dict[str, str]) -> Behaviour:

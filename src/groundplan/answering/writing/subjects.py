@@ -344,9 +344,10 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
     while waiting:
         name = waiting.pop()
         reached.add(name)
-        waiting += [
-            item for binding in plan.inputs.get(name, {}).values() for item in binding.steps if item not in reached
-        ]
+        bindings = plan.inputs.get(name, {})
+        if {"left", "right"} == {*bindings}:  # its rows are those of the left table
+            bindings = {"left": bindings["left"]}
+        waiting += [item for binding in bindings.values() for item in binding.steps if item not in reached]
     for place, found in enumerate(plan.steps):
         conditions: Any = found.params.get("conditions", ()) if found.id in reached else ()
         for number, condition in enumerate(conditions):
@@ -374,7 +375,7 @@ def selects_groups(plan: CheckedPlan, path: str) -> bool:
         if step.tool and "aggregate" in plan.tools[step.tool].capabilities:
             return True
         bindings = plan.inputs.get(name, {})
-        if step.tool in ("join_tables", "add_overall"):  # its rows are those of the left table
+        if {"left", "right"} == {*bindings}:  # its rows are those of the left table
             bindings = {"left": bindings["left"]}
         waiting += [before for binding in bindings.values() for before in binding.steps]
     return False

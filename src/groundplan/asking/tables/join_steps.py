@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundplan.asking.tables.plan_query import Joined, called, in_place, metric_params
+from groundplan.asking.tables.plan_query import Joined, called, found_name, in_place, kept_rows, metric_params
 from groundplan.asking.tables.step_list import first_free
 from groundplan.contracts.contract import Language
-from groundplan.contracts.expression import Column, Expression, Overall, Related, Rows, is_count
+from groundplan.contracts.expression import Column, Expression, Found, Node, Overall, Related, Rows, is_count
 from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
@@ -18,7 +18,7 @@ from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.words import Wording, in_words
 
-Foreign = Column | Related | Overall
+Foreign = Column | Related | Overall | Found
 LONGEST_NAME = 60
 
 
@@ -32,15 +32,16 @@ def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
         language: Language = "ru" if reading.language == "ru" else "en"
         joins = _Joins(table, schema, cites, [], _preferred(reading), language)
         nodes = [node for nodes in wanted.values() for node in nodes]
-        joins.widen(node for node in nodes if not isinstance(node, Overall))
+        joins.widen(node for node in nodes if not isinstance(node, Overall | Found))
         overall = joins.compute(dict.fromkeys(node for node in nodes if isinstance(node, Overall)), _names(reading))
+        found = {kept_rows(node): joins.kept(node) for node in nodes if isinstance(node, Found)}
     except NoPath:
         return Joined(reading, table)
     requirements = tuple(
         r.model_copy(update={"value": _plain(in_place(r.value, joins.names))}) for r in reading.requirements
     )
     rooted = reading.model_copy(update={"requirements": requirements})
-    return Joined(rooted, joins.wide, tuple(joins.steps), joins.data, overall)
+    return Joined(rooted, joins.wide, tuple(joins.steps), joins.data, overall, found)
 
 
 def _names(reading: Reading) -> frozenset[str]:
@@ -95,7 +96,7 @@ class _Joins:
     steps: list[Step]
     preferred: Mapping[Expression, str]
     language: Language
-    names: dict[Expression, str] = field(default_factory=dict)  # the columns that were joined
+    names: dict[Node, str] = field(default_factory=dict)  # the columns that were joined
     data: str | None = None
 
     def __post_init__(self) -> None:
@@ -117,6 +118,34 @@ class _Joins:
             self._add("overall", "add_overall", {"columns": [{"column": name, "as": name}]}, "left", (step,))
             self._widen(Described(name=name, type="", kind="number", role="measure"))
         self.names |= {one: computed[normal_expression(one)][1] for one in overall}
+
+        for node in nodes:
+            if isinstance(node, Found):
+                self.names[node] = self.mark(node)
+
+    def mark(self, found: Found) -> str:
+        """The column that says whether the value is found."""
+        step, of = self.kept(found), in_place(found.of, self.names)
+        if not isinstance(of, Column):
+            value = Column(name=self._free(None, called(of)[:LONGEST_NAME], self.table.name))
+            self._add("value", "derive_column", {"expression": _json(of), "as": value.name}, "table")
+            self._widen(Described(name=value.name, type="", kind="number", role="measure"))
+            of = value
+        name = self._free(None, found_name(found, self.language), self.table.name)
+        source = {} if step else {"right": found.table}
+        params = {**source, "column": of.name, "among": found.column, "as": name}
+        self._add("found", "mark_found", params, "left", (step,) if step else ())
+        self._widen(Described(name=name, type="", kind="boolean", role="dimension"))
+        return name
+
+    def kept(self, found: Found) -> str | None:
+        """The step that keeps the rows among which a value is looked for; None if it is all of them."""
+        other = self.of(found.table)
+        if found.where is not None:
+            other.widen(foreign(found.where, found.table))
+            where = _json(in_place(found.where, other.names))
+            other._add("among", "filter_rows", {"where": where}, "table")
+        return other.data
 
     def compute(self, wanted: Iterable[Overall], taken: Collection[str] = ()) -> dict[Expression, tuple[str, str]]:
         """For each overall value in normal form, the step that computes it and the name of its column."""
@@ -221,6 +250,10 @@ class _Joins:
         if done is None:
             self.steps.append(step)
         self.data = (done or step).id
+
+
+def _json(node: Node) -> dict[str, Any]:
+    return node.model_dump(mode="json", exclude_none=True)
 
 
 def _called(node: Related) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Moving,
     Node,
@@ -44,7 +45,7 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.meaning import Stage, follows_series, measure_of, series_group, stage_of
-from groundplan.contracts.normal_form import CONDITIONS, mapped, normal_expression, of_filter
+from groundplan.contracts.normal_form import CONDITIONS, mapped, normal_condition, normal_expression, of_filter
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import (
     ColumnsAsked,
@@ -63,6 +64,9 @@ from groundplan.contracts.words import Wording, in_words
 
 N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
+Kept = tuple[str, Condition | None]
+"""The rows of a table that meet a condition."""
+
 QUERY_TOOLS = (
     "parse_datetime",
     "filter_rows",
@@ -117,7 +121,8 @@ LONGEST_NAME = 60  # of a column that is called by its condition or formula
 class Joined:
     """A reading over one wide table, and the steps that make it; `data` is the step whose table it is, if any.
 
-    `overall` names, for each overall value in normal form, the step that computes it and its column there.
+    `overall` names, for each overall value in normal form, the step that computes it and its column there; `found`,
+    for the rows of a table among which something is looked for, the step that keeps them, or None for all rows.
     """
 
     reading: Reading
@@ -125,12 +130,15 @@ class Joined:
     steps: tuple[Step, ...] = ()
     data: str | None = None
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
+    found: Mapping[Kept, str | None] = field(default_factory=dict)
 
 
 def query_steps(given: Joined, fetching: Fetching | None) -> tuple[Step, ...]:
     """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
     table = given.table
-    draft = _Draft(given.reading, table, steps=[*given.steps], data=given.data, overall=given.overall)
+    draft = _Draft(
+        given.reading, table, steps=[*given.steps], data=given.data, overall=given.overall, found=given.found
+    )
     if fetching and table.name in fetching.tools:
         draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
     draft.parse_dates()
@@ -162,21 +170,39 @@ class _Draft(StepList):
     made_to_order: list[str] = field(default_factory=list)  # those of them that are derived for that alone
 
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
-    added: dict[Expression, str] = field(default_factory=dict)  # the overall values that the present rows have
+    found: Mapping[Kept, str | None] = field(default_factory=dict)
+    added: dict[Node, str] = field(default_factory=dict)  # the columns that the present rows were given
 
     @property
     def ranked_by(self) -> str | None:
         return next(iter(self.order), None)
 
-    def here(self, node: C, serves: Iterable[Requirement | str]) -> C:
-        """With columns in place of overall values, which are added to the present rows first."""
+    def here(self, node: C, serves: Sequence[Requirement | str]) -> C:
+        """With columns in place of overall values and of what is found elsewhere, added to the present rows first."""
         for one in dict.fromkeys(_overalls(node)):
             step, column = self.overall.get(normal_expression(one), ("", ""))
             if step and column not in self.added.values():
                 self.add("overall", "add_overall", {"columns": [{"column": column, "as": column}]}, serves, beside=step)
             if step:
                 self.added[one] = column
+        for looked in dict.fromkeys(_founds(node)):
+            if looked not in self.added and kept_rows(looked) in self.found:
+                self.added[looked] = self.mark(looked, serves)
         return in_place(node, self.added)
+
+    def mark(self, found: Found, serves: Sequence[Requirement | str]) -> str:
+        """The column that says whether the value is found."""
+        step, of = self.found[kept_rows(found)], self.here(found.of, serves)
+        if not isinstance(of, Column):
+            if of not in self.added:
+                self.added[of] = self.free_name(called(of, self.language))
+                self.add("value", "derive_column", {"expression": _json(of), "as": self.added[of]}, serves)
+            of = Column(name=self.added[of])
+        name = self.free_name(found_name(found, self.language))
+        source = {} if step else {"right": found.table}
+        params = {**source, "column": of.name, "among": found.column, "as": name}
+        self.add("found", "mark_found", params, serves, beside=step)
+        return name
 
     def parse_dates(self) -> None:
         """Dates that a file keeps as text or numbers are read as dates, each column once."""
@@ -374,9 +400,12 @@ class _Draft(StepList):
     def free_name(self, name: str) -> str:
         """The name, or another that no column of the rows has."""
         computed = [one.name for _, asked in self.asked(ColumnsAsked) for one in asked.computed]
-        own = [measure.name for _, each in self.asked(Each) for measure in each.measures]
+        own = [one.name for _, each in self.asked(Each) for one in (*each.measures, *each.computed)]
+        groups = [group.column for _, group in self.asked(GroupBy)]
         made = (*self.groups, *self.measures.values(), *self.metrics, *self.made_to_order, "rank")
-        return first_free(name, {*(column.name for column in self.table.columns), *computed, *own, *made}, " ")
+        rows = (column.name for column in self.table.columns)
+        taken = {*rows, *computed, *own, *groups, *made, *self.added.values()}
+        return first_free(name[:LONGEST_NAME], taken, " ")
 
     def rank(self) -> None:
         """After the columns are chosen, so that the table keeps the ranks and their order."""
@@ -555,13 +584,37 @@ def _is_measured(node: Expression) -> bool:
 def _overalls(node: Contract) -> Iterator[Overall]:
     if isinstance(node, Overall):
         yield node
+    elif isinstance(node, Found):
+        yield from _overalls(node.of)
     else:
         for part in parts(node):
             yield from _overalls(part)
 
 
-def in_place(node: C, names: Mapping[Expression, str]) -> C:
+def _founds(node: Contract) -> Iterator[Found]:
+    if isinstance(node, Found):
+        yield node
+    elif not isinstance(node, Overall | Related):
+        for part in parts(node):
+            yield from _founds(part)
+
+
+def kept_rows(found: Found) -> Kept:
+    """The rows among which a value is looked for."""
+    return found.table, normal_condition(found.where) if found.where is not None else None
+
+
+def found_name(found: Found, language: Language) -> str:
+    """What the column is called that says whether the value is found."""
+    return f"{called(found.of, language)} {'в' if language == 'ru' else 'in'} {found.table}"[:LONGEST_NAME]
+
+
+def in_place(node: C, names: Mapping[Node, str]) -> C:
     """With columns of the present table in place of what was joined."""
+    if isinstance(node, Found):
+        if node in names:
+            return Compare(left=Column(name=names[node]), operator="=", right=Constant(value=True))  # type: ignore[return-value]
+        return node.model_copy(update={"of": in_place(node.of, names)})
     if isinstance(node, Column | Related | Overall):
         return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
     return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
@@ -571,6 +624,8 @@ def _by_name(node: N, names: Mapping[Expression, str]) -> N:
     """The same over the columns of measures that were computed."""
     if isinstance(node, Overall):
         return node
+    if isinstance(node, Found):
+        return node.model_copy(update={"of": _by_name(node.of, names)})
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:

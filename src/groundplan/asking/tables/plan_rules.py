@@ -9,7 +9,7 @@ from typing import Any
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.join_steps import with_joins
 from groundplan.asking.tables.plan_query import QUERY_TOOLS, Joined, period_name, query_steps
-from groundplan.asking.tables.step_list import CALLED, StepList
+from groundplan.asking.tables.step_list import CALLED, JOINING_TOOLS, StepList
 from groundplan.asking.tables.template import Template, load_templates
 from groundplan.contracts.columns import Function
 from groundplan.contracts.join_paths import is_joined
@@ -95,7 +95,7 @@ def _merged(steps: list[Step], more: list[Step], intent: str) -> list[Step]:
 def tools_of(reading: Reading) -> tuple[str, ...]:
     """The tools that the templates need for this reading: always in the shortlist."""
     if is_extended(reading):
-        return (*QUERY_TOOLS, "join_tables", "add_overall") if is_joined(reading) else QUERY_TOOLS
+        return (*QUERY_TOOLS, *JOINING_TOOLS) if is_joined(reading) else QUERY_TOOLS
     steps = [tool for intent in _intents(reading) for tool in load_templates()[intent].steps]
     charts = [r.value.chart for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.chart]
     return tuple(dict.fromkeys([*steps, *(TOOL_OF_CHART[chart] for chart in charts)]))

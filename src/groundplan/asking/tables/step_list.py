@@ -13,6 +13,7 @@ from groundplan.contracts.reading import Reading, Requirement
 from groundplan.contracts.schema import Table
 
 T = TypeVar("T")
+JOINING_TOOLS = ("join_tables", "add_overall", "mark_found")
 CALLED: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "rows": "count",
@@ -67,7 +68,7 @@ class StepList:
         """
         known = {requirement.id for requirement in self.reading.requirements}
         cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
-        source = {} if self.data else {"left" if beside else "table": self.table.name}
+        source = {} if self.data else {"left" if tool in JOINING_TOOLS else "table": self.table.name}
         taken = {step.id for step in self.steps}
         unique = first_free(id_, taken, "_")
         self.steps.append(

@@ -192,7 +192,7 @@ def several_rows(draft: Draft) -> Iterator[Issue]:
     Fails: the average price of each category is added to every product.
     """
     for index, step, tool in draft.tool_steps():
-        if tool.output.columns != "joined" or "on" in step.params:
+        if tool.output.columns != "joined" or "on" in step.params or "among" in step.params:
             continue
         shape = draft.input_shape(step, tool, tool.inputs[1].name)
         if shape is not None and not shape.is_unique_on(frozenset()):

@@ -18,10 +18,10 @@ from pydantic import JsonValue
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.matching_rows import Rows, same_rows
 from groundplan.errors import UsageError, WorldError
 from groundplan.evaluation.comparing.conversations import Conversation, Truth, Turn
 from groundplan.evaluation.comparing.figures import Comparison, Measured, difference, figures
-from groundplan.evaluation.comparing.matching import Rows, same_rows
 from groundplan.evaluation.report import Miss
 
 OnProgress = Callable[[int, int], None]

@@ -12,8 +12,8 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.matching_rows import Rows
 from groundplan.errors import UsageError
-from groundplan.evaluation.comparing.matching import Rows
 
 Truth = Callable[[str], Rows]
 """Runs a check query, independently of how the answer was computed."""

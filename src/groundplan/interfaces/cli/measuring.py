@@ -10,6 +10,7 @@ from secrets import randbelow
 from rich.markup import escape
 from rich.table import Table
 
+from groundplan.asking.tables.model.accept import MEASURED
 from groundplan.errors import UsageError
 from groundplan.evaluation.measuring.measure import Measured, measure
 from groundplan.interfaces.cli import show
@@ -18,6 +19,8 @@ from groundplan.settings import load_models, load_settings
 from groundplan.state.measures import keep_measure
 
 SEEDS = 1_000_000
+TRUSTED = "its readings are answered if a second opinion agrees"
+UNTRUSTED = f"below {MEASURED} right, so you confirm its readings unless the words read the same"
 
 
 def report(model: str | None, seed: int | None, json: bool) -> None:
@@ -55,5 +58,7 @@ def _print(found: Sequence[Measured]) -> None:
         )
     out.print(table)
     for one in found:
+        said = TRUSTED if one.measure.share >= MEASURED else UNTRUSTED
+        out.print(f"{escape(one.measure.model)}: {said}", soft_wrap=True)
         for question in one.wrongly:
             out.print(f"[dim]{escape(one.measure.model)} wrong:[/] {escape(question)}")

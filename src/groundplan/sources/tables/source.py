@@ -32,7 +32,7 @@ from groundplan.sources.tables.schema.distinct import find_values, first_values
 from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.tools.registry import LAZY, QUERYING, SINKS
-from groundplan.sources.tables.tools.shape import add_overall, join_tables
+from groundplan.sources.tables.tools.shape import add_overall, join_tables, mark_found
 
 THREADS = 8
 MANY = 40  # tables: with more, only those that a question may be about are described in full
@@ -227,6 +227,8 @@ def _made(tool: str, inputs: Sequence[Handle], params: Params, work: Work) -> tu
         return join_tables(inputs[0], inputs[1], params), ()
     if tool == "add_overall":
         return add_overall(inputs[0], inputs[1], params), ()
+    if tool == "mark_found":
+        return mark_found(inputs[0], inputs[1], params), ()
     if tool in LAZY:
         return LAZY[tool](inputs[0], params), ()
     if tool in QUERYING:

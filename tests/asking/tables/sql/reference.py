@@ -69,8 +69,6 @@ def _conventions(tree: Any, today: date) -> Any:
             return exp.cast(exp.Literal.string(today.isoformat()), "date")
         if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and node.name.lower() == "now"):
             return exp.cast(exp.Literal.string(today.isoformat()), "timestamp")
-        if isinstance(node, exp.Sum) and isinstance(node.this, exp.Case):
-            return _of_flags(node)
         if isinstance(node, exp.TimeToStr) and node.args["format"].name in PERIODS:
             unit = exp.Literal.string(PERIODS[node.args["format"].name])
             return exp.cast(exp.Anonymous(this="date_trunc", expressions=[unit, node.this]), "date")
@@ -80,6 +78,9 @@ def _conventions(tree: Any, today: date) -> Any:
         return node
 
     made = tree.transform(change)
+    for total in [*made.find_all(exp.Sum, exp.CountIf)]:
+        if isinstance(total, exp.CountIf) or isinstance(total.this, exp.Case):
+            total.replace(_of_flags(total))
     for ratio in made.find_all(exp.Div):
         ratio.set("expression", exp.Nullif(this=exp.paren(ratio.expression), expression=exp.Literal.number(0)))
     return made
@@ -87,6 +88,8 @@ def _conventions(tree: Any, today: date) -> Any:
 
 def _of_flags(node: Any) -> Any:
     """Of no rows, a sum of ones is 0, and so is one that begins with `ELSE 0`."""
+    if isinstance(node, exp.CountIf):
+        return exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)])
     case, branches = node.this, node.this.args["ifs"]
     default = case.args.get("default")
     zero = isinstance(default, exp.Literal) and default.name in ("0", "0.0")

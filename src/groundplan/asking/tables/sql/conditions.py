@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import dates, semi_joins
+from groundplan.asking.tables.sql import semi_joins, time_spans
 from groundplan.asking.tables.sql.scope import Scope, conjuncts, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -147,7 +147,7 @@ def _compare(node: Any, operator: ComparisonOperator, scope: Scope) -> Condition
 
 
 def _compared(left: Any, operator: ComparisonOperator, right: Any, scope: Scope) -> Condition:
-    shifted = dates.compared_shift(left, operator, right, scope)
+    shifted = time_spans.compared_shift(left, operator, right, scope)
     if shifted is not None:
         return shifted
     spelt = _spelt(left, operator, right, scope) or _spelt(right, MIRRORED[operator], left, scope)

@@ -169,8 +169,8 @@ def _counted(function: Function, value: Holds | Cases, where: Condition | None) 
                 return Arithmetic(operator="*", left=Constant(value=size), right=rate)
             case _:
                 return None
-    if function == "sum":
-        return Rows(where=both(where, yes))
+    if function == "sum":  # where the flag may be missing, a sum of none is missing too
+        return Rows(where=both(where, yes)) if whole is where else None
     if function == "mean":
         return Arithmetic(operator="/", left=Rows(where=both(where, yes)), right=Rows(where=whole))
     return None

@@ -27,9 +27,11 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Holds,
+    Moving,
     Overall,
     Related,
     Rows,
+    Running,
     Share,
     is_count,
     kind_of,
@@ -235,7 +237,9 @@ class Scope:
                 return False
             case Aggregate(where=None, of=of):
                 return not self.groups or self.nullable(of)
-            case Aggregate() | Correlation() | Related() | Overall() | Arithmetic(operator="/") | Share() | Change():
+            case Share() | Change() | Running() | Moving():
+                return True  # a series begins with nothing before it
+            case Aggregate() | Correlation() | Related() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None

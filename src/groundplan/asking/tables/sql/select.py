@@ -302,6 +302,9 @@ class _Select:
 
     def _mark(self) -> None:
         """Outputs that number a ranking, which the result has anyway, and whether some look at other groups."""
+        windows = [one for node in self.node.expressions for one in node.find_all(exp.Window)]
+        if self.query.having and any(not isinstance(one.this, PLACES) for one in windows):
+            raise Untranslatable("a window over groups that a condition chooses", "filter in an outer SELECT")
         places, series = set(self.query.places), self.query.series
         for output in self.query.outputs:
             if output.scope is None:

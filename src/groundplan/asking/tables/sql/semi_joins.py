@@ -52,11 +52,25 @@ def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
         raise Untranslatable("this IN", shown(node))
     if negated and inner.scope.nullable(wanted) and not _keeps_known(wanted, inner):
         raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
+    if scope.nullable(value) and (negated or not _is_plain(node)):
+        raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
     made = _semi(inner, wanted, value, scope, node)
-    if not negated:
+    return _none(made) if negated else _some(made, node)
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether it only chooses rows, so that what is unknown counts as what does not hold."""
+    above = node.parent
+    while isinstance(above, exp.And | exp.Or | exp.Paren):
+        above = above.parent
+    return above is None or isinstance(above, exp.Where | exp.Having | exp.Join | exp.If)
+
+
+def _some(made: Condition, node: Any) -> Condition:
+    """That something is found; never unknown where that would matter."""
+    if _is_plain(node) or isinstance(made, Compare):
         return made
-    none = _none(made)
-    return All(parts=(Not(part=Missing(of=value)), none)) if scope.nullable(value) else none
+    return Compare(left=Holds(condition=made), operator="=", right=Constant(value=True))
 
 
 def _keeps_known(wanted: Expression, inner: Query) -> bool:
@@ -95,7 +109,7 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     output = inner.outputs[0]
     assert output.scope is not None
     made = _semi(inner, output.scope.value(output.node), scope.value(here), scope, node)
-    return _none(made) if negated else made
+    return _none(made) if negated else _some(made, node)
 
 
 def _none(made: Condition) -> Condition:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import dates, functions, measures, windows
+from groundplan.asking.tables.sql import dates, functions, measures, time_spans, windows
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
@@ -87,7 +87,7 @@ def _arithmetic(node: Any, scope: Scope) -> Expression:
     operator = OPERATORS[type(node)]
     made = (
         windows.compared(node, scope)
-        or dates.arithmetic(node, scope)
+        or time_spans.arithmetic(node, scope)
         or (_bins(node, scope) if operator == "*" else None)
     )
     if made is not None:
@@ -385,6 +385,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.RegexpReplace: _cleaned,
     exp.Subquery: _scalar,
     **dates.READERS,
+    **time_spans.READERS,
     **functions.READERS,
     **measures.READERS,
     **windows.READERS,

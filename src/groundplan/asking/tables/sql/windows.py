@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import dates
+from groundplan.asking.tables.sql import time_spans
 from groundplan.asking.tables.sql.query import Ordering, same
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
@@ -50,7 +50,7 @@ def _window(node: Any, scope: Scope) -> Expression:
         days = spec.args.get("start")
         if spec.args.get("kind") == "RANGE":
             along = scope.value(node.args["order"].expressions[0].this)
-            length = dates.interval(days) if isinstance(days, exp.Interval) else (0, "")
+            length = time_spans.interval(days) if isinstance(days, exp.Interval) else (0, "")
             start = str(length[0]) if length[1] == "DAY" and _is_gapless(along, scope) else ""
         if end == "CURRENT ROW" and start.isdigit() and int(start) >= 1:
             return Moving(of=of, periods=int(start) + 1)
@@ -228,7 +228,7 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:
     """What is ordered by, and whether it descends; missing values come last."""
-    value = dates.span(node.this, scope) or scope.value(node.this)
+    value = time_spans.span(node.this, scope) or scope.value(node.this)
     if node.args.get("nulls_first") and scope.nullable(value):
         raise Untranslatable("NULLS FIRST", shown(node))
     return value, bool(node.args.get("desc"))

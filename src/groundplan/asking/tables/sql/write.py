@@ -21,6 +21,8 @@ from groundplan.contracts.expression import (
     DateCut,
     Expression,
     Named,
+    Overall,
+    Related,
     Share,
     level,
     walk,
@@ -37,6 +39,7 @@ __all__ = ["Unwritable", "sql_of"]
 T = TypeVar("T")
 C = TypeVar("C", bound=Contract)
 PLACE = "place"
+_Order = tuple[Expression, bool]
 
 
 def sql_of(reading: Reading, schema: SourceSchema) -> str:
@@ -92,6 +95,8 @@ class _Query:
         table = self.schema.find(name)
         if table is None:
             raise Unwritable(f"no table {name!r}")
+        named = tuple(r.model_copy(update={"value": _named(r.value, table.name)}) for r in self.reading.requirements)
+        self.reading = self.reading.model_copy(update={"requirements": named})
         joined = is_joined(self.reading)
         self.names = {table.name.casefold() for table in self.schema.tables}
         self.scope = Scope.of(self.schema, table, set(), qualified=joined)
@@ -163,8 +168,8 @@ class _Query:
         shown: Sequence[str] | None = None,
         own: Mapping[str, Expression] | None = None,
     ) -> str:
-        by = self._ranked_by({**(own or {}), **measures, **groups}, next(iter(measures.values()), None))
-        nodes = [*measures.values(), *having, *([by] if by is not None else [])]
+        orders = self._orders({**(own or {}), **measures, **groups}, next(iter(measures.values()), None))
+        nodes = [*measures.values(), *having, *(node for node, _ in orders)]
         where = self._where()
         chosen = self._choose(nodes, where)
         writer = Writer(self.scope, groups, chosen=chosen)
@@ -183,7 +188,7 @@ class _Query:
             having=[] if last else kept,
             qualify=kept if last else [],
         )
-        return self._ranked(select, writer, {**texts}, by)
+        return self._ranked(select, writer, texts, orders)
 
     def _rows(self) -> str:
         """The rows themselves, by the columns asked for."""
@@ -192,30 +197,29 @@ class _Query:
         nodes: dict[str, Expression] = {
             name: computed.get(name, Column(name=name)) for name in (asked.columns if asked else ())
         }
-        by = self._ranked_by(computed, None)
+        orders = self._orders(computed, None)
         where = self._where()
         writer = Writer(self.scope)
         texts = {name: writer.value(node) for name, node in nodes.items()}
         columns = [self._shown(name, text, nodes[name]) for name, text in texts.items()] or [("*", None)]
         select = _Select(columns, "", where=where, distinct=asked.distinct if asked else False)
-        return self._ranked(select, writer, texts, by)
+        return self._ranked(select, writer, texts, orders)
 
-    def _ranked(self, select: _Select, writer: Writer, texts: Mapping[str, str], by: Expression | None) -> str:
+    def _ranked(self, select: _Select, writer: Writer, texts: Mapping[str, str], orders: Sequence[_Order]) -> str:
         """In order and cut. The first of all is everything that shares its value, as RANK has it."""
         rank = self.rank
-        if rank is not None and by is not None:
-            text = writer.value(by)
-            name = next((name for name, shown in texts.items() if shown == text), None)
+        if rank is not None and orders:
+            by = [(writer.value(node), descends) for node, descends in orders]
             within = [texts.get(name) or writer.value(Column(name=name)) for name in rank.within]
             by_window = rank.limit is not None and (rank.limit == 1 or bool(within))
-            if by_window and (select.qualify or select.distinct or _looks_around(by)):
-                return self._ranked_outside(select, rank, texts, name, text)
+            if select.distinct and any(_name_of(text, texts) is None for text, _ in by):
+                raise Unwritable("different rows, ordered by what is not shown")
+            if by_window and (select.qualify or select.distinct or any(_looks_around(node) for node, _ in orders)):
+                return self._ranked_outside(select, rank, texts, by)
             if by_window:
-                select.qualify = [*select.qualify, _place(rank, within, text)]
+                select.qualify = [*select.qualify, _place(rank, within, by)]
             else:
-                if select.distinct and name is None:
-                    raise Unwritable("different rows, ordered by what is not shown")
-                select.order = f"{self._ordering(name, text)}{_direction(rank)}"
+                select.order = _ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
                 select.limit = rank.limit
         elif rank is not None:
             select.limit = rank.limit
@@ -223,20 +227,18 @@ class _Query:
         return select.text()
 
     def _ranked_outside(
-        self, select: _Select, rank: Rank, texts: Mapping[str, str], name: str | None, text: str
+        self, select: _Select, rank: Rank, texts: Mapping[str, str], by: Sequence[tuple[str, bool]]
     ) -> str:
         """Ranked in a SELECT of its own: what it ranks is known only after groups are dropped or shares computed."""
-        shown = [quoted(alias) for alias in texts]
-        if name is None:
-            if select.distinct:
-                raise Unwritable("different rows, ranked by what is not shown")
-            name = first_free("ranked by", texts, " ")
-            select.columns = [*select.columns, (text, name)]
+        names = {text: _name_of(text, texts) for text, _ in by}
+        for text in [text for text, name in names.items() if name is None]:
+            names[text] = added = first_free("ranked by", (*texts, *filter(None, names.values())), " ")
+            select.columns = [*select.columns, (text, added)]
         select.source = self.scope.source()
         cte = self._cte("groups", select.text())
-        within = [quoted(column) for column in rank.within]
-        outer = _Select([(column, None) for column in shown], quoted(cte), qualify=[_place(rank, within, quoted(name))])
-        return outer.text()
+        ranked = [(quoted(names[text] or ""), descends) for text, descends in by]
+        place = _place(rank, [quoted(column) for column in rank.within], ranked)
+        return _Select([(quoted(alias), None) for alias in texts], quoted(cte), qualify=[place]).text()
 
     def _things(self, each: Each) -> None:
         """One row for each thing, which the rest then reads."""
@@ -313,15 +315,14 @@ class _Query:
         days = (last - first).days
         return readable_grain(days, min(column.cardinality or days, days + 1))
 
-    def _ranked_by(self, defined: Mapping[str, Expression], first: Expression | None) -> Expression | None:
-        if self.rank is None:
-            return None
-        if self.rank.then:
-            raise Unwritable("an order by several keys")
-        by = self.rank.by if self.rank.by is not None else first
-        if isinstance(by, Column) and by.table is None and by.via is None:
-            return defined.get(by.name, by)
-        return by
+    def _orders(self, defined: Mapping[str, Expression], first: Expression | None) -> list[_Order]:
+        """What rows or groups are ranked by, then what those that tie are; each with True where it descends."""
+        rank = self.rank
+        by = rank.by if rank is not None and rank.by is not None else first
+        if rank is None or by is None:
+            return []
+        sorts = [(by, rank.direction), *((sort.by, sort.direction) for sort in rank.then)]
+        return [(_defined(node, defined), direction == "top") for node, direction in sorts]
 
     def _shown(self, name: str, text: str, node: Expression | None) -> tuple[str, str | None]:
         bare = isinstance(node, Column) and node.name == name and "(" not in text
@@ -338,15 +339,25 @@ class _Query:
         return quoted(name) if name is not None and name.casefold() not in columns else text
 
 
-def _place(rank: Rank, within: Sequence[str], by: str) -> str:
+def _defined(node: Expression, definitions: Mapping[str, Expression]) -> Expression:
+    own = isinstance(node, Column) and node.table is None and node.via is None
+    return definitions.get(node.name, node) if own and isinstance(node, Column) else node
+
+
+def _name_of(text: str, texts: Mapping[str, str]) -> str | None:
+    """The column of the result that is written so."""
+    return next((name for name, shown in texts.items() if shown == text), None)
+
+
+def _place(rank: Rank, within: Sequence[str], by: Sequence[tuple[str, bool]]) -> str:
     function = "RANK" if rank.limit == 1 else "ROW_NUMBER"
-    order = f"ORDER BY {by}{_direction(rank)}"
+    order = f"ORDER BY {_ordered(by)}"
     window = f"PARTITION BY {', '.join(within)} {order}" if within else order
     return f"{function}() OVER ({window}) {'=' if rank.limit == 1 else '<='} {rank.limit}"
 
 
-def _direction(rank: Rank) -> str:
-    return " DESC" if rank.direction == "top" else ""
+def _ordered(by: Sequence[tuple[str, bool]]) -> str:
+    return ", ".join(f"{text} DESC" if descends else text for text, descends in by)
 
 
 def _looks_around(node: Contract) -> bool:
@@ -361,6 +372,13 @@ def _in_list(writer: Writer, condition: Condition) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _named(node: C, table: str) -> C:
+    """With the table of overall values that do not name it: things and groups are read from other rows than those."""
+    owner = node.table or table if isinstance(node, Overall) else node.table if isinstance(node, Related) else table
+    made = mapped(node, lambda part: _named(part, owner))  # type: ignore[type-var]
+    return made.model_copy(update={"table": owner}) if isinstance(node, Overall) else made
 
 
 def _expanded(reading: Reading, schema: SourceSchema) -> Reading:

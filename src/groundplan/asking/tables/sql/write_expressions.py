@@ -31,6 +31,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -140,6 +141,8 @@ class Writer:
                 return f"{self.operand(of)} IS NULL"
             case Among():
                 return self._among(node)
+            case Found():
+                return self._found(node)
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):
@@ -207,6 +210,8 @@ class Writer:
             days = f"DATE_DIFF('day', {start}, {end})"
             return days if node.unit == "day" else f"{days} / {DAYS[node.unit]}"
         seconds = f"DATE_DIFF('second', {start}, {end})"
+        if node.unit == "second":
+            return seconds
         return f"{seconds} / {SECONDS[node.unit]}" if node.unit in SECONDS else f"{seconds} / 86400 / {DAYS[node.unit]}"
 
     def _moment(self, node: Expression) -> str:
@@ -311,6 +316,15 @@ class Writer:
         measure = inner.value(of)
         source = inner.scope.source().replace("\n", " ")
         return f"(SELECT {measure} FROM {source} WHERE {' AND '.join(kept)}{some})"  # noqa: S608 - shown, never run
+
+    def _found(self, node: Found) -> str:
+        """True or false: a missing value is found nowhere."""
+        of = self.operand(node.of)  # first, so that the subquery's own names are others
+        inner = Writer(self._inner(node.table))
+        kept = [f"{inner.scope.own(node.column)} = {of}"]
+        kept += [inner.part(node.where)] if node.where is not None else []
+        source = inner.scope.source().replace("\n", " ")
+        return f"EXISTS (SELECT 1 FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
 
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""

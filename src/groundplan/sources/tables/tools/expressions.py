@@ -35,6 +35,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Found,
     Holds,
     Missing,
     Moving,
@@ -174,6 +175,8 @@ class Compiler:
                 return self.value(of).isnull()
             case Among():
                 return self._among(node)
+            case Found(table=table):
+                raise ToolError(f"what is found in {table!r} has to be marked first; see `mark_found`")
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):

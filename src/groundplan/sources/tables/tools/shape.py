@@ -104,6 +104,18 @@ def add_overall(left: Handle, right: Handle, params: Params) -> Handle:
     return handle_on(wide.select([*left.table.columns, *taken]), [*left.columns, *known], left.order)
 
 
+def mark_found(left: Handle, right: Handle, params: Params) -> Handle:
+    """A missing value is found nowhere."""
+    name = params["as"]
+    if name in left.table.columns:
+        raise ToolError(f"the table already has a column {name!r}; give the new one another name")
+    _refuse_unlike(left, params["column"], right, params["among"])
+    known = right.table.select(found=right.column(params["among"])).distinct().view()
+    wide = left.table.left_join(known, left.column(params["column"]) == known["found"])
+    made = {column: wide[column] for column in left.table.columns} | {name: wide["found"].notnull()}
+    return handle_on(wide.select(**made), left.columns, left.order)
+
+
 def _with_columns(left: Handle, right: Handle, pairs: Sequence[tuple[str, str]], params: Params) -> Handle:
     """The left table with the columns that were chosen, each under its name."""
     taken = {one["as"]: right.column(one["column"]) for one in params["columns"]}
