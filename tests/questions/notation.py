@@ -12,6 +12,7 @@ is a measure of the rows of another table that point at a row; `overall(mean(pri
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
 bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), filled(of, otherwise), holds(condition),
+rounded(of, 'nearest'[, digits]), absolute(of),
 share(of, *within), change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7).
 Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of),
 found(of, orders.customer[, condition]), among_top(of, 10),
@@ -25,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -53,6 +55,7 @@ from groundplan.contracts.expression import (
     OneOf,
     Overall,
     Related,
+    Rounded,
     Rows,
     Running,
     Share,
@@ -216,6 +219,10 @@ def _called(name: str, args: list[ast.expr]) -> Expression:
             return Change(of=of, ratio=name == "growth")
         case "yearly_change" | "yearly_growth":
             return Change(of=of, against="year", ratio=name == "yearly_growth")
+        case "rounded":
+            return Rounded(of=of, how=rest[0], digits=rest[1] if len(rest) > 1 else 0)
+        case "absolute":
+            return Absolute(of=of)
         case "running":
             return Running(of=of)
         case "moving":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -79,6 +79,13 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         of=st.sampled_from(("n", "x")).map(column),
         otherwise=st.sampled_from(("n", "x", "id")).map(column) | st.sampled_from((0, 2.5)).map(constant),
     ),
+    st.builds(
+        e.Rounded,
+        of=st.sampled_from(("n", "x")).map(column),
+        how=st.sampled_from(get_args(e.Rounding)),
+        digits=st.sampled_from((-1, 0, 1)),
+    ),
+    st.builds(e.Absolute, of=st.sampled_from(("n", "x")).map(column)),
     st.builds(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
@@ -177,12 +184,26 @@ OVERALL: st.SearchStrategy[e.Expression] = st.builds(
 )
 
 
+ROUNDED: st.SearchStrategy[e.Expression] = st.builds(
+    e.Rounded,
+    of=st.builds(
+        e.Aggregate,
+        function=st.sampled_from(("sum", "mean", "median", "min", "max")),
+        of=st.sampled_from(("n", "x")).map(column),  # other sums are not exact, and a half of them is none
+    ),
+    how=st.sampled_from(get_args(e.Rounding)),
+    digits=st.sampled_from((-1, 0)),
+)
+
+
 @st.composite
 def totals(draw: st.DrawFn) -> e.Expression:
     first = draw(measures())
     if draw(st.integers(0, 4)) == 0:
         first = e.Filled(of=first, otherwise=constant(draw(st.sampled_from((0, 7)))))
-    match draw(st.integers(0, 8)):
+    match draw(st.integers(0, 9)):
+        case 9:
+            return draw(ROUNDED)
         case 0:
             return e.Arithmetic(operator=draw(st.sampled_from("+-*/")), left=first, right=draw(OVERALL))
         case 1:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from statistics import mean, median, stdev
 from typing import Any
 
@@ -39,6 +40,7 @@ SECONDS = {
     "month": 2_629_746,
     "year": 31_556_952,
 }
+ROUNDING = {"down": ROUND_FLOOR, "up": ROUND_CEILING, "nearest": ROUND_HALF_UP, "toward_zero": ROUND_DOWN}
 PLACE = "·place"
 SERIES = (e.Share, e.Change, e.Running, e.Moving)
 ROWS: ContextVar[Sequence[Row]] = ContextVar("all rows of the table, for overall values")
@@ -181,6 +183,11 @@ def value(node: e.Expression, row: Row) -> Any:
         case e.Filled(of=of, otherwise=otherwise):
             item = value(of, row)
             return value(otherwise, row) if item is None else item
+        case e.Rounded(of=of):
+            return _rounded(value(of, row), node)
+        case e.Absolute(of=of):
+            item = value(of, row)
+            return None if item is None else abs(item)
         case e.Holds(condition=condition):
             return holds(condition, row) is True
         case e.Overall():
@@ -206,7 +213,18 @@ def over(node: e.Expression, rows: Any) -> Any:
         case e.Filled(of=of, otherwise=otherwise):
             item = over(of, rows)
             return over(otherwise, rows) if item is None else item
+        case e.Rounded(of=of):
+            return _rounded(over(of, rows), node)
+        case e.Absolute(of=of):
+            item = over(of, rows)
+            return None if item is None else abs(item)
     raise AssertionError(node)
+
+
+def _rounded(item: Any, node: e.Rounded) -> float | None:
+    if item is None:
+        return None
+    return float(Decimal(item).quantize(Decimal(1).scaleb(-node.digits), ROUNDING[node.how]))
 
 
 def _aggregated(node: e.Aggregate, known: list[Any]) -> Any:

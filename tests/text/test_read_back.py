@@ -93,6 +93,14 @@ SAID = {
         "then": {"branch": "bottom"},
         "shown": False,
     },
+    "Read as: average fee (rounded to 2 decimals) and highest absolute value of (fee − pages) by genre.": {
+        "metric": {"fee": "rounded(mean(fee), 'nearest', 2)", "gap": "max(absolute(fee - pages))"},
+        "by": {"genre": "genre"},
+    },
+    "Read as: number of loans by pages (rounded down to a multiple of 100).": {
+        "metric": {"loans": "rows()"},
+        "by": {"size": "rounded(pages, 'down', -2)"},
+    },
     "Read as: percent change of total fee from the month before by month (loaned on).": {
         "metric": {"growth": "growth(sum(fee))"},
         "by": {"month": "cut(loaned_on, 'month')"},
@@ -107,6 +115,10 @@ IN_RUSSIAN = {
     "Понято так: сумма «сбор» (если не заполнено, то 0), где «жанр» начинается с «фан».": {
         "metric": {"сбор": "sum(filled(сбор, 0))"},
         "where": ["contains(жанр, 'Фан', 'start')"],
+    },
+    "Понято так: среднее «сбор» (округление до 1 знака после запятой), где модуль «сбор» больше 5.": {
+        "metric": {"сбор": "rounded(mean(сбор), 'nearest', 1)"},
+        "where": ["absolute(сбор) > 5"],
     },
     "Понято так: сумма «сбор», разбивка: «отдел», где «дата» — 2025 год, 3 наибольших.": {
         "metric": {"сбор": "sum(сбор)"},

@@ -21,6 +21,7 @@ ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Place = Literal["anywhere", "start", "end", "whole"]
+Rounding = Literal["down", "up", "nearest", "toward_zero"]
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
 
@@ -123,6 +124,25 @@ class Filled(Contract):
     kind: Literal["filled"] = "filled"
     of: Expression
     otherwise: Expression
+
+
+class Rounded(Contract):
+    """The number at so many places after the point, before it if negative: `-2` gives hundreds.
+
+    Halves are rounded away from zero by `nearest`.
+    """
+
+    kind: Literal["rounded"] = "rounded"
+    of: Expression
+    how: Rounding
+    digits: Annotated[int, Field(ge=-12, le=12)] = 0
+
+
+class Absolute(Contract):
+    """The number without its sign."""
+
+    kind: Literal["absolute"] = "absolute"
+    of: Expression
 
 
 class Holds(Contract):
@@ -307,6 +327,8 @@ Expression = Annotated[
     | Bins
     | Cases
     | Filled
+    | Rounded
+    | Absolute
     | Holds
     | Rows
     | Aggregate
@@ -368,7 +390,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
 
 def is_count(node: Expression) -> bool:
     """Whether it is 0 of no rows."""
-    if isinstance(node, Filled):
+    if isinstance(node, Filled | Rounded | Absolute):
         return is_count(node.of)
     return isinstance(node, Rows) or (isinstance(node, Aggregate) and node.function in ("count", "count_distinct"))
 
@@ -478,7 +500,7 @@ def is_ratio(node: Node) -> bool:
             return True
         case Arithmetic(operator="/", left=Aggregate() as part, right=Aggregate() as whole):
             return part.where is not None and part.model_copy(update={"where": whole.where}) == whole
-        case Moving(of=of) | Filled(of=of):
+        case Moving(of=of) | Filled(of=of) | Rounded(of=of) | Absolute(of=of):
             return is_ratio(of)
         case _:
             return False

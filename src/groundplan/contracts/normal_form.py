@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from groundplan.contracts.contract import Contract, Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -32,6 +33,7 @@ from groundplan.contracts.expression import (
     OneOf,
     Overall,
     Related,
+    Rounded,
     Rows,
     is_count,
 )
@@ -71,6 +73,10 @@ def normal_expression(node: Expression) -> Expression:
             return _filled(inner.of, inner.otherwise)
         case Aggregate(function="percentile", percent=50):
             return inner.model_copy(update={"function": "median", "percent": None})
+        case Rounded(of=of) if (inner.digits >= 0 and is_count(of)) or _is_rounded(of, inner):
+            return of
+        case Absolute(of=of) if isinstance(of, Absolute) or is_count(of):
+            return of
         case _:
             return inner
 
@@ -90,6 +96,10 @@ def _filled(of: Expression, otherwise: Expression) -> Expression:
         case Constant() | Holds():
             return of
     return of if is_count(of) or of == otherwise else Filled(of=of, otherwise=otherwise)
+
+
+def _is_rounded(node: Expression, by: Rounded) -> bool:
+    return isinstance(node, Rounded) and node.digits <= by.digits
 
 
 def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:

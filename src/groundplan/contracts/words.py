@@ -9,6 +9,7 @@ from typing import assert_never
 
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -38,6 +39,7 @@ from groundplan.contracts.expression import (
     OneOf,
     Overall,
     Related,
+    Rounded,
     Rows,
     Running,
     Share,
@@ -93,6 +95,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "else": "otherwise {}",
         "holds": "whether {}",
         "filled": "{} ({} if missing)",
+        "nearest": "{} (rounded to {})",
+        "down": "{} (rounded down to {})",
+        "up": "{} (rounded up to {})",
+        "toward_zero": "{} (cut to {})",
+        "decimals": "{} decimals",
+        "one decimal": "1 decimal",
+        "whole number": "a whole number",
+        "multiple": "a multiple of {}",
+        "absolute": "absolute value of {}",
         "-": "{} minus {}",
         "/": "{} divided by {}",
         "percent": "{}, in percent",
@@ -165,6 +176,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "else": "иначе {}",
         "holds": "верно ли, что {}",
         "filled": "{} (если не заполнено, то {})",
+        "nearest": "{} (округление до {})",
+        "down": "{} (округление вниз до {})",
+        "up": "{} (округление вверх до {})",
+        "toward_zero": "{} (отбрасывание до {})",
+        "decimals": "{} знаков после запятой",
+        "one decimal": "1 знака после запятой",
+        "whole number": "целого",
+        "multiple": "числа, кратного {}",
+        "absolute": "модуль {}",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
         "percent": "{}, в процентах",
@@ -308,6 +328,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said("cases", ", ".join(named))
         case Filled(of=of, otherwise=otherwise):
             return said("filled", _operand(of, "*", True, wording), words(otherwise))
+        case Rounded(of=of, how=how, digits=digits):
+            return said(how, _operand(of, "*", True, wording), _places(digits, wording))
+        case Absolute(of=of):
+            return said("absolute", _operand(of, "*", True, wording))
         case Holds(condition=condition):
             told = words(condition)
             return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
@@ -335,6 +359,12 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return _condition(node, inner)
     assert_never(node)
+
+
+def _places(digits: int, wording: Wording) -> str:
+    if digits < 0:
+        return wording.said("multiple", 10**-digits)
+    return wording.said("whole number" if digits == 0 else "one decimal" if digits == 1 else "decimals", digits)
 
 
 def _columns_in(node: Node) -> bool:

@@ -10,6 +10,7 @@ from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.tables.step_list import CALLED, StepList, first_free
 from groundplan.contracts.contract import Contract, Language, Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -32,6 +33,7 @@ from groundplan.contracts.expression import (
     Node,
     Overall,
     Related,
+    Rounded,
     Rows,
     Running,
     Share,
@@ -499,7 +501,7 @@ def called(node: Expression, language: Language = "en") -> str:
     match node:
         case Column(name=name):
             return name
-        case Filled(of=of):
+        case Filled(of=of) | Rounded(of=of) | Absolute(of=of):
             return called(of, language)
         case Rows(where=None):
             return names["rows"]

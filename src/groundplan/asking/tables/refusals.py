@@ -71,6 +71,10 @@ def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
     return _nth(text, words)
 
 
+def asks_for_change(outcome: object) -> bool:
+    return isinstance(outcome, Refusal) and outcome.issues[0].code == CHANGE
+
+
 def _first(phrases: Phrases, text: str, words: Sequence[Word]) -> str:
     """The words of the first of these phrases."""
     return next((text[words[cue.first].start : words[cue.last - 1].end] for cue in phrases.find(words)), "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
@@ -14,7 +15,7 @@ from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import CHANGE, find_refusal, too_long, unaskable, unreadable_table
+from groundplan.asking.tables.refusals import asks_for_change, find_refusal, too_long, unaskable, unreadable_table
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
 DATABASES = frozenset({"duckdb", "postgres", "pyspark"})
 SOME = 0.5  # of any question where there are tables: most questions name a few of their words
+MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
 
 class Tables:
@@ -69,13 +71,18 @@ class Tables:
         edited = edit(before, question.text, *known, **_clock(question)) if before else None
         if not _is_plain(context.tables):
             return edited or await self._by_cues(question, context, known, clock)
-        plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
+
+        @cache
+        def by_words() -> Plain:
+            return Plain(edited) if edited else read_plain(question.text, *known, **clock)
+
         answer: Reading | Clarification | Refusal | None = None
-        if context.calls is not None and context.calls.roles.reader == "model" and not plain.settled:
-            answer = await self._with_model(question, context, plain, known)
+        if context.calls is not None and context.calls.roles.reader == "model":
+            settled = may_be_settled(question.text) and by_words().settled
+            answer = None if settled else await self._with_model(question, context, by_words, known)
         if answer is None:
-            answer = plain.answer
-            context.notes.extend(plain.notes)
+            answer = by_words().answer
+            context.notes.extend(by_words().notes)
         if isinstance(answer, Reading):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
@@ -99,7 +106,7 @@ class Tables:
         return with_readings(asked, question.text, by_words)
 
     async def _with_model(
-        self, question: Question, context: Context, plain: Plain, known: tuple[Any, ...]
+        self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
     ) -> Reading | Clarification | Refusal | None:
         """What a model makes of the question, as far as it is accepted; None if no model gave a valid reply."""
         from groundplan.asking.tables.model.accept import Judge, is_measured
@@ -113,14 +120,17 @@ class Tables:
         found = await reader.read(asked)
         if found is None:
             return None
-        by_words = plain.answer if isinstance(plain.answer, Reading) else None
         measured = is_measured(calls.cascade.model.endpoint)
+
+        def second_opinion() -> Reading | None:
+            few = len(context.tables.tables) <= MOST_TABLES
+            return answer if few and isinstance(answer := by_words().answer, Reading) else None
 
         async def again() -> Accepted[ModelRead] | None:
             calls.escalate()
             return await reader.read(asked.otherwise_shown())
 
-        judge = Judge(roles.accept, measured, by_words, again, context.same_rows)
+        judge = Judge(roles.accept, measured, second_opinion, again, context.same_rows)
         context.notes.extend(found.value.notes if isinstance(found.value, Candidate) else ())
         return await judge.decide(found, asked.text)
 
@@ -193,7 +203,14 @@ def read_plain(
     timeless = no_time(text, words, periods, schema)
     said = doubt or answer or timeless
     said = said or ask_meaning(derived.unread, text, schema, derive) or not_understood(derived.unread, schema, text)
-    return Plain(said, notes, settled=isinstance(doubt, Refusal) and doubt.issues[0].code == CHANGE)
+    return Plain(said, notes, settled=asks_for_change(doubt))
+
+
+def may_be_settled(question: str) -> bool:
+    """True if the words may end it before a model is asked: it has none, or speaks of changing data."""
+    text = normalise(question)
+    words = words_of(text)
+    return unaskable(text, words) is not None or asks_for_change(find_refusal(text, words))
 
 
 def _drawn(

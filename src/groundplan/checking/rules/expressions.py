@@ -13,6 +13,7 @@ from groundplan.checking.rules.types import is_of
 from groundplan.contracts.columns import ColumnKind, fits
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     Arithmetic,
     Bins,
@@ -29,6 +30,7 @@ from groundplan.contracts.expression import (
     Moving,
     Node,
     OneOf,
+    Rounded,
     Running,
     Share,
     kind_of,
@@ -140,6 +142,8 @@ def _needs(node: Node) -> Iterator[tuple[Expression, ColumnKind]]:
         case DatePart(of=of) | DateCut(of=of):
             yield of, "time"
         case Bins(of=of) | Share(of=of) | Change(of=of) | Running(of=of) | Moving(of=of):
+            yield of, "number"
+        case Rounded(of=of) | Absolute(of=of):
             yield of, "number"
         case Aggregate(function="percentile", of=of):
             yield of, "number"

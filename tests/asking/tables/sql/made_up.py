@@ -136,7 +136,8 @@ class Statements:
             "DATE_DIFF('day', started, due)", "DATE_DIFF('hour', started, ended)", "DATE_DIFF('minute', started, ended)",
             "EXTRACT(epoch FROM ended - started) / 60", "due - CAST(started AS DATE)", "DATE_DIFF('month', started, due)",
             "DATE_DIFF('week', started, due)", "CASE WHEN legs > 2 THEN 1 ELSE 0 END", "CAST(shared AS INTEGER)",
-            "COALESCE(fare, legs, 0)", "2 * fare", "fare * 1.1",
+            "COALESCE(fare, legs, 0)", "2 * fare", "fare * 1.1", "ABS(fare)", "ROUND(fare)", "FLOOR(fare / 4)", "ROUND(fare, -1)",
+            "CEIL(fare)", "TRUNC(fare)", "ABS(legs - fare)", "CAST(FLOOR(fare) AS INTEGER)",
         )  # fmt: skip
 
     def group(self) -> str:
@@ -162,6 +163,8 @@ class Statements:
             f"QUANTILE_CONT({of}, 0.9)", f"STDDEV({of})", f"COALESCE(SUM({of}), 0)", f"SUM(COALESCE({of}, 0))",
             "MIN(state)", f"ANY_VALUE({of})", "CORR(fare, legs)", f"MAX({of}) - MIN({of})", "CAST(MAX(started) AS DATE)",
             f"COUNT(*) * 1.0 / NULLIF(COUNT(DISTINCT {self.pick('client_id', 'legs')}), 0)", "AVG(shared::INT)",
+            "ROUND(AVG(fare), 2)", f"ROUND(SUM({of}), 2)", "ROUND(100.0 * SUM(fare) / COUNT(*), 1)", "CAST(AVG(fare) AS DECIMAL(10, 2))",
+            "ROUND(AVG(legs))", "CEIL(AVG(fare))", "ABS(SUM(fare))", "ROUND(AVG(fare), 2) + 1",
         )  # fmt: skip
 
     def condition(self, deep: int = 2) -> str:
@@ -187,6 +190,9 @@ class Statements:
             "client_id IN (SELECT client_id FROM clients WHERE kind = 'new')", "client_id NOT IN (SELECT client_id FROM clients WHERE credit > 0)",
             "EXISTS (SELECT 1 FROM clients c WHERE c.client_id = trips.client_id AND c.kind = 'used')",
             "NOT EXISTS (SELECT 1 FROM clients c WHERE c.client_id = trips.client_id AND c.credit > 1)",
+            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM clients c WHERE c.{self.pick('credit = trips.fare', 'joined = trips.due', 'depot_id = trips.legs + 1')} AND c.kind = 'used')",
+            f"legs {self.pick('IN', 'IN', 'NOT IN')} (SELECT {self.pick('depot_id FROM clients', 'credit FROM clients', 'legs FROM trips')} WHERE {self.pick('depot_id > 3', 'credit >= 0', 'legs IS NOT NULL')})",
+            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM trips t2 WHERE t2.due = trips.due AND {self.pick('t2.fare > 50', 't2.fare > (SELECT AVG(t3.fare) FROM trips t3)', 'EXISTS (SELECT 1 FROM depots d WHERE d.capacity = t2.fare)')})",
             "fare > (SELECT AVG(fare) FROM trips)", "fare = (SELECT MAX(fare) FROM trips WHERE shared)", "COALESCE(fare, 0) = 0",
             "fare >= 0.3 * legs", "isodow(started) IN (6, 7)", "strftime(started, '%Y-%m') = '2024-05'", "(fare > 1) = shared",
         )  # fmt: skip
@@ -257,7 +263,7 @@ class Statements:
             f"AVG(v) OVER ({by}ORDER BY p ROWS BETWEEN {self.pick('1', '2', '5')} PRECEDING AND CURRENT ROW)", f"LAG(v, 2) OVER ({by}ORDER BY p)",
             f"100.0 * v / LAG(v) OVER ({by}ORDER BY p) - 100", f"AVG(v) OVER ({by}ORDER BY p ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
             f"SUM(v) OVER ({by}ORDER BY p ROWS UNBOUNDED PRECEDING)", f"SUM(v) OVER ({by}ORDER BY p ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
-            f"RANK() OVER ({by}ORDER BY v DESC)", f"v - LAG(v) OVER ({by}ORDER BY p{down}) + 1", "v * 1.0 / SUM(v) OVER (PARTITION BY p)",
+            f"RANK() OVER ({by}ORDER BY v DESC)", "ROUND(100.0 * v / SUM(v) OVER (), 2)", f"v - LAG(v) OVER ({by}ORDER BY p{down}) + 1", "v * 1.0 / SUM(v) OVER (PARTITION BY p)",
         )  # fmt: skip
         after = self.maybe(" WHERE v > 5", 0.15)
         outer = f"SELECT {keys}p, v, {window} AS w FROM q{after}"

@@ -46,7 +46,7 @@ class Judge:
 
     accept: Accept
     measured: bool  # the model reads well enough to be taken at its word
-    by_words: Reading | None  # if the words alone read the question completely
+    by_words: Callable[[], Reading | None]  # what the words alone read, if they read the question completely
     again: Callable[[], Awaitable[Accepted[ModelRead] | None]]  # a second, independent proposal
     same_rows: Callable[[Reading, Reading], Awaitable[bool]]
 
@@ -63,7 +63,7 @@ class Judge:
     async def _taken(self, reading: Reading, model: str, question: str, texts: dict[str, str]) -> Outcome:
         if self.accept == "first":
             return reading
-        words = self.by_words
+        words = self.by_words()
         if words is not None and alike(reading, words):
             return words.model_copy(update={"read_by": (WORDS, model), "assumes": reading.assumes})
         others = [words] if words is not None else []
@@ -81,11 +81,12 @@ class Judge:
     def _declined(self, model: str, missing: str, question: str, texts: dict[str, str]) -> Outcome:
         """By the model's word, and said to be so; a complete reading of the words is offered."""
         missing = missing.rstrip(".")
-        if self.by_words is None:
+        words = self.by_words()
+        if words is None:
             return refused("reading/cannot", texts["cannot"].format(model, missing), texts["hint"])
-        (told,) = told_apart((self.by_words,))
+        (told,) = told_apart((words,))
         text = texts["but"].format(model, missing, told)
-        return Clarification(text=text, missing=question, candidates=(told,), readings=(self.by_words,))
+        return Clarification(text=text, missing=question, candidates=(told,), readings=(words,))
 
 
 def is_measured(endpoint: Endpoint) -> bool:

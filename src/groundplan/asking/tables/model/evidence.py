@@ -20,6 +20,7 @@ from groundplan.contracts.expression import (
     Moving,
     OneOf,
     Related,
+    Rounded,
     Rows,
     walk,
 )
@@ -113,6 +114,8 @@ def _names_part(word: Word, part: Contract | str) -> bool:
             return _is_function(word, function)
         case DateCut() | DatePart() | Elapsed() | Moving():
             return bool(TIME_WORDS.fullmatch(word.lower))
+        case Rounded():
+            return word.lower.startswith(("round", "округл"))
         case Rank(limit=limit):
             return bool(HIGH.search(word.lower) or LOW.search(word.lower) or RANKED.search(word.lower)) or (
                 limit is not None and _is_number(word, limit)

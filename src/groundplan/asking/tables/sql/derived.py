@@ -134,6 +134,8 @@ def _related(value: Expression, query: Query, path: Path, optional: bool) -> Exp
     made = under(value, query)
     if any(isinstance(part, Column) for part in _outside(made)):
         raise Untranslatable("a joined measure beside a group")
+    if optional and query.where and any(map(is_count, walk(made))):  # type: ignore[arg-type]
+        raise Untranslatable("a LEFT JOIN with a count under conditions", "0 and none would be one; count with FILTER")
     if optional and is_count(made):
         made = Arithmetic(operator="*", left=made, right=Constant(value=1))
     return Related(table=query.scope.root.name, of=made, via=name_of(path))

@@ -23,6 +23,7 @@ from groundplan.contracts.expression import (
     Column,
     Condition,
     Constant,
+    Correlation,
     Expression,
     Filled,
     Holds,
@@ -238,7 +239,7 @@ class Scope:
                 return not self.groups or self.nullable(of)
             case Share() | Change() | Running() | Moving():
                 return True  # a series begins with nothing before it
-            case Aggregate() | Related() | Overall() | Arithmetic(operator="/"):
+            case Aggregate() | Correlation() | Related() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None

@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import dates, measures, time_spans, windows
+from groundplan.asking.tables.sql import dates, functions, measures, time_spans, windows
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     Arithmetic,
     ArithmeticOperator,
@@ -29,6 +30,7 @@ from groundplan.contracts.expression import (
     Holds,
     Not,
     Overall,
+    Rounded,
 )
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.ranges import bin_labels
@@ -312,6 +314,8 @@ def _as_number(value: Expression, kind: str, to: str, scope: Scope, node: Any) -
         return Cases(conditions=(yes, Not(part=yes)), values=(1, 0))
     if kind == "number" and (to in DOUBLES or is_whole(value, scope)):
         return value
+    if kind == "number" and to == "DECIMAL":
+        return functions.rounded(value, "nearest", int(node.to.expressions[-1].name))  # (digits, those after the point)
     raise Untranslatable(f"CAST of {kind} values to {to}", shown(node))
 
 
@@ -327,6 +331,10 @@ def is_whole(node: Expression, scope: Scope) -> bool:
         return node.width is not None and node.width.is_integer()
     if isinstance(node, Filled):
         return is_whole(node.of, scope) and is_whole(node.otherwise, scope)
+    if isinstance(node, Rounded):
+        return node.digits <= 0 or is_whole(node.of, scope)
+    if isinstance(node, Absolute):
+        return is_whole(node.of, scope)
     function = getattr(node, "function", None)
     if function in ("sum", "min", "max"):
         return is_whole(node.of, scope)  # type: ignore[union-attr]
@@ -412,6 +420,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.Subquery: _scalar,
     **dates.READERS,
     **time_spans.READERS,
+    **functions.READERS,
     **measures.READERS,
     **windows.READERS,
 }

@@ -11,6 +11,7 @@ from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -39,6 +40,7 @@ from groundplan.contracts.expression import (
     OneOf,
     Overall,
     Related,
+    Rounded,
     Rows,
     Running,
     Share,
@@ -63,6 +65,7 @@ PARTS: Mapping[str, str] = {"weekday": "ISODOW"}  # others go by their own names
 SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year": "365.2425"}
 PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
+ROUNDING: Mapping[str, str] = {"nearest": "ROUND", "down": "FLOOR", "up": "CEIL", "toward_zero": "TRUNC"}
 FINE = ("minute", "hour")
 
 
@@ -103,6 +106,10 @@ class Writer:
                 return _cases(chosen, None if otherwise is None else literal(otherwise))
             case Filled():
                 return f"COALESCE({', '.join(self._in_turn(node))})"
+            case Rounded():
+                return self._rounded(node)
+            case Absolute(of=of):
+                return f"ABS({self.value(of)})"
             case Holds(condition=condition):
                 return f"COALESCE({self.condition(condition)}, FALSE)"
             case Rows(where=where):
@@ -179,6 +186,24 @@ class Writer:
             right = f"NULLIF({self.value(node.right)}, 0)"
         return f"{left} {node.operator} {right}"
 
+    def _rounded(self, node: Rounded) -> str:
+        of, digits = self.value(node.of), node.digits
+        if digits == 0:
+            return f"{ROUNDING[node.how]}({of})"
+        near = f"ROUND({of}, {digits})"
+        if node.how == "nearest":
+            return near
+        beside, step = self.operand(node.of), repr(10.0**-digits)
+        down = f"ROUND({near} - CASE WHEN {near} > {beside} THEN {step} ELSE 0 END, {digits})"
+        up = f"ROUND({near} + CASE WHEN {near} < {beside} THEN {step} ELSE 0 END, {digits})"
+        match node.how:
+            case "down":
+                return down
+            case "up":
+                return up
+            case "toward_zero":
+                return f"CASE WHEN {beside} < 0 THEN {up} ELSE {down} END"
+
     def _elapsed(self, node: Elapsed) -> str:
         start, end = self._moment(node.start), self._moment(node.end)
         if node.unit in DAYS and self._is_day(node.start) and self._is_day(node.end):
@@ -221,6 +246,10 @@ class Writer:
                 return False
             case Constant(value=value):
                 return isinstance(value, int)
+            case Rounded(of=of, digits=digits):
+                return digits <= 0 or self._is_whole(of)
+            case Absolute(of=of):
+                return self._is_whole(of)
             case Arithmetic(left=left, right=right):
                 return self._is_whole(left) and self._is_whole(right)
             case Aggregate(function="sum" | "min" | "max", of=of):

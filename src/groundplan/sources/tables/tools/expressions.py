@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from groundplan.contracts.columns import ColumnKind, Function, fits
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import (
+    Absolute,
     Aggregate,
     All,
     Among,
@@ -43,6 +44,8 @@ from groundplan.contracts.expression import (
     OneOf,
     Overall,
     Related,
+    Rounded,
+    Rounding,
     Rows,
     Running,
     Share,
@@ -138,6 +141,10 @@ class Compiler:
                 return ibis.cases(*branches, else_=otherwise)
             case Filled():
                 return self._filled(node)
+            case Rounded(of=of, how=how, digits=digits):
+                return _rounded(self._of_kind(of, "number"), how, digits)
+            case Absolute(of=of):
+                return self._of_kind(of, "number").abs()
             case Holds(condition=condition):
                 return ibis.coalesce(self.condition(condition), False)
             case Rows(where=where):
@@ -350,6 +357,35 @@ def applied(function: Function, column: Any, where: Any) -> Any:
             return column.cast("float64").median(where=where)
         case "std":
             return column.cast("float64").std(where=where, how="sample")
+
+
+def _rounded(value: Any, how: Rounding, digits: int) -> Any:
+    if value.type().is_integer():
+        return value if digits >= 0 else _rounded(value.cast("float64"), how, digits).cast("int64")
+    match how:
+        case "nearest":
+            return _nearest(value, digits)
+        case "down":
+            return value.floor() if digits == 0 else _beside(value, digits, -1)
+        case "up":
+            return value.ceil() if digits == 0 else _beside(value, digits, 1)
+        case "toward_zero":
+            return (value < 0).ifelse(_rounded(value, "up", digits), _rounded(value, "down", digits))
+
+
+def _nearest(value: Any, digits: int) -> Any:
+    """Postgres rounds a half of a double to the even number beside it: whole numbers go another way."""
+    if digits == 0 and value.type().is_floating():
+        return (value < 0).ifelse((value - 0.5).ceil(), (value + 0.5).floor())
+    return value.round(digits)
+
+
+def _beside(value: Any, digits: int, side: int) -> Any:
+    """The nearest, or its neighbour where that lies on the other side: 0.29 is 29 hundredths, and 0.29 * 100 is not."""
+    near = value.round(digits)
+    step = ibis.literal(str(10.0**-digits)).cast("float64")
+    beyond = near < value if side > 0 else near > value
+    return beyond.ifelse((near.cast("float64") + side * step).round(digits), near.cast("float64"))
 
 
 def _binned(value: Any, edges: Sequence[float]) -> Any:

@@ -9,7 +9,7 @@ import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Function, Grain, fits
-from groundplan.contracts.expression import adds_up, is_ratio
+from groundplan.contracts.expression import Aggregate, Column, Rounded, adds_up, is_count, is_ratio
 from groundplan.contracts.facts import Item, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import (
@@ -181,7 +181,12 @@ def _described(handle: Handle, metric: Mapping[str, Any]) -> TableColumn:
     name = metric["as"]
     if "expression" in metric:
         measure = expression_in(metric["expression"])
-        return TableColumn(name=name, kind="number", ratio=is_ratio(measure), adds_up=adds_up(measure))
+        told = TableColumn(name=name, kind="number", ratio=is_ratio(measure), adds_up=adds_up(measure))
+        match measure:
+            case Rounded(of=Aggregate(of=Column(name=of, table=None)) as inner) if not is_count(inner):
+                column = handle.find(of)
+                return told.model_copy(update={"unit": column.unit, "ratio": column.ratio})
+        return told
     function = metric["function"]
     told = TableColumn(name=name, kind="number", adds_up=function in ("sum", "count"))
     if function.startswith("count") or "column" not in metric:
