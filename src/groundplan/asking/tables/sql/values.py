@@ -215,6 +215,9 @@ def _case(node: Any, scope: Scope) -> Expression:
         )
     if len(values) == 1 and _guards_division(conditions[0], values[0], other):
         return values[0]
+    truncated = functions.toward_zero(conditions[0], values[0], other) if len(values) == 1 else None
+    if truncated is not None:
+        return truncated
     raise Untranslatable(
         "CASE with results that are no constants", f"{shown(node)}; inside an aggregate one is possible"
     )
