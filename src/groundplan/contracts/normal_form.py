@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Column,
     Compare,
     ComparisonOperator,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -77,6 +78,8 @@ def normal_expression(node: Expression) -> Expression:
             return of
         case Absolute(of=of) if isinstance(of, Absolute) or is_count(of):
             return of
+        case Concatenated():
+            return _concatenated(inner)
         case _:
             return inner
 
@@ -100,6 +103,20 @@ def _filled(of: Expression, otherwise: Expression) -> Expression:
 
 def _is_rounded(node: Expression, by: Rounded) -> bool:
     return isinstance(node, Rounded) and node.digits <= by.digits
+
+
+def _concatenated(node: Concatenated) -> Expression:
+    """Without texts in texts, with constants that stand side by side as one, and without empty ones."""
+    found: list[Expression] = []
+    for part in node.parts:
+        for one in part.parts if isinstance(part, Concatenated) else (part,):
+            if found and isinstance(one, Constant) and isinstance(found[-1], Constant):
+                found[-1] = Constant(value=f"{found[-1].value}{one.value}")
+            elif one != Constant(value=""):
+                found.append(one)
+    if len(found) < 2:
+        return found[0] if found else Constant(value="")
+    return Concatenated(parts=tuple(found))
 
 
 def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:

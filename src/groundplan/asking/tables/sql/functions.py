@@ -1,4 +1,4 @@
-"""Functions of single values: rounding, and numbers without their signs."""
+"""Functions of single values: rounded numbers, numbers without their signs, and texts joined and measured."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from groundplan.contracts.expression import (
     Cases,
     Compare,
     ComparisonOperator,
+    Concatenated,
     Condition,
     Constant,
     Expression,
+    Filled,
+    Length,
     Rounded,
     Rounding,
 )
 
 MOST_DIGITS = 12
+MOST_TEXTS = 32
 ROUNDING: Mapping[type[Any], Rounding] = {
     exp.Round: "nearest",
     exp.Floor: "down",
@@ -87,7 +91,42 @@ def _number(node: Any, scope: Scope) -> Expression:
     return value
 
 
+def _joined(node: Any, scope: Scope) -> Expression:
+    """`first || ' ' || last`: missing where one of them is."""
+    return _concatenated([_text(part, scope) for part in node.flatten(unnest=False)])
+
+
+def _concat(node: Any, scope: Scope) -> Expression:
+    """`CONCAT(first, last)` leaves out what is missing."""
+    texts = [_text(part, scope) for part in node.expressions if not isinstance(part, exp.Null)]
+    return _concatenated(
+        [Filled(of=text, otherwise=Constant(value="")) if scope.nullable(text) else text for text in texts]
+    )
+
+
+def _concatenated(texts: list[Expression]) -> Expression:
+    if not texts or len(texts) > MOST_TEXTS:
+        raise Untranslatable(f"a text of {len(texts)} parts", f"1 to {MOST_TEXTS} are possible")
+    return texts[0] if len(texts) == 1 else Concatenated(parts=tuple(texts))
+
+
+def _length(node: Any, scope: Scope) -> Expression:
+    return Length(of=_text(node.this, scope))
+
+
+def _text(node: Any, scope: Scope) -> Expression:
+    value = scope.value(node)
+    if isinstance(value, Constant) and isinstance(value.value, int) and not isinstance(value.value, bool):
+        return Constant(value=str(value.value))
+    if scope.kind(value) != "text":
+        raise Untranslatable(f"a text made of {scope.kind(value)} values", shown(node))
+    return value
+
+
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     **dict.fromkeys(ROUNDING, _rounded),
     exp.Abs: _absolute,
+    exp.DPipe: _joined,
+    exp.Concat: _concat,
+    exp.Length: _length,
 }

@@ -341,7 +341,7 @@ def is_whole(node: Expression, scope: Scope) -> bool:
     function = getattr(node, "function", None)
     if function in ("sum", "min", "max"):
         return is_whole(node.of, scope)  # type: ignore[union-attr]
-    return node.kind in ("rows", "date_part") or function in ("count", "count_distinct")
+    return node.kind in ("rows", "date_part", "length") or function in ("count", "count_distinct")
 
 
 def _uncleaned(node: Any, scope: Scope) -> Any:
