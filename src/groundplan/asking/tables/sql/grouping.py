@@ -15,6 +15,7 @@ from groundplan.contracts.expression import (
     Correlation,
     Expression,
     Node,
+    Overall,
     Rows,
     level,
     parts,
@@ -28,8 +29,8 @@ def is_decided(node: Node, groups: Sequence[Expression]) -> bool:
     """Whether all rows of a group have the same value of it."""
     if not isinstance(node, CONDITIONS) and any(same(node, group) for group in groups):
         return True
-    if isinstance(node, Column):
-        return False
+    if isinstance(node, Column | Overall):
+        return isinstance(node, Overall)
     return all(is_decided(part, groups) for part in parts(node))
 
 
@@ -44,7 +45,7 @@ def of_groups(node: N, groups: Sequence[Expression], scope: Scope, name: str) ->
     """A measure or a condition on groups, in which every value is one of the group."""
 
     def change(part: Node) -> Node:
-        if isinstance(part, Rows | Aggregate | Correlation | Constant):
+        if isinstance(part, Rows | Aggregate | Correlation | Constant) or (isinstance(part, Overall) and not groups):
             return part
         if not isinstance(part, CONDITIONS) and level(part) == "row":
             return of_group(part, groups, scope, name)

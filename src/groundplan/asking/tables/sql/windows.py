@@ -224,7 +224,8 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
     keys = tuple(order_key(one, scope) for one in window.args["order"].expressions)
     if not isinstance(window.this, exp.RowNumber) and len(keys) > 1:
         raise Untranslatable("RANK by several columns", "use one, or ROW_NUMBER()")
-    return Ordering(keys, limit, tuple(scope.value(part) for part in window.args.get("partition_by") or ()))
+    within = tuple(scope.value(part) for part in window.args.get("partition_by") or ())
+    return Ordering(keys, limit, within, ties=not isinstance(window.this, exp.RowNumber))
 
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:
