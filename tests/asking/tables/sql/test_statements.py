@@ -17,6 +17,7 @@ from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from tests.asking.tables.sql.executing import GateRefused
 from tests.asking.tables.sql.made_up import TODAY, Open, Statements, opened, write
 from tests.asking.tables.sql.reference import differs, expected
+from tests.asking.tables.sql.written_out import WRITTEN, mutated
 
 ROOT = Path(__file__).parents[4]
 BENCHMARKS = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or ROOT.parent / "shared/benchmarks")
@@ -58,6 +59,12 @@ def test_statements_made_by_chance_are_refused_or_give_their_own_rows(made_up: O
     found = fuzzed(made_up, range(250))
     assert found["same"] > 150, found
     assert found["gate"] < 10, found
+
+
+def test_words_changed_in_statements_are_refused_or_give_their_own_rows(made_up: Open) -> None:
+    assert {outcome(sql, made_up, TODAY) for sql in WRITTEN} == {"same"}
+    found = Counter(outcome(mutated(seed), made_up, TODAY) for seed in range(150))
+    assert found["same"] > 60, found
 
 
 @pytest.mark.slow
