@@ -13,6 +13,7 @@ count, distinct (each takes an optional second argument, a condition), percentil
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
 bins(of, 18, 65), width(of, 10), cases(condition, value, …[, otherwise]), filled(of, otherwise), holds(condition),
 rounded(of, 'nearest'[, digits]), absolute(of),
+joined(first, ' ', last), length(of),
 share(of, *within), change(of), growth(of), yearly_change(of), yearly_growth(of), running(of), moving(of, 7).
 Conditions: one_of(of, *values), contains(of, 'text'[, 'start'][, cased=True]), missing(of),
 found(of, orders.customer[, condition]), among_top(of, 10),
@@ -37,6 +38,7 @@ from groundplan.contracts.expression import (
     Change,
     Column,
     Compare,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -48,6 +50,7 @@ from groundplan.contracts.expression import (
     Filled,
     Found,
     Holds,
+    Length,
     Missing,
     Moving,
     Named,
@@ -197,6 +200,8 @@ def _called(name: str, args: list[ast.expr]) -> Expression:
         )
     if name == "filled":
         return Filled(of=_value(args[0]), otherwise=_value(args[1]))
+    if name == "joined":
+        return Concatenated(parts=tuple(map(_value, args)))
     if name == "correlation":
         return Correlation(left=_value(args[0]), right=_value(args[1]))
     of = _value(args[0])
@@ -221,6 +226,8 @@ def _called(name: str, args: list[ast.expr]) -> Expression:
             return Change(of=of, against="year", ratio=name == "yearly_growth")
         case "rounded":
             return Rounded(of=of, how=rest[0], digits=rest[1] if len(rest) > 1 else 0)
+        case "length":
+            return Length(of=of)
         case "absolute":
             return Absolute(of=of)
         case "running":

@@ -85,6 +85,7 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         how=st.sampled_from(get_args(e.Rounding)),
         digits=st.sampled_from((-1, 0, 1)),
     ),
+    st.builds(e.Length, of=st.deferred(lambda: LABELS)),
     st.builds(e.Absolute, of=st.sampled_from(("n", "x")).map(column)),
     st.builds(
         e.Elapsed,
@@ -101,7 +102,15 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
 FILLED: st.SearchStrategy[e.Expression] = st.builds(
     e.Filled, of=st.just(column("g")), otherwise=st.just(column("h")) | st.just(constant("north"))
 )
-LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | FILLED
+JOINED: st.SearchStrategy[e.Expression] = st.builds(
+    e.Concatenated,
+    parts=st.lists(
+        FILLED | st.sampled_from(("g", "h")).map(column) | st.sampled_from((" ", "%", "")).map(constant),
+        min_size=2,
+        max_size=3,
+    ).map(lambda parts: (*parts, column("h"))),
+)
+LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | FILLED | JOINED
 DIRECTIONS = st.sampled_from(("top", "bottom"))
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
@@ -224,7 +233,7 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
         st.sampled_from(("weekday", "month", "hour")),
     ),
     st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
-    FILLED.map(lambda of: GroupBy(column="label", expression=of)),
+    (FILLED | JOINED).map(lambda of: GroupBy(column="label", expression=of)),
     CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
 )
 

@@ -188,6 +188,12 @@ def value(node: e.Expression, row: Row) -> Any:
         case e.Absolute(of=of):
             item = value(of, row)
             return None if item is None else abs(item)
+        case e.Concatenated(parts=parts):
+            texts = [value(part, row) for part in parts]
+            return None if None in texts else "".join(texts)
+        case e.Length(of=of):
+            item = value(of, row)
+            return None if item is None else len(item)
         case e.Holds(condition=condition):
             return holds(condition, row) is True
         case e.Overall():

@@ -101,6 +101,10 @@ SAID = {
         "metric": {"loans": "rows()"},
         "by": {"size": "rounded(pages, 'down', -2)"},
     },
+    'Read as: average number of characters of title by genre + ", " + branch.': {
+        "metric": {"size": "mean(length(title))"},
+        "by": {"place": "joined(genre, ', ', branch)"},
+    },
     "Read as: percent change of total fee from the month before by month (loaned on).": {
         "metric": {"growth": "growth(sum(fee))"},
         "by": {"month": "cut(loaned_on, 'month')"},
@@ -119,6 +123,10 @@ IN_RUSSIAN = {
     "Понято так: среднее «сбор» (округление до 1 знака после запятой), где модуль «сбор» больше 5.": {
         "metric": {"сбор": "rounded(mean(сбор), 'nearest', 1)"},
         "where": ["absolute(сбор) > 5"],
+    },
+    "Понято так: сумма «сбор», где число знаков «жанр» больше 5.": {
+        "metric": {"сбор": "sum(сбор)"},
+        "where": ["length(жанр) > 5"],
     },
     "Понято так: сумма «сбор», разбивка: «отдел», где «дата» — 2025 год, 3 наибольших.": {
         "metric": {"сбор": "sum(сбор)"},

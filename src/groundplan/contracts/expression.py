@@ -145,6 +145,20 @@ class Absolute(Contract):
     of: Expression
 
 
+class Concatenated(Contract):
+    """The texts one after the other; missing where one of them is."""
+
+    kind: Literal["concatenated"] = "concatenated"
+    parts: Annotated[tuple[Expression, ...], Field(min_length=2, max_length=32)]
+
+
+class Length(Contract):
+    """The number of characters."""
+
+    kind: Literal["length"] = "length"
+    of: Expression
+
+
 class Holds(Contract):
     """Whether the condition holds: a group for those that meet it and one for the others."""
 
@@ -329,6 +343,8 @@ Expression = Annotated[
     | Filled
     | Rounded
     | Absolute
+    | Concatenated
+    | Length
     | Holds
     | Rows
     | Aggregate
@@ -376,7 +392,7 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return _kind_of_constant(values[0])
         case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return "boolean"
-        case Bins(width=None):
+        case Bins(width=None) | Concatenated():
             return "text"
         case DateCut():
             return "time"

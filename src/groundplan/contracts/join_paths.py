@@ -104,6 +104,28 @@ def rooted_reading(reading: Reading, links: Sequence[Relationship]) -> Reading:
     return reading.model_copy(update={"requirements": requirements})
 
 
+def shortly_rooted(reading: Reading, links: Sequence[Relationship]) -> Reading:
+    """Without the join paths that are the only ones: `town of members`, not `town of members by member_id`."""
+    table = reading.tables[0]
+    requirements = tuple(r.model_copy(update={"value": _short(r.value, table, links)}) for r in reading.requirements)
+    return reading.model_copy(update={"requirements": requirements})
+
+
+def _short(node: C, table: str, links: Sequence[Relationship]) -> C:
+    match node:
+        case Column(table=str() as other, via=str() as via) if other != table:
+            return node.model_copy(update={"via": None}) if _is_only(via, links, table, other) else node
+        case Related(table=other, via=str() as via) if other != table:
+            return node.model_copy(update={"via": None}) if _is_only(via, links, other, table) else node
+        case Related() | Found() | Overall():
+            return node
+    return mapped(node, lambda part: _short(part, table, links))  # type: ignore[type-var]
+
+
+def _is_only(via: str, links: Sequence[Relationship], table: str, to_table: str) -> bool:
+    return [*map(name_of, paths_between(links, table, to_table))] == [via]
+
+
 def is_joined(reading: Reading) -> bool:
     """Whether it says something of the rows of other tables."""
     return any(

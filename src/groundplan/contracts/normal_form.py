@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Column,
     Compare,
     ComparisonOperator,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -71,10 +72,14 @@ def normal_expression(node: Expression) -> Expression:
             return Overall(table=inner.table, of=normal_expression(_under(of, where)))
         case Filled():
             return _filled(inner.of, inner.otherwise)
+        case Aggregate(function="percentile", percent=50):
+            return inner.model_copy(update={"function": "median", "percent": None})
         case Rounded(of=of) if (inner.digits >= 0 and is_count(of)) or _is_rounded(of, inner):
             return of
         case Absolute(of=of) if isinstance(of, Absolute) or is_count(of):
             return of
+        case Concatenated():
+            return _concatenated(inner)
         case _:
             return inner
 
@@ -98,6 +103,20 @@ def _filled(of: Expression, otherwise: Expression) -> Expression:
 
 def _is_rounded(node: Expression, by: Rounded) -> bool:
     return isinstance(node, Rounded) and node.digits <= by.digits
+
+
+def _concatenated(node: Concatenated) -> Expression:
+    """Without texts in texts, with constants that stand side by side as one, and without empty ones."""
+    found: list[Expression] = []
+    for part in node.parts:
+        for one in part.parts if isinstance(part, Concatenated) else (part,):
+            if found and isinstance(one, Constant) and isinstance(found[-1], Constant):
+                found[-1] = Constant(value=f"{found[-1].value}{one.value}")
+            elif one != Constant(value=""):
+                found.append(one)
+    if len(found) < 2:
+        return found[0] if found else Constant(value="")
+    return Concatenated(parts=tuple(found))
 
 
 def _operands(node: Expression, operator: ArithmeticOperator) -> Iterator[Expression]:
@@ -153,6 +172,8 @@ def normal_condition(node: Condition) -> Condition:
             return _compared(normal_expression(node.left), node.operator, normal_expression(node.right))
         case Contains(of=of, text=text, place="whole", cased=True):
             return Compare(left=normal_expression(of), operator="=", right=Constant(value=text))
+        case Contains(of=of, text="", place="anywhere" | "start" | "end"):
+            return Contains(of=normal_expression(of), text="")
         case Contains(of=of, text=text, cased=cased):
             written = text if cased else lowered(text)
             return node.model_copy(update={"of": normal_expression(of), "text": written})
@@ -180,11 +201,7 @@ def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
     """The same with columns replaced by what they are defined as."""
     if isinstance(node, Column):
         return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
-    if isinstance(node, Related | Overall):
-        return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": substituted(node.of, definitions)})
-    return mapped(node, lambda part: substituted(part, definitions))
+    return mapped_here(node, lambda part: substituted(part, definitions))
 
 
 def of_filter(asked: Filter) -> Condition:
@@ -303,6 +320,15 @@ def mapped(node: N, change: Callable[[Node], Node]) -> N:
         elif isinstance(value, tuple) and any(isinstance(item, Contract) for item in value):
             update[name] = tuple(change(item) for item in value)
     return node.model_copy(update=update) if update else node  # type: ignore[return-value]
+
+
+def mapped_here(node: N, change: Callable[[Node], Node]) -> N:
+    """As `mapped`, but what is said of other rows stays: overall values, related measures, rows that are looked in."""
+    if isinstance(node, Related | Overall):
+        return node
+    if isinstance(node, Found):
+        return node.model_copy(update={"of": change(node.of)})
+    return mapped(node, change)
 
 
 def _key(node: Node) -> str:

@@ -20,6 +20,7 @@ from groundplan.contracts.expression import (
     Change,
     Column,
     Compare,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -31,6 +32,7 @@ from groundplan.contracts.expression import (
     Filled,
     Found,
     Holds,
+    Length,
     Missing,
     Moving,
     Named,
@@ -104,6 +106,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "whole number": "a whole number",
         "multiple": "a multiple of {}",
         "absolute": "absolute value of {}",
+        "length": "number of characters of {}",
         "-": "{} minus {}",
         "/": "{} divided by {}",
         "percent": "{}, in percent",
@@ -185,6 +188,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "whole number": "целого",
         "multiple": "числа, кратного {}",
         "absolute": "модуль {}",
+        "length": "число знаков {}",
         "-": "{} минус {}",
         "/": "{} ÷ {}",
         "percent": "{}, в процентах",
@@ -332,6 +336,10 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said(how, _operand(of, "*", True, wording), _places(digits, wording))
         case Absolute(of=of):
             return said("absolute", _operand(of, "*", True, wording))
+        case Concatenated(parts=parts):
+            return " + ".join(_text(part, wording) for part in parts)
+        case Length(of=of):
+            return said("length", _operand(of, "*", True, wording))
         case Holds(condition=condition):
             told = words(condition)
             return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
@@ -359,6 +367,11 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
             return _condition(node, inner)
     assert_never(node)
+
+
+def _text(node: Expression, wording: Wording) -> str:
+    """As a part of a longer text; a constant in quotes, because it may be a space."""
+    return f'"{node.value}"' if isinstance(node, Constant) else _operand(node, "*", True, wording)
 
 
 def _places(digits: int, wording: Wording) -> str:

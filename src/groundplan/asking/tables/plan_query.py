@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Change,
     Column,
     Compare,
+    Concatenated,
     Condition,
     Constant,
     Correlation,
@@ -29,6 +30,7 @@ from groundplan.contracts.expression import (
     Filled,
     Found,
     Holds,
+    Length,
     Moving,
     Node,
     Overall,
@@ -93,6 +95,7 @@ NAMES: Mapping[Language, Mapping[str, str]] = {
         "running": "running total",
         "moving": "average of {}",
         "range": "{} range",
+        "length": "length of {}",
         "value": "value",
         "among": "is among the {} by {}",
     },
@@ -110,6 +113,7 @@ NAMES: Mapping[Language, Mapping[str, str]] = {
         "running": "нарастающий итог",
         "moving": "среднее за {}",
         "range": "{}, диапазон",
+        "length": "длина {}",
         "value": "значение",
         "among": "среди {} по {}",
     },
@@ -531,6 +535,10 @@ def called(node: Expression, language: Language = "en") -> str:
             return Wording(language).unit(unit) if language == "ru" else f"{unit}s"
         case DatePart(part=part):
             return Wording(language).unit(part)
+        case Concatenated(parts=texts):
+            return " ".join(called(text, language) for text in texts if not isinstance(text, Constant))[:LONGEST_NAME]
+        case Length(of=of):
+            return names["length"].format(called(of, language))
         case Bins(of=of):
             return names["range"].format(called(of, language))
         case _:

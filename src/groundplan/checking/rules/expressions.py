@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Bins,
     Change,
     Compare,
+    Concatenated,
     Constant,
     Contains,
     Correlation,
@@ -27,6 +28,7 @@ from groundplan.contracts.expression import (
     Elapsed,
     Expression,
     Filled,
+    Length,
     Moving,
     Node,
     OneOf,
@@ -147,8 +149,10 @@ def _needs(node: Node) -> Iterator[tuple[Expression, ColumnKind]]:
             yield of, "number"
         case Aggregate(function="percentile", of=of):
             yield of, "number"
-        case Contains(of=of):
+        case Contains(of=of) | Length(of=of):
             yield of, "text"
+        case Concatenated(parts=parts):
+            yield from ((part, "text") for part in parts)
 
 
 def _other_values(of: Expression, values: list[Scalar], kinds: Kinds) -> Iterator[str]:

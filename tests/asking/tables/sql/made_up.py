@@ -137,7 +137,7 @@ class Statements:
             "EXTRACT(epoch FROM ended - started) / 60", "due - CAST(started AS DATE)", "DATE_DIFF('month', started, due)",
             "DATE_DIFF('week', started, due)", "CASE WHEN legs > 2 THEN 1 ELSE 0 END", "CAST(shared AS INTEGER)",
             "COALESCE(fare, legs, 0)", "2 * fare", "fare * 1.1", "ABS(fare)", "ROUND(fare)", "FLOOR(fare / 4)", "ROUND(fare, -1)",
-            "CEIL(fare)", "TRUNC(fare)", "ABS(legs - fare)", "CAST(FLOOR(fare) AS INTEGER)",
+            "CEIL(fare)", "TRUNC(fare)", "ABS(legs - fare)", "CAST(FLOOR(fare) AS INTEGER)", "LENGTH(state)", "LENGTH(CONCAT(state, '!', legs))",
         )  # fmt: skip
 
     def group(self) -> str:
@@ -148,6 +148,7 @@ class Statements:
             "CASE WHEN fare > 50 THEN 'high' WHEN fare > 5 THEN 'low' ELSE 'none' END", "FLOOR(fare / 10) * 10",
             "CASE WHEN fare > 50 THEN 'high' WHEN fare <= 50 THEN 'low' END", "state IS NULL", "DAYNAME(started)",
             "strftime(started, '%Y-%m')", "DATE_TRUNC('hour', started)", "EXTRACT(week FROM due)",
+            "state || '-' || COALESCE(state, 'none')", "CONCAT(state, '/', state)", "LENGTH(state)", "'s: ' || state",
         )  # fmt: skip
 
     def measure(self) -> str:
@@ -190,8 +191,12 @@ class Statements:
             "client_id IN (SELECT client_id FROM clients WHERE kind = 'new')", "client_id NOT IN (SELECT client_id FROM clients WHERE credit > 0)",
             "EXISTS (SELECT 1 FROM clients c WHERE c.client_id = trips.client_id AND c.kind = 'used')",
             "NOT EXISTS (SELECT 1 FROM clients c WHERE c.client_id = trips.client_id AND c.credit > 1)",
+            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM clients c WHERE c.{self.pick('credit = trips.fare', 'joined = trips.due', 'depot_id = trips.legs + 1')} AND c.kind = 'used')",
+            f"legs {self.pick('IN', 'IN', 'NOT IN')} (SELECT {self.pick('depot_id FROM clients', 'credit FROM clients', 'legs FROM trips')} WHERE {self.pick('depot_id > 3', 'credit >= 0', 'legs IS NOT NULL')})",
+            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM trips t2 WHERE t2.due = trips.due AND {self.pick('t2.fare > 50', 't2.fare > (SELECT AVG(t3.fare) FROM trips t3)', 'EXISTS (SELECT 1 FROM depots d WHERE d.capacity = t2.fare)')})",
             "fare > (SELECT AVG(fare) FROM trips)", "fare = (SELECT MAX(fare) FROM trips WHERE shared)", "COALESCE(fare, 0) = 0",
             "fare >= 0.3 * legs", "isodow(started) IN (6, 7)", "strftime(started, '%Y-%m') = '2024-05'", "(fare > 1) = shared",
+            "state || '!' = 'open!'", "CONCAT('x', state) = 'x'", "LENGTH(TRIM(state)) > 4", "LENGTH(state) = 4", "'a' || state LIKE 'ap%'",
         )  # fmt: skip
 
     def where(self, share: float = 0.5) -> str:

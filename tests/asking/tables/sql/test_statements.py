@@ -90,6 +90,9 @@ def test_five_thousand_statements_made_by_chance(made_up: Open) -> None:
         ("SELECT c.client_id FROM clients c LEFT JOIN trips t ON t.client_id = c.client_id", "rows that a LEFT JOIN"),
         ("SELECT t.fare FROM trips t JOIN clients c ON c.depot_id = t.legs", "a join that is by no key"),
         ("SELECT legs % 2 FROM trips", "MOD"),
+        ("SELECT ROUND(fare, legs) FROM trips", "the function ROUND to a number of digits that is no constant"),
+        ("SELECT ROUND(state) FROM trips", "the function ROUND of text values"),
+        ("SELECT client_id || state FROM trips", "a text made of number values"),
     ],
 )
 def test_a_refusal_names_the_construct(made_up: Open, sql: str, construct: str) -> None:
@@ -144,6 +147,24 @@ def test_what_changes_numbers_is_no_cleaning(made_up: Open, sql: str) -> None:
     ],
 )
 def test_what_can_be_proven_equal_is_translated(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT state, ROUND(AVG(fare), 2) AS m FROM trips GROUP BY state ORDER BY m DESC",
+        "SELECT trip_id, ROUND(-fare) AS a, CEIL(-fare) AS b, TRUNC(-fare) AS c, FLOOR(-fare) AS d FROM trips",
+        "SELECT state FROM trips GROUP BY state HAVING ROUND(AVG(fare), -1) >= 30",
+        "SELECT ROUND(CAST(AVG(fare) AS NUMERIC), 2) AS m FROM trips",
+        "SELECT AVG(x) AS m FROM (SELECT client_id, ROUND(SUM(ABS(fare)), 1) AS x FROM trips GROUP BY client_id)",
+        "SELECT full_name || ' (' || kind || ')' AS who, credit FROM clients ORDER BY credit DESC LIMIT 5",
+        "SELECT CONCAT(full_name, ' ', kind) AS who, COUNT(*) AS n FROM clients GROUP BY who",
+        "SELECT c.full_name || d.region AS who FROM clients c JOIN depots d ON d.depot_id = c.depot_id",
+        "SELECT kind, MAX(LENGTH(full_name)) AS n FROM clients WHERE LENGTH(kind) > 3 GROUP BY kind",
+    ],
+)
+def test_rounded_numbers_and_joined_texts(made_up: Open, sql: str) -> None:
     assert outcome(sql, made_up, TODAY) == "same"
 
 

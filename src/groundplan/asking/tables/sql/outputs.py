@@ -50,5 +50,6 @@ def marked(query: Query, nodes: Sequence[Any]) -> Query:
             places.add(normal(output.name))
             series = series or query.groups is not None
         elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
+            output.scope.value(output.node)  # says what orders the series
             series = True
     return replace(query, places=frozenset(places), series=series)

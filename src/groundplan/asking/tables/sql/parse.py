@@ -16,6 +16,7 @@ from groundplan.asking.tables.sql.statement import parse_statement
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.sql.values import read_value
 from groundplan.asking.tables.values import Values
+from groundplan.contracts.join_paths import shortly_rooted
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 
@@ -42,4 +43,5 @@ def translate(
         reading = reading_of(read_query(parse_statement(sql), session, {}), question)
     except (ValidationError, RecursionError) as error:
         raise Untranslatable("a part of this size", str(error).partition("\n")[0]) from error
-    return Translated(reading.model_copy(update={"joins": tuple(session.joins)}), tuple(session.notes))
+    reading = shortly_rooted(reading.model_copy(update={"joins": tuple(session.joins)}), session.links)
+    return Translated(reading, tuple(session.notes))

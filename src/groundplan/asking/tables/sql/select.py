@@ -333,7 +333,7 @@ class _Select:
             found = place(node, self.scope)
             if found is None:
                 condition = self.scope.condition(node)
-                if level(condition) != "series" or len(parts) > 1:
+                if level(condition) == "row" or self.query.groups is None:
                     raise Untranslatable("this QUALIFY", shown(node))
                 self.query = replace(self.query, having=(*self.query.having, condition), series=True)
                 continue

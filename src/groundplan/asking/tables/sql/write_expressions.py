@@ -22,6 +22,7 @@ from groundplan.contracts.expression import (
     Change,
     Column,
     Compare,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -33,6 +34,7 @@ from groundplan.contracts.expression import (
     Filled,
     Found,
     Holds,
+    Length,
     Missing,
     Moving,
     Named,
@@ -110,6 +112,10 @@ class Writer:
                 return self._rounded(node)
             case Absolute(of=of):
                 return f"ABS({self.value(of)})"
+            case Concatenated(parts=parts):
+                return " || ".join(map(self.operand, parts))
+            case Length(of=of):
+                return f"LENGTH({self.value(of)})"
             case Holds(condition=condition):
                 return f"COALESCE({self.condition(condition)}, FALSE)"
             case Rows(where=where):
@@ -155,7 +161,7 @@ class Writer:
     def operand(self, node: Expression) -> str:
         """The value, in parentheses if it is made of several with an operator between them."""
         text = self.value(node)
-        several = isinstance(node, Arithmetic | Elapsed | Bins | Share | Change)
+        several = isinstance(node, Arithmetic | Elapsed | Bins | Concatenated | Share | Change)
         return f"({text})" if several and " " in text else text
 
     def kind(self, node: Expression) -> ColumnKind:
@@ -255,7 +261,7 @@ class Writer:
             case Aggregate(function="sum" | "min" | "max", of=of):
                 return self._is_whole(of)
             case _:
-                return isinstance(node, DatePart) or is_count(node)
+                return isinstance(node, DatePart | Length) or is_count(node)
 
     def _aggregate(self, node: Aggregate) -> str:
         of, kept = self.value(node.of), self._filter(node.where)

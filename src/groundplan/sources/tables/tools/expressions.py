@@ -26,6 +26,7 @@ from groundplan.contracts.expression import (
     Change,
     Column,
     Compare,
+    Concatenated,
     Condition,
     Constant,
     Contains,
@@ -37,6 +38,7 @@ from groundplan.contracts.expression import (
     Filled,
     Found,
     Holds,
+    Length,
     Missing,
     Moving,
     Named,
@@ -145,6 +147,10 @@ class Compiler:
                 return _rounded(self._of_kind(of, "number"), how, digits)
             case Absolute(of=of):
                 return self._of_kind(of, "number").abs()
+            case Concatenated(parts=parts):
+                return reduce(operator.add, (self._of_kind(part, "text") for part in parts))
+            case Length(of=of):
+                return self._of_kind(of, "text").length().cast("int64")
             case Holds(condition=condition):
                 return ibis.coalesce(self.condition(condition), False)
             case Rows(where=where):
