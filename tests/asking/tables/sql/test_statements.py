@@ -90,6 +90,7 @@ def test_five_thousand_statements_made_by_chance(made_up: Open) -> None:
         ("SELECT c.client_id FROM clients c LEFT JOIN trips t ON t.client_id = c.client_id", "rows that a LEFT JOIN"),
         ("SELECT t.fare FROM trips t JOIN clients c ON c.depot_id = t.legs", "a join that is by no key"),
         ("SELECT legs % 2 FROM trips", "MOD"),
+        ("SELECT state, MIN(+) AS n FROM trips GROUP BY state", "a function without its argument"),
         ("SELECT ROUND(fare, legs) FROM trips", "the function ROUND to a number of digits that is no constant"),
         ("SELECT ROUND(state) FROM trips", "the function ROUND of text values"),
         ("SELECT client_id || state FROM trips", "a text made of number values"),

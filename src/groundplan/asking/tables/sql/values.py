@@ -46,6 +46,8 @@ MOMENTS = frozenset({"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"})
 
 def read_value(node: Any, scope: Scope) -> Expression:
     """The expression that SQL writes so; raises Untranslatable."""
+    if node is None:
+        raise Untranslatable("a function without its argument")
     reader = READERS.get(type(node))
     if reader is not None:
         return reader(node, scope)
