@@ -72,6 +72,8 @@ def normal_expression(node: Expression) -> Expression:
             return Overall(table=inner.table, of=normal_expression(_under(of, where)))
         case Filled():
             return _filled(inner.of, inner.otherwise)
+        case Aggregate(function="percentile", percent=50):
+            return inner.model_copy(update={"function": "median", "percent": None})
         case Rounded(of=of) if (inner.digits >= 0 and is_count(of)) or _is_rounded(of, inner):
             return of
         case Absolute(of=of) if isinstance(of, Absolute) or is_count(of):
@@ -170,6 +172,8 @@ def normal_condition(node: Condition) -> Condition:
             return _compared(normal_expression(node.left), node.operator, normal_expression(node.right))
         case Contains(of=of, text=text, place="whole", cased=True):
             return Compare(left=normal_expression(of), operator="=", right=Constant(value=text))
+        case Contains(of=of, text="", place="anywhere" | "start" | "end"):
+            return Contains(of=normal_expression(of), text="")
         case Contains(of=of, text=text, cased=cased):
             written = text if cased else lowered(text)
             return node.model_copy(update={"of": normal_expression(of), "text": written})
@@ -197,11 +201,7 @@ def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
     """The same with columns replaced by what they are defined as."""
     if isinstance(node, Column):
         return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
-    if isinstance(node, Related | Overall):
-        return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": substituted(node.of, definitions)})
-    return mapped(node, lambda part: substituted(part, definitions))
+    return mapped_here(node, lambda part: substituted(part, definitions))
 
 
 def of_filter(asked: Filter) -> Condition:
@@ -320,6 +320,15 @@ def mapped(node: N, change: Callable[[Node], Node]) -> N:
         elif isinstance(value, tuple) and any(isinstance(item, Contract) for item in value):
             update[name] = tuple(change(item) for item in value)
     return node.model_copy(update=update) if update else node  # type: ignore[return-value]
+
+
+def mapped_here(node: N, change: Callable[[Node], Node]) -> N:
+    """As `mapped`, but what is said of other rows stays: overall values, related measures, rows that are looked in."""
+    if isinstance(node, Related | Overall):
+        return node
+    if isinstance(node, Found):
+        return node.model_copy(update={"of": change(node.of)})
+    return mapped(node, change)
 
 
 def _key(node: Node) -> str:

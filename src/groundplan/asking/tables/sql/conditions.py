@@ -33,7 +33,7 @@ from groundplan.contracts.expression import (
     Place,
     parts,
 )
-from groundplan.contracts.normal_form import MIRRORED
+from groundplan.contracts.normal_form import MIRRORED, lowered
 
 COMPARISONS: Mapping[type[Any], ComparisonOperator] = {
     exp.EQ: "=",
@@ -49,6 +49,7 @@ PLACES: Mapping[tuple[bool, bool], Place] = {
     (True, False): "end",
     (False, False): "whole",
 }
+FUNCTIONS: Mapping[type[Any], Place] = {exp.Contains: "anywhere", exp.StartsWith: "start", exp.EndsWith: "end"}
 YES, NO = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f", "no", "n", "0"})
 
 
@@ -235,9 +236,10 @@ def _spelt(side: Any, operator: ComparisonOperator, other: Any, scope: Scope) ->
 def _any_case(side: Any, operator: ComparisonOperator, text: str, scope: Scope) -> Condition | None:
     """`LOWER(name) = 'acme'`: the whole text, in any case."""
     inner, within = peeled(side, scope)
-    if not isinstance(inner, exp.Lower | exp.Upper) or not text.isascii():
-        return None
-    if text != (text.lower() if isinstance(inner, exp.Lower) else text.upper()):
+    if isinstance(inner, exp.Upper):
+        if not text.isascii() or text != text.upper():
+            return None
+    elif not isinstance(inner, exp.Lower) or text != lowered(text):
         return None
     made = Contains(of=within.value(inner.this), text=text, place="whole")
     return made if operator == "=" else Not(part=made)
@@ -325,7 +327,9 @@ def matching(node: Any, side: Any, pattern: str, any_case: bool, scope: Scope) -
 
 def _placed(of: Expression, pattern: str, any_case: bool) -> Condition | None:
     """A pattern with `%` only at its ends: the text stands anywhere, at the start, at the end, or is all of it."""
-    core = pattern.removeprefix("%").removesuffix("%") if len(pattern) > 1 else pattern
+    if pattern and not pattern.strip("%"):
+        return Contains(of=of, text="")
+    core = pattern.removeprefix("%").removesuffix("%")
     if not core or "%" in core or "_" in core:
         return None
     place = PLACES[pattern.startswith("%"), pattern.endswith("%")]
@@ -335,11 +339,13 @@ def _placed(of: Expression, pattern: str, any_case: bool) -> Condition | None:
 def _contains(node: Any, scope: Scope) -> Condition:
     if not isinstance(node.expression, exp.Literal):
         raise Untranslatable(named(node), shown(node))
-    text = re.sub(r"([%_])", r"\\\1", node.expression.name)
-    if text != node.expression.name:
-        raise Untranslatable(named(node), shown(node))
-    pattern = {exp.Contains: f"%{text}%", exp.StartsWith: f"{text}%", exp.EndsWith: f"%{text}"}[type(node)]
-    return matching(node, node.this, pattern, False, scope)
+    text, place = node.expression.name, FUNCTIONS[type(node)]
+    inner, within = peeled(node.this, scope)
+    lower = isinstance(inner, exp.Lower) and text == lowered(text)
+    of = within.value(inner.this if lower else inner)
+    if within.kind(of) != "text":
+        raise Untranslatable(f"{named(node)} on {within.kind(of)} values", shown(node))
+    return Contains(of=of, text=text, place=place, cased=not lower)
 
 
 def _alike(node: Any, scope: Scope) -> Condition:

@@ -48,12 +48,10 @@ def unit_of(node: Any) -> str:
 
 
 def moment_of(node: Any, scope: Scope) -> Expression:
-    """A date or a time; raises Untranslatable."""
+    """A date or a time, by the clock of UTC where it has a time zone; raises Untranslatable."""
     value = scope.value(node)
     if not scope.is_moment(value):
         raise Untranslatable(f"a date function of {scope.kind(value)} values", shown(node))
-    if "TIME ZONE" in scope.fact(value).type or "TZ" in scope.fact(value).type:
-        raise Untranslatable("a date function of a time with a time zone", shown(node))
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +13,12 @@ from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Absolute,
+    Arithmetic,
+    Cases,
+    Compare,
+    ComparisonOperator,
     Concatenated,
+    Condition,
     Constant,
     Expression,
     Filled,
@@ -43,7 +49,35 @@ def _rounded(node: Any, scope: Scope) -> Expression:
 def rounded(value: Expression, how: Rounding, digits: int) -> Expression:
     if abs(digits) > MOST_DIGITS:
         raise Untranslatable(f"rounding to {digits} digits", f"at most {MOST_DIGITS} are possible")
-    return Rounded(of=value, how=how, digits=digits)
+    return (_corrected(value, digits) if how == "nearest" else None) or Rounded(of=value, how=how, digits=digits)
+
+
+def _corrected(value: Expression, digits: int) -> Expression | None:
+    """`ROUND(x, 1) - CASE WHEN ROUND(x, 1) > x THEN 0.1 ELSE 0 END` is x, rounded down to one digit."""
+    match value:
+        case Arithmetic(
+            operator="-" | "+" as operator,
+            left=Rounded(of=of) as near,
+            right=Cases(conditions=(Compare() as beyond,), values=(int() | float() as step,), otherwise=0),
+        ):
+            sign: ComparisonOperator = ">" if operator == "-" else "<"
+            if (
+                near == Rounded(of=of, how="nearest", digits=digits)
+                and beyond == Compare(left=near, operator=sign, right=of)
+                and math.isclose(step, 10.0**-digits)
+            ):
+                return Rounded(of=of, how="down" if operator == "-" else "up", digits=digits)
+    return None
+
+
+def toward_zero(condition: Condition, value: Expression, other: Expression | None) -> Expression | None:
+    """`CASE WHEN x < 0 THEN <x rounded up> ELSE <x rounded down> END`; None if it is something else."""
+    match value, other:
+        case Rounded(of=of, how="up", digits=digits), Rounded(how="down"):
+            below = Compare(left=of, operator="<", right=Constant(value=0))
+            if condition == below and other == Rounded(of=of, how="down", digits=digits):
+                return Rounded(of=of, how="toward_zero", digits=digits)
+    return None
 
 
 def _absolute(node: Any, scope: Scope) -> Expression:

@@ -10,11 +10,15 @@ from groundplan.asking.tables.sql.scope import Scope
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Aggregate,
+    Arithmetic,
     Column,
     Constant,
     Correlation,
     Expression,
+    Filled,
+    Found,
     Node,
+    Overall,
     Rows,
     level,
     parts,
@@ -28,24 +32,35 @@ def is_decided(node: Node, groups: Sequence[Expression]) -> bool:
     """Whether all rows of a group have the same value of it."""
     if not isinstance(node, CONDITIONS) and any(same(node, group) for group in groups):
         return True
+    if isinstance(node, Overall):
+        return True
     if isinstance(node, Column):
         return False
     return all(is_decided(part, groups) for part in parts(node))
 
 
 def of_group(node: Expression, groups: Sequence[Expression], scope: Scope, name: str) -> Expression:
-    """The least of a value that the groups decide is it."""
+    """The least of a value that the groups decide is it; overall values are the same for all groups."""
     if not is_decided(node, groups) or scope.kind(node) not in ("number", "text", "time"):
         raise Untranslatable("a column that is neither a group nor an aggregate", name)
-    return Aggregate(function="min", of=node)
+    return node if _is_overall(node) else Aggregate(function="min", of=node)
+
+
+def _is_overall(node: Node) -> bool:
+    """Whether it is made of overall values and constants only."""
+    if isinstance(node, Arithmetic | Filled):
+        return all(map(_is_overall, parts(node)))
+    return isinstance(node, Overall | Constant)
 
 
 def of_groups(node: N, groups: Sequence[Expression], scope: Scope, name: str) -> N:
     """A measure or a condition on groups, in which every value is one of the group."""
 
     def change(part: Node) -> Node:
-        if isinstance(part, Rows | Aggregate | Correlation | Constant):
+        if isinstance(part, Rows | Aggregate | Correlation | Constant | Overall):
             return part
+        if isinstance(part, Found):
+            raise Untranslatable("a subquery beside a condition on groups", name)
         if not isinstance(part, CONDITIONS) and level(part) == "row":
             return of_group(part, groups, scope, name)
         if part.kind == "share":

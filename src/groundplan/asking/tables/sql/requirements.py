@@ -22,7 +22,7 @@ from groundplan.contracts.expression import (
     Share,
     level,
 )
-from groundplan.contracts.normal_form import CONDITIONS, mapped
+from groundplan.contracts.normal_form import CONDITIONS, mapped, mapped_here
 from groundplan.contracts.reading import (
     ColumnsAsked,
     Each,
@@ -214,7 +214,7 @@ class _Writer:
                 name = next((name for name, value in computed if same(value, part)), None)
                 if name is not None:
                     return Column(name=name)
-            return mapped(part, change)
+            return mapped_here(part, change)
 
         if level(condition) != "row":
             return self.named_shares(of_groups(condition, self.by, self.query.scope, "HAVING"))

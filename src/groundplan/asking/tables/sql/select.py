@@ -314,6 +314,7 @@ class _Select:
                 places.add(normal(output.name))
                 series = series or self.query.groups is not None
             elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
+                output.scope.value(output.node)  # says what orders the series
                 series = True
         self.query = replace(self.query, places=frozenset(places), series=series)
 
@@ -357,7 +358,7 @@ class _Select:
             found = place(node, self.scope)
             if found is None:
                 condition = self.scope.condition(node)
-                if level(condition) != "series" or len(parts) > 1:
+                if level(condition) == "row" or self.query.groups is None:
                     raise Untranslatable("this QUALIFY", shown(node))
                 self.query = replace(self.query, having=(*self.query.having, condition), series=True)
                 continue

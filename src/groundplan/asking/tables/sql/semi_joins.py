@@ -1,4 +1,4 @@
-"""IN and EXISTS with a subquery: rows of another table that point here, or that are pointed at."""
+"""IN and EXISTS with a subquery: rows of another table that point here, that are pointed at, or hold the value."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from groundplan.contracts.expression import (
     Condition,
     Constant,
     Expression,
+    Found,
     Holds,
     Missing,
     Node,
     Not,
     Related,
     Rows,
+    columns_of,
     level,
     walk,
 )
@@ -36,13 +38,15 @@ from groundplan.contracts.relationship import Relationship
 
 def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     """`x IN (SELECT …)`; with NOT, values that are missing decide: nothing compares with them."""
-    query = node.args["query"]
-    union = query.this if isinstance(query, exp.Subquery) else query
-    if isinstance(union, exp.Union):
-        sides = [exp.In(this=node.this, query=exp.Subquery(this=side)) for side in (union.this, union.expression)]
-        parts = tuple(found(side, scope, negated=negated) for side in sides)
+    query = node.args["query"].unnest()
+    if isinstance(query, exp.Union):
+        parts = tuple(_among(node, side, scope, negated) for side in (query.this, query.expression))
         return All(parts=parts) if negated else AnyOf(parts=parts)
-    inner = scope.session.query(query.this if isinstance(query, exp.Subquery) else query, scope.session, scope.ctes)
+    return _among(node, query, scope, negated)
+
+
+def _among(node: Any, query: Any, scope: Scope, negated: bool) -> Condition:
+    inner = scope.session.query(query, scope.session, scope.ctes)
     if len(inner.outputs) != 1:
         raise Untranslatable("IN with several columns", shown(node))
     output = inner.outputs[0]
@@ -50,9 +54,8 @@ def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     value = scope.value(node.this)
     if wanted is None:
         raise Untranslatable("this IN", shown(node))
-    if negated and inner.scope.nullable(wanted) and not _keeps_known(wanted, inner):
-        raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
-    if scope.nullable(value) and (negated or not _is_plain(node)):
+    unknown = scope.nullable(value) or (inner.scope.nullable(wanted) and not _keeps_known(wanted, inner))
+    if unknown and (negated or not _is_plain(node)):
         raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
     made = _semi(inner, wanted, value, scope, node)
     return _none(made) if negated else _some(made, node)
@@ -68,7 +71,7 @@ def _is_plain(node: Any) -> bool:
 
 def _some(made: Condition, node: Any) -> Condition:
     """That something is found; never unknown where that would matter."""
-    if _is_plain(node) or isinstance(made, Compare):
+    if _is_plain(node) or isinstance(made, Compare | Found):
         return made
     return Compare(left=Holds(condition=made), operator="=", right=Constant(value=True))
 
@@ -78,7 +81,7 @@ def _keeps_known(wanted: Expression, inner: Query) -> bool:
 
 
 def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
-    """`EXISTS (SELECT … WHERE other.key = this.key)`."""
+    """`EXISTS (SELECT … WHERE other.column = this.column)`."""
     select = node.this.this if isinstance(node.this, exp.Subquery) else node.this
     if (
         not isinstance(select, exp.Select)
@@ -86,15 +89,11 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
         or any(select.args.get(key) for key in ("group", "having", "limit", "qualify"))
     ):
         raise Untranslatable("this EXISTS", shown(node))
-    names = {
-        normal(one.alias_or_name)
-        for one in (select.args["from_"].this, *(join.this for join in select.args.get("joins") or ()))
-    }
+    names = _sources(select)
     outer: list[Any] = []
     own: list[Any] = []
     for part in conjuncts(select.args["where"].this) if select.args.get("where") else ():
-        tables = {normal(column.table) for column in part.find_all(exp.Column) if column.table}
-        (outer if tables - names else own).append(part)
+        (outer if _names_from_outside(part, names) else own).append(part)
     if len(outer) != 1 or not isinstance(outer[0], exp.EQ):
         raise Untranslatable("EXISTS with another condition than one equal column", shown(node))
     first, second = outer[0].this, outer[0].expression
@@ -112,25 +111,39 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     return _none(made) if negated else _some(made, node)
 
 
+def _sources(select: Any) -> set[str]:
+    """The names of what it reads."""
+    from_ = select.args.get("from_")
+    sources = [*([from_.this] if from_ else []), *(join.this for join in select.args.get("joins") or ())]
+    return {normal(one.alias_or_name) for one in sources}
+
+
+def _names_from_outside(node: Any, names: set[str]) -> bool:
+    """Whether it names a table that neither these are nor its own subqueries read."""
+    if isinstance(node, exp.Column):
+        return bool(node.table) and normal(node.table) not in names
+    known = names | _sources(node) if isinstance(node, exp.Select) else names
+    return any(_names_from_outside(part, known) for part in node.iter_expressions())
+
+
 def _none(made: Condition) -> Condition:
     """That nothing is found; conditions that are unknown find nothing."""
-    if isinstance(made, Compare):
+    if isinstance(made, Compare | Found):
         return Not(part=made)
     return Compare(left=Holds(condition=made), operator="=", right=Constant(value=False))
 
 
 def _semi(inner: Query, wanted: Expression, value: Expression, scope: Scope, node: Any) -> Condition:
     plain = inner.is_rows or (inner.groups is not None and not inner.having) or inner.distinct
-    if not plain or inner.is_cut or inner.things or not isinstance(wanted, Column) or not isinstance(value, Column):
-        raise Untranslatable("this subquery in a condition", f"{shown(node)}; use rows of one table, linked by a key")
+    if not plain or inner.is_cut or inner.things or not isinstance(wanted, Column) or wanted.table is not None:
+        raise Untranslatable("this subquery in a condition", f"{shown(node)}; use a column of the rows of one table")
     if any(level(condition) != "row" for condition in inner.where):
         raise Untranslatable("this subquery in a condition", shown(node))
-    if value.table is not None or wanted.table is not None:
-        raise Untranslatable("a subquery linked by a column of a third table", shown(node))
-    link = _link(inner, wanted.name, value.name, scope)
-    if link is None:
-        raise Untranslatable("a subquery that no key links", shown(node))
     conditions = [*inner.where]
+    linked = isinstance(value, Column) and value.table is None and not scope.own
+    link = _link(inner, wanted.name, value.name, scope) if linked and isinstance(value, Column) else None
+    if link is None:
+        return _off_keys(inner, wanted, value, scope, node)
     if link.table == inner.scope.root.name and link.to_table == scope.root.name and link.columns == (wanted.name,):
         where = conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions)) if conditions else None
         count = Related(table=link.table, of=Rows(where=where), via=link.name)
@@ -138,6 +151,18 @@ def _semi(inner: Query, wanted: Expression, value: Expression, scope: Scope, nod
     lifted = [_lifted(condition, link, inner.scope.root.name) for condition in conditions]
     there = Not(part=Missing(of=Column(table=link.to_table, name=link.to_columns[0], via=link.name)))
     return All(parts=(there, *lifted)) if lifted else there
+
+
+def _off_keys(inner: Query, wanted: Column, value: Expression, scope: Scope, node: Any) -> Condition:
+    """That the value is one of the column's, whatever links the two tables."""
+    if level(value) != "row" or isinstance(value, Constant) or columns_of(value) & {*scope.own}:
+        raise Untranslatable("a subquery that no column of a row links", shown(node))
+    clocks = inner.scope.has_clock(wanted), scope.has_clock(value)
+    if inner.scope.kind(wanted) != scope.kind(value) or clocks[0] != clocks[1]:
+        raise Untranslatable("a subquery linked by values of another type", shown(node))
+    kept = [condition for condition in inner.where if condition != Not(part=Missing(of=wanted))]
+    where = None if not kept else kept[0] if len(kept) == 1 else All(parts=tuple(kept))
+    return Found(of=value, table=inner.scope.root.name, column=wanted.name, where=where)
 
 
 def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship | None:

@@ -21,7 +21,7 @@ from groundplan.contracts.expression import (
     Rows,
     level,
 )
-from groundplan.contracts.normal_form import CONDITIONS, mapped
+from groundplan.contracts.normal_form import CONDITIONS, mapped_here
 from groundplan.contracts.schema import Table
 
 N = TypeVar("N", bound=Node)
@@ -85,7 +85,7 @@ def _by_key(node: N, keys: Mapping[str, Expression]) -> N:
         name = next((name for name, value in keys.items() if same(node, value)), None)
         if name is not None:
             return Column(name=name)  # type: ignore[return-value]
-    return mapped(node, lambda part: _by_key(part, keys))
+    return mapped_here(node, lambda part: _by_key(part, keys))
 
 
 def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[str, Fact], scope: Scope) -> Condition:
@@ -99,6 +99,6 @@ def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[
                 measures[name] = part
                 own[name] = scope.fact(part)
             return Column(name=name)
-        return mapped(part, change)
+        return mapped_here(part, change)
 
     return change(condition)  # type: ignore[return-value]

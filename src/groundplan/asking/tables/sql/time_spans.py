@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -28,6 +29,12 @@ from groundplan.contracts.expression import (
     Unit,
 )
 from groundplan.contracts.normal_form import MIRRORED
+
+SIZES: Mapping[Unit, float] = {
+    "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800,
+    "month": 86_400 * 30.436875, "year": 86_400 * 365.2425,
+}  # fmt: skip
+"""Seconds of each unit, as the language counts them."""
 
 
 def _extract(node: Any, scope: Scope) -> Expression:
@@ -87,6 +94,13 @@ def _epoch(node: Any, scope: Scope, whole: Any) -> Expression:
 
 def _seconds(start: Expression, end: Expression) -> Expression:
     return Elapsed(start=start, end=end, unit="second")
+
+
+def longer_unit(unit: Unit, count: object) -> Unit | None:
+    """The unit that is so many of another: 3600 seconds are an hour; None if none is."""
+    if isinstance(count, bool) or not isinstance(count, int | float) or count <= 1:
+        return None
+    return next((one for one, size in SIZES.items() if math.isclose(size, SIZES[unit] * count)), None)
 
 
 def _unix(node: Any, scope: Scope) -> Expression:

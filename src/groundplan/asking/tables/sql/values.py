@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -15,6 +15,7 @@ from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Absolute,
+    Aggregate,
     Arithmetic,
     ArithmeticOperator,
     Bins,
@@ -23,6 +24,7 @@ from groundplan.contracts.expression import (
     Compare,
     Condition,
     Constant,
+    Elapsed,
     Expression,
     Filled,
     Holds,
@@ -31,6 +33,7 @@ from groundplan.contracts.expression import (
     Rounded,
 )
 from groundplan.contracts.normal_form import normal_expression
+from groundplan.contracts.ranges import bin_labels
 
 OPERATORS: Mapping[type[Any], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 DOUBLES = frozenset({"DOUBLE", "FLOAT"})
@@ -111,9 +114,13 @@ def _is_zero(node: Any) -> bool:
 
 
 def arithmetic(operator: ArithmeticOperator, left: Expression, right: Expression, scope: Scope) -> Expression:
-    """Constants are computed; only numbers are combined."""
+    """Constants are computed; only numbers are combined. A time in seconds by 3600 is one in hours."""
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _computed(operator, left.value, right.value)
+    if operator == "/" and isinstance(left, Elapsed) and isinstance(right, Constant):
+        unit = time_spans.longer_unit(left.unit, right.value)
+        if unit is not None:
+            return left.model_copy(update={"unit": unit})
     for side in (left, right):
         if scope.kind(side) not in ("number", "other"):
             raise Untranslatable(f"{operator} with {scope.kind(side)} values", "use numbers")
@@ -164,12 +171,17 @@ def _nullif(node: Any, scope: Scope) -> Expression:
 
 def _coalesce(node: Any, scope: Scope) -> Expression:
     """Each value where those before it are missing; whatever follows one that never is, is left out."""
+    inner, within = peeled(node.this, scope)
+    if type(inner) in CONDITIONS and [*node.expressions] == [exp.false()]:
+        return Holds(condition=within.condition(inner))
     found: list[Expression] = []
     for part in (node.this, *node.expressions):
         if isinstance(part, exp.Null):
             continue
-        found.append(scope.value(part))
-        if not scope.nullable(found[-1]):
+        value = scope.value(part)
+        found.append(value)
+        computed = isinstance(value, Aggregate) and not isinstance(value.of, Column)
+        if not computed and not scope.nullable(value):
             break
     kinds = {scope.kind(value) for value in found}
     if len(kinds) > 1 or (kinds == {"time"} and any(isinstance(value, Constant) for value in found)):
@@ -196,16 +208,41 @@ def _case(node: Any, scope: Scope) -> Expression:
             kinds.add(type(other.value) if isinstance(other.value, bool | str) else float)
         if len(kinds) > 1:
             raise Untranslatable("CASE with results of several kinds", shown(node))
-        return Cases(
+        return _ranges(conditions, constants, other, scope) or Cases(
             conditions=tuple(conditions),
             values=constants,
             otherwise=other.value if isinstance(other, Constant) else None,
         )
     if len(values) == 1 and _guards_division(conditions[0], values[0], other):
         return values[0]
+    truncated = functions.toward_zero(conditions[0], values[0], other) if len(values) == 1 else None
+    if truncated is not None:
+        return truncated
     raise Untranslatable(
         "CASE with results that are no constants", f"{shown(node)}; inside an aggregate one is possible"
     )
+
+
+def _ranges(
+    conditions: Sequence[Condition], labels: tuple[object, ...], other: Expression | None, scope: Scope
+) -> Expression | None:
+    """`CASE WHEN x < 5 THEN 'under 5' … WHEN x >= 10 THEN '10 and over' END`: ranges under their usual names."""
+    edges: list[float] = []
+    of: Expression | None = None
+    for place, one in enumerate(conditions):
+        last = place == len(conditions) - 1
+        match one:
+            case Compare(left=left, operator="<" | ">=" as sign, right=Constant(value=int() | float() as edge)) if (
+                sign == (">=" if last else "<") and (of is None or left == of)
+            ):
+                of = left
+                edges.append(float(edge))
+            case _:
+                return None
+    *below, top = edges
+    if of is None or other is not None or not below or below[-1] != top or below != sorted({*below}):
+        return None
+    return Bins(of=of, edges=tuple(below)) if [*labels] == bin_labels(below, whole=is_whole(of, scope)) else None
 
 
 def _guards_division(condition: Condition, value: Expression, other: Expression | None) -> bool:

@@ -222,8 +222,6 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
     if limit > 1 and not isinstance(window.this, exp.RowNumber):
         raise Untranslatable(f"{named(window.this)} above the first", "ties would be lost; use ROW_NUMBER()")
     keys = tuple(order_key(one, scope) for one in window.args["order"].expressions)
-    if not isinstance(window.this, exp.RowNumber) and len(keys) > 1:
-        raise Untranslatable("RANK by several columns", "use one, or ROW_NUMBER()")
     return Ordering(keys, limit, tuple(scope.value(part) for part in window.args.get("partition_by") or ()))
 
 

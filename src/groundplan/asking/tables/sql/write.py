@@ -140,7 +140,7 @@ class _Query:
             name = first_free(metric.name or called(measure, self.language), taken, " ")
             measures[name] = measure
             taken.append(name)
-        computed = {name: node for name, node in groups.items() if node != Column(name=name)}
+        computed = {group.column: group.expression for group in self.asked(GroupBy) if group.expression is not None}
         having = [substituted(condition, computed) for condition in self.kept["groups"]]
         if measures and not groups and not having and all(level(measure) == "row" for measure in measures.values()):
             writer = Writer(self.scope)  # overall values alone: of no rows in particular
