@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from groundplan.contracts.answer import Refusal
+from groundplan.text.words import language_of
 
 QUOTED = re.compile(r"'([^']*)'")
 TABLE = re.compile(r"(\S+) has (.+)")
@@ -19,6 +20,7 @@ REASONS: Mapping[str, str] = {
     "reading/no-time": "В данных нет дат, поэтому «{}» показать нельзя.",
     "reading/no-data": "Нет данных, о которых можно спросить.",
     "reading/declined": "Ничего не выполнено. Спросите другими словами.",
+    "reading/cannot": "По мнению модели, таблицы не могут на это ответить.",
     "reading/chart": "Такой график здесь не рисуется.",
     "reading/file": "Файл так не сохранить: назовите папку в --output.",
     "reading/rank-size": "Столько мест показать нельзя: от 1 до 10000.",
@@ -50,6 +52,8 @@ OTHERWISE = "На этот вопрос ответить не удалось."
 
 def in_russian(refusal: Refusal) -> Refusal:
     """The refusal with a Russian text. The issues stay as they are: they are for tools."""
+    if language_of(refusal.text) == "ru":
+        return refusal
     return refusal.model_copy(update={"text": " ".join(_told(refusal))})
 
 

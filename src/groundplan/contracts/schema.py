@@ -31,6 +31,7 @@ class Column(Contract):
     same_for_each: Name | None = None  # the column of a thing that has several rows, each of which repeats this value
     cardinality: int | None = None
     nulls: int | None = None
+    trimmed: bool = False  # of a text: no value is empty, or has spaces around it
     least: Scalar = None  # the range of a number or a time
     greatest: Scalar = None
     verbs: tuple[Text, ...] = ()  # of a time: verbs for the event, such as `created`

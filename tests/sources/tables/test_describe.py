@@ -202,6 +202,16 @@ def test_names_and_values_together_make_the_role(name: str, values: list[object]
     assert schema(Tables.open(pa.table({name: values}))).tables[0].columns[0].role == role
 
 
+@pytest.mark.parametrize("odd", [None, "", " ", " c", "c ", "c\u00a0", "\u3000c"])
+def test_texts_without_spaces_around_them_are_trimmed(odd: str | None) -> None:
+    """As TRIM of the engine sees them, which is asked here."""
+    values = ["a", "b c", "d\t", odd]
+    told = schema(Tables.open(pa.table({"v": values}))).tables[0].columns[0]
+    changed = duckdb.execute("SELECT count(*) FROM (SELECT unnest(?) AS v) WHERE trim(v) <> v OR v = ''", [values])
+    assert told.trimmed == (changed.fetchall() == [(0,)])
+    assert told.trimmed == (odd is None)
+
+
 def test_an_empty_table_is_described() -> None:
     told = schema(Tables.open(pa.table({"v": pa.array([], pa.int64()), "s": pa.array([], pa.string())}))).tables[0]
     assert (told.row_count, told.keys, told.columns[0].least) == (0, (), None)

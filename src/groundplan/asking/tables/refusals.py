@@ -18,7 +18,6 @@ ORDINALS = frozenset(
     )
 )
 LONGEST = 2_000  # characters of a question
-CHANGE = "reading/change"
 KINDS = "bar, line, area, scatter, histogram, box or heat map"
 
 
@@ -60,7 +59,7 @@ def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
     changes, undrawn = _first(lexicon.changes, text, words), _first(lexicon.undrawn, text, words)
     if changes:
         problem = f"{changes!r} asks for a change, and data is only read here"
-        return refused(CHANGE, problem, "ask what it holds")
+        return refused("reading/change", problem, "ask what it holds")
     if undrawn:
         return refused("reading/chart", f"a {undrawn} is not drawn here", f"ask for a {KINDS}; bars show shares well")
     file = next((cue for cue in lexicon.outputs.find(words) if cue.label == "file"), None)
@@ -72,7 +71,7 @@ def find_refusal(text: str, words: Sequence[Word]) -> Refusal | None:
 
 
 def asks_for_change(outcome: object) -> bool:
-    return isinstance(outcome, Refusal) and outcome.issues[0].code == CHANGE
+    return isinstance(outcome, Refusal) and outcome.issues[0].code == "reading/change"
 
 
 def _first(phrases: Phrases, text: str, words: Sequence[Word]) -> str:

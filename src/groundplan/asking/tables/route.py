@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -21,6 +21,7 @@ from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
@@ -82,7 +83,7 @@ class Tables:
             answer = None if settled else await self._with_model(question, context, by_words, known)
         if answer is None:
             answer = by_words().answer
-            context.notes.extend(by_words().notes)
+            context.notes.extend((*_unused(context.attempts), *by_words().notes))
         if isinstance(answer, Reading):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
@@ -228,6 +229,13 @@ def _drawn(
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)
     return found if charts or analysed else None
+
+
+def _unused(attempts: Sequence[ModelAttempt]) -> Iterator[str]:
+    """Why the last proposal of a model is not what was read; nothing if it gave no reply."""
+    last = attempts[-1] if attempts else None
+    if last is not None and last.proposal and last.faults:
+        yield f"{last.model} read the question in a way that could not be used: {last.faults[0]}"
 
 
 def _clock(question: Question) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import semi_joins, time_spans
+from groundplan.asking.tables.sql.names import trim
 from groundplan.asking.tables.sql.scope import Scope, conjuncts, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -236,6 +237,10 @@ def _spelt(side: Any, operator: ComparisonOperator, other: Any, scope: Scope) ->
 def _any_case(side: Any, operator: ComparisonOperator, text: str, scope: Scope) -> Condition | None:
     """`LOWER(name) = 'acme'`: the whole text, in any case."""
     inner, within = peeled(side, scope)
+    if isinstance(inner, exp.Trim) and not inner.expression:  # letters in another case are no spaces
+        folded, deeper = peeled(inner.this, within)
+        if isinstance(folded, exp.Lower | exp.Upper) and deeper.is_trimmed(deeper.value(folded.this)):
+            inner, within = folded, deeper
     if isinstance(inner, exp.Upper):
         if not text.isascii() or text != text.upper():
             return None
@@ -260,7 +265,7 @@ def _texts(node: Any, scope: Scope) -> tuple[Expression, Callable[[str], str], t
     changes: list[Callable[[str], str]] = []
     inner, within = peeled(node, scope)
     while isinstance(inner, exp.Lower | exp.Upper | exp.Trim) and not inner.expression:
-        changes.append({exp.Lower: str.lower, exp.Upper: str.upper}.get(type(inner), lambda text: text.strip(" ")))
+        changes.append({exp.Lower: str.lower, exp.Upper: str.upper}.get(type(inner), trim))
         inner, within = peeled(inner.this, within)
     if not changes or not isinstance(inner, exp.Column):
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.grouping import is_decided
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -28,6 +29,7 @@ from groundplan.contracts.expression import (
     Rows,
     level,
 )
+from groundplan.contracts.join_paths import name_of
 
 FUNCTIONS: Mapping[type[Any], Function] = {
     exp.Sum: "sum",
@@ -179,12 +181,29 @@ def _counted(function: Function, value: Holds | Cases, where: Condition | None) 
 def _any(node: Any, scope: Scope, where: Condition | None) -> Expression:
     """Any value of a group is its highest where the group has only one."""
     value = _row(node.this, scope)
-    groups = {group.name for group in scope.groups or () if isinstance(group, Column) and group.table is None}
-    column = scope.described(value) if isinstance(value, Column) and value.table is None else None
-    keyed = any({*key} <= groups for key in scope.root.keys)
-    if where is None and column is not None and (column.same_for_each in groups or keyed):
+    if where is None and scope.kind(value) in ("number", "text", "time") and _has_one(value, scope):
         return Aggregate(function="max", of=value)
     raise Untranslatable(named(node), f"{shown(node)}: a group may have several; use MIN or MAX, or group by it")
+
+
+def _has_one(value: Expression, scope: Scope) -> bool:
+    """Whether the rows of a group all point at one row that has the value, or the groups decide it otherwise."""
+    if is_decided(value, scope.groups or ()):
+        return True
+    if not isinstance(value, Column):
+        return False
+    column = scope.described(value)
+    if column is None:
+        return False
+    groups = [one for one in scope.groups or () if isinstance(one, Column)]
+    beside = {one.name for one in groups if (one.table, one.via) == (value.table, value.via)}
+    if column.same_for_each in beside:
+        return True
+    own = {one.name for one in groups if one.table is None}
+    links = [link for link in scope.session.links if value.via is not None and name_of((link,)) == value.via]
+    table = scope.session.schema.find(value.table) if value.table else scope.root
+    keyed = table is not None and any({*key} <= beside for key in table.keys)
+    return keyed or any({*link.columns} <= own for link in links)
 
 
 def _percentile(of: Any, share: Any, scope: Scope, where: Condition | None, node: Any) -> Expression:

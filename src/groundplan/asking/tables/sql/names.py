@@ -11,6 +11,8 @@ from typing import Any
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.schema import SourceSchema, Table
 
+SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+
 
 def normal(name: str) -> str:
     """`"Город"`, `город` and `ГОРОД` are one name."""
@@ -51,3 +53,8 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
     while normal(name) in used:
         name, number = f"{wanted} {number}", number + 1
     return name
+
+
+def trim(text: str) -> str:
+    """Without the spaces around it, as TRIM of DuckDB: of every width, but no tabs or line ends."""
+    return text.strip(SPACES)

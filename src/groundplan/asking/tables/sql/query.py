@@ -17,6 +17,7 @@ class Ordering:
     keys: tuple[tuple[Expression, bool], ...]  # each with whether it descends
     limit: int | None = None
     within: tuple[Expression, ...] = ()
+    ties: bool = False  # all that share the first place are kept
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from groundplan.contracts.expression import (
     Constant,
     Expression,
     Node,
+    Overall,
     Rows,
     Share,
     level,
@@ -181,7 +182,7 @@ class _Writer:
         for output, value in self.shown():
             if isinstance(value, Constant):
                 self.query.scope.session.note(f"the column {output.name} is the same everywhere and is left out")
-            elif level(value) == "row":
+            elif level(value) == "row" and not (isinstance(value, Overall) and not self.by):
                 if not any(same(value, group) for _, group in self.names):
                     self.metric(output.name, of_group(value, self.by, self.query.scope, output.name))
             else:

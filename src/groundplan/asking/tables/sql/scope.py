@@ -126,7 +126,7 @@ class Scope:
     aliases: Mapping[str, Output] = field(default_factory=dict)
     groups: tuple[Expression, ...] | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
-    alone: bool = False  # a SELECT without FROM, of subqueries only
+    alone: Any = None  # the query that a SELECT without FROM is about: that of a subquery
 
     def value(self, node: Any) -> Expression:
         self.session.step()
@@ -273,6 +273,11 @@ class Scope:
             return None
         listed = self.session.values.get(node.table or self.root.name, {}).get(column.name)
         return listed if listed and column.cardinality == len(listed) else None
+
+    def is_trimmed(self, node: Expression) -> bool:
+        """Whether the column holds no empty text and none with spaces around it."""
+        column = self.described(node) if isinstance(node, Column) else None
+        return column is not None and column.trimmed
 
 
 def find_column(table: Table, name: str) -> Described | None:

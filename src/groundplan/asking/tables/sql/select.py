@@ -8,10 +8,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.best import best_of, is_special, of_best
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.joins import Joined, Many, named_query, read_joins, sources_of
 from groundplan.asking.tables.sql.measures import is_measure
 from groundplan.asking.tables.sql.names import free_name, normal
+from groundplan.asking.tables.sql.outputs import marked, stars
 from groundplan.asking.tables.sql.query import Ordering, Query, same
 from groundplan.asking.tables.sql.related import many_in, related, without_partner
 from groundplan.asking.tables.sql.scope import (
@@ -21,13 +23,13 @@ from groundplan.asking.tables.sql.scope import (
     Session,
     TableSource,
     conjuncts,
-    peeled,
 )
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.things import as_things
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
-from groundplan.asking.tables.sql.windows import PLACES, order_key, place
+from groundplan.asking.tables.sql.windows import order_key, place
 from groundplan.contracts.expression import (
+    Among,
     Column,
     Condition,
     Constant,
@@ -67,6 +69,7 @@ class _Select:
     session: Session
     ctes: Mapping[str, Any]
     many: Mapping[str, Many] = field(default_factory=dict)
+    best: Among | None = None  # of an aggregate over a LIMIT
     scope: Scope = field(init=False)
     query: Query = field(init=False)
 
@@ -112,13 +115,21 @@ class _Select:
         self.query = Query(self.scope, (), where=tuple(joined.conditions))
 
     def _start_alone(self) -> None:
-        """`SELECT (SELECT …) / (SELECT …)`: one row, about the table of the first subquery."""
-        first = next((one for part in self.node.expressions for one in part.find_all(exp.Subquery)), None)
-        if first is None or any(self.node.args.get(key) for key in ("where", "group", "having", "order", "qualify")):
+        """`SELECT (SELECT …) / (SELECT …)`: one row, about the table of a subquery."""
+        parts = [
+            read_query(one, self.session, self.ctes)
+            for part in self.node.expressions
+            for one in part.find_all(exp.Subquery)
+            if one.find_ancestor(exp.Query) is self.node
+        ]
+        if not parts or any(self.node.args.get(key) for key in ("where", "group", "having", "order", "qualify")):
             raise Untranslatable("a SELECT without FROM", shown(self.node))
-        root = read_query(first, self.session, self.ctes).scope.root
-        self.scope = Scope(self.session, root, {}, groups=(), ctes=self.ctes, alone=True)
+        query = next(filter(is_special, parts), parts[0])
+        self.scope = Scope(self.session, query.scope.root, {}, groups=(), ctes=self.ctes, alone=query)
         self.query, self.conditions = Query(self.scope, (), groups=()), []
+        if is_special(query):
+            self.scope.own = query.scope.own
+            self.query = replace(self.query, where=query.where, things=query.things)
 
     def _over(self, inner: tuple[Any, Mapping[str, Any]], node: Any, grouped: bool) -> None:
         """A subquery: merged where both are one level, else its rows are the things that the rest speaks of."""
@@ -126,10 +137,12 @@ class _Select:
         alias = normal(node.alias or node.name)
         where = self.node.args.get("where")
         self.conditions = [*conjuncts(where.this)] if where else []
-        if grouped and not query.is_rows:
+        if grouped and query.is_cut:
+            if self.conditions or any(self.node.args.get(key) for key in ("group", "having", "qualify")):
+                raise Untranslatable("a condition or a group after a LIMIT", shown(node))
+            query, self.best = best_of(query)
+        elif grouped and not query.is_rows:
             query = as_things(query)
-        elif grouped and query.is_cut:
-            raise Untranslatable("an aggregate over a LIMIT", shown(node))
         elif query.is_cut and (self.conditions or self.node.args.get("qualify")):
             raise Untranslatable("a condition after a LIMIT", shown(node))
         elif grouped and query.series:
@@ -268,7 +281,7 @@ class _Select:
         outputs: list[Output] = []
         for node in self.node.expressions:
             if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
-                outputs += self._stars(node)
+                outputs += stars(node, self.scope)
                 continue
             inner = node.this if isinstance(node, exp.Alias) else node
             name = free_name(node.alias_or_name or shown(inner), [output.name for output in outputs])
@@ -276,47 +289,9 @@ class _Select:
         self.query = replace(self.query, outputs=tuple(outputs))
         if self.many:
             self._relate()
-        self._mark()
-
-    def _stars(self, node: Any) -> list[Output]:
-        if any(node.args.get(key) for key in ("except_", "replace", "rename", "except")):
-            raise Untranslatable("* with EXCEPT or REPLACE", shown(node))
-        wanted = normal(node.table) if isinstance(node, exp.Column) else None
-        outputs: list[Output] = []
-        for alias, source in self.scope.sources.items():
-            if wanted not in (None, alias):
-                continue
-            if isinstance(source, SelectSource):
-                outputs += source.outputs.values()
-            elif source.many is None:
-                table = exp.to_identifier(alias, quoted=True)
-                outputs += [
-                    Output(
-                        column.name,
-                        exp.Column(this=exp.to_identifier(column.name, quoted=True), table=table),
-                        self.scope,
-                    )
-                    for column in source.table.columns
-                ]
-        return outputs
-
-    def _mark(self) -> None:
-        """Outputs that number a ranking, which the result has anyway, and whether some look at other groups."""
-        windows = [one for node in self.node.expressions for one in node.find_all(exp.Window)]
-        if self.query.having and any(not isinstance(one.this, PLACES) for one in windows):
-            raise Untranslatable("a window over groups that a condition chooses", "filter in an outer SELECT")
-        places, series = set(self.query.places), self.query.series
-        for output in self.query.outputs:
-            if output.scope is None:
-                continue
-            node, _ = peeled(output.node, output.scope)
-            if isinstance(node, exp.Window) and isinstance(node.this, PLACES):
-                places.add(normal(output.name))
-                series = series or self.query.groups is not None
-            elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
-                output.scope.value(output.node)  # says what orders the series
-                series = True
-        self.query = replace(self.query, places=frozenset(places), series=series)
+        if self.best is not None:
+            self.query = replace(self.query, outputs=tuple(of_best(output, self.best) for output in outputs))
+        self.query = marked(self.query, self.node.expressions)
 
     def _relate(self) -> None:
         """Groups by the root's key are its rows; what was joined are measures of each."""

@@ -7,7 +7,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import dates, functions, measures, time_spans, windows
+from groundplan.asking.tables.sql import cleaning, dates, functions, measures, time_spans, windows
+from groundplan.asking.tables.sql.best import is_special
+from groundplan.asking.tables.sql.cleaning import uncleaned
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
@@ -44,6 +46,8 @@ MOMENTS = frozenset({"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"})
 
 def read_value(node: Any, scope: Scope) -> Expression:
     """The expression that SQL writes so; raises Untranslatable."""
+    if node is None:
+        raise Untranslatable("a function without its argument")
     reader = READERS.get(type(node))
     if reader is not None:
         return reader(node, scope)
@@ -161,14 +165,6 @@ def _bins(node: Any, scope: Scope) -> Expression | None:
     return None
 
 
-def _nullif(node: Any, scope: Scope) -> Expression:
-    value, other = scope.value(node.this), scope.value(node.expression)
-    domain = scope.domain(value)
-    if isinstance(other, Constant) and domain is not None and other.value not in domain:
-        return value
-    raise Untranslatable("NULLIF", f"{shown(node)}; it is understood only as a divisor, NULLIF(…, 0)")
-
-
 def _coalesce(node: Any, scope: Scope) -> Expression:
     """Each value where those before it are missing; whatever follows one that never is, is left out."""
     inner, within = peeled(node.this, scope)
@@ -281,7 +277,7 @@ def as_flag(condition: Condition, scope: Scope) -> Expression:
 
 def _cast(node: Any, scope: Scope) -> Expression:
     to = str(node.to.this.value if hasattr(node.to.this, "value") else node.to.this).upper()
-    inner, within = peeled(_uncleaned(node.this, scope), scope)
+    inner, within = peeled(uncleaned(node.this, scope), scope)
     value = within.value(inner)
     kind = within.kind(value)
     if to == "DATE":
@@ -332,6 +328,8 @@ def is_whole(node: Expression, scope: Scope) -> bool:
         return node.operator != "/" and is_whole(node.left, scope) and is_whole(node.right, scope)
     if isinstance(node, Bins):
         return node.width is not None and node.width.is_integer()
+    if isinstance(node, Cases):
+        return all(isinstance(one, int) for one in (*node.values, node.otherwise) if one is not None)
     if isinstance(node, Filled):
         return is_whole(node.of, scope) and is_whole(node.otherwise, scope)
     if isinstance(node, Rounded):
@@ -344,54 +342,19 @@ def is_whole(node: Expression, scope: Scope) -> bool:
     return node.kind in ("rows", "date_part", "length") or function in ("count", "count_distinct")
 
 
-def _uncleaned(node: Any, scope: Scope) -> Any:
-    """The column inside `REGEXP_REPLACE(amount, …)` where loading has made it a number or a date already."""
-    inner = node
-    while isinstance(
-        inner, exp.Replace | exp.RegexpReplace | exp.Trim | exp.Paren | exp.Nullif | exp.Cast | exp.Upper | exp.Lower
-    ):
-        inner = inner.this
-    if inner is node or not isinstance(inner, exp.Column):
-        return node
-    found, within = peeled(inner, scope)
-    if isinstance(found, exp.Column) and within.kind(within.value(found)) in ("number", "time"):
-        return inner
-    return node
-
-
-def _cleaned(node: Any, scope: Scope) -> Expression:
-    """TRIM, REPLACE, LOWER: left out where they provably change nothing."""
-    inner = _uncleaned(node, scope)
-    if inner is not node:
-        return scope.value(inner)
-    value = scope.value(node.this)
-    domain = scope.domain(value)
-    change = CLEANING.get(type(node))
-    if (
-        domain is not None
-        and change is not None
-        and len(node.args)
-        and not node.expression
-        and all(change(text) == text for text in domain)
-    ):
-        return value
-    raise Untranslatable(named(node), f"{shown(node)}: it may change the values")
-
-
-CLEANING: Mapping[type[Any], Callable[[str], str]] = {
-    exp.Trim: lambda text: text.strip(" "),
-    exp.Lower: str.lower,
-    exp.Upper: str.upper,
-}
-
-
 def _scalar(node: Any, scope: Scope) -> Expression:
     """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for."""
     query = scope.session.query(node, scope.session, scope.ctes)
-    if query.groups != () or query.things or query.having or query.series or len(query.outputs) != 1:
+    if query.groups != () or query.having or query.series or len(query.outputs) != 1:
         raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
-    value, root = value_of(query.outputs[0]), query.scope.root
-    if scope.alone and root == scope.root:
+    value, root, main = value_of(query.outputs[0]), query.scope.root, scope.alone
+    about = main is not None and root == main.scope.root
+    special = main is not None and is_special(main)
+    if about and special and (query.things, query.where) == (main.things, main.where):
+        return value
+    if is_special(query):
+        raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
+    if about and not special:
         return under(value, query)
     where = all_of(query.where)
     return Overall(table=None if root == scope.root and not scope.own else root.name, of=value, where=where)
@@ -409,18 +372,13 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.Sub: _arithmetic,
     exp.Mul: _arithmetic,
     exp.Div: _arithmetic,
-    exp.Nullif: _nullif,
     exp.Coalesce: _coalesce,
     exp.Case: _case,
     exp.If: _if,
     exp.Cast: _cast,
     exp.TryCast: _cast,
-    exp.Trim: _cleaned,
-    exp.Lower: _cleaned,
-    exp.Upper: _cleaned,
-    exp.Replace: _cleaned,
-    exp.RegexpReplace: _cleaned,
     exp.Subquery: _scalar,
+    **cleaning.READERS,
     **dates.READERS,
     **time_spans.READERS,
     **functions.READERS,

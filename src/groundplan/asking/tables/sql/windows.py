@@ -222,7 +222,8 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
     if limit > 1 and not isinstance(window.this, exp.RowNumber):
         raise Untranslatable(f"{named(window.this)} above the first", "ties would be lost; use ROW_NUMBER()")
     keys = tuple(order_key(one, scope) for one in window.args["order"].expressions)
-    return Ordering(keys, limit, tuple(scope.value(part) for part in window.args.get("partition_by") or ()))
+    within = tuple(scope.value(part) for part in window.args.get("partition_by") or ())
+    return Ordering(keys, limit, within, ties=not isinstance(window.this, exp.RowNumber))
 
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:

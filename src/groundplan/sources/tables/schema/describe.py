@@ -30,6 +30,8 @@ IDENTIFYING = frozenset(
     {"id", "identifier", "key", "code", "number", "no", "ref", "uuid", "guid", "ид", "код", "номер"}
 )
 CODE = r"^[^\s:,;%()+]*[0-9][^\s:,;%()+]*$"  # one word with digits; engines differ in what a letter is
+SPACES = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"  # that TRIM takes away, as characters
+UNTRIMMED = f"^$|^{SPACES}|{SPACES}$"
 MANY_CODES, CODES_EACH = 100, 0.05  # different codes, at least; and of the rows
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
@@ -178,6 +180,7 @@ def _measures(handle: Handle, place: int, rows: int) -> dict[str, ir.Value]:
     if known.kind == "text":
         measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
         measures[f"codes_{place}"] = column.count(where=column.re_search(CODE))
+        measures[f"untrimmed_{place}"] = column.count(where=column.re_search(UNTRIMMED))
     return measures
 
 
@@ -201,6 +204,7 @@ def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], 
         role=_role(handle, known.name, iso, flag, unique, is_code),
         cardinality=None if distinct is None else min(int(distinct), values),
         nulls=rows - values,
+        trimmed=numbers.get(f"untrimmed_{place}") == 0,
         least=least,
         greatest=greatest,
     )

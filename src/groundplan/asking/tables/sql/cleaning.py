@@ -1,0 +1,85 @@
+"""Functions that clean texts, such as TRIM: left out where loading or the values make them idle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from groundplan.asking.tables.sql.names import trim
+from groundplan.asking.tables.sql.scope import Scope, peeled
+from groundplan.asking.tables.sql.statement import named, shown
+from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.contracts.expression import Constant, Expression
+
+
+def uncleaned(node: Any, scope: Scope) -> Any:
+    """The column inside `REGEXP_REPLACE(amount, …)` where loading has made it a number or a date already."""
+    inner = node
+    while _cleans(inner):
+        inner = inner.this
+    if inner is node or not isinstance(inner, exp.Column):
+        return node
+    found, within = peeled(inner, scope)
+    if isinstance(found, exp.Column) and within.kind(within.value(found)) in ("number", "time"):
+        return inner
+    return node
+
+
+def _cleans(node: Any) -> bool:
+    """`NULLIF(x, '-')` and a cast to text may clean a number that is written as text; `NULLIF(x, 0)` changes one."""
+    if isinstance(node, exp.Nullif):
+        other = node.expression
+        return isinstance(other, exp.Literal) and other.is_string and not any(map(str.isdigit, other.name))
+    if isinstance(node, exp.Cast):
+        return node.to.this in exp.DataType.TEXT_TYPES
+    return isinstance(node, exp.Replace | exp.RegexpReplace | exp.Trim | exp.Paren | exp.Upper | exp.Lower)
+
+
+def _cleaned(node: Any, scope: Scope) -> Expression:
+    """TRIM, REPLACE, LOWER: left out where they provably change nothing."""
+    inner = uncleaned(node, scope)
+    if inner is not node:
+        return scope.value(inner)
+    value = scope.value(node.this)
+    if isinstance(node, exp.Trim) and not node.expression and scope.is_trimmed(value):
+        return value
+    domain = scope.domain(value)
+    change = CLEANING.get(type(node))
+    if (
+        domain is not None
+        and change is not None
+        and len(node.args)
+        and not node.expression
+        and all(change(text) == text for text in domain)
+    ):
+        return value
+    raise Untranslatable(named(node), f"{shown(node)}: it may change the values")
+
+
+CLEANING: Mapping[type[Any], Callable[[str], str]] = {
+    exp.Trim: trim,
+    exp.Lower: str.lower,
+    exp.Upper: str.upper,
+}
+
+
+def _nullif(node: Any, scope: Scope) -> Expression:
+    value, other = scope.value(node.this), scope.value(node.expression)
+    domain = scope.domain(value)
+    if isinstance(other, Constant) and domain is not None and other.value not in domain:
+        return value
+    if other == Constant(value="") and scope.is_trimmed(value):
+        return value
+    raise Untranslatable("NULLIF", f"{shown(node)}; it is understood only as a divisor, NULLIF(…, 0)")
+
+
+READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
+    exp.Nullif: _nullif,
+    exp.Trim: _cleaned,
+    exp.Lower: _cleaned,
+    exp.Upper: _cleaned,
+    exp.Replace: _cleaned,
+    exp.RegexpReplace: _cleaned,
+}
