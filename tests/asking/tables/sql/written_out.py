@@ -31,6 +31,7 @@ WRITTEN = (
     "SELECT c.kind, SUM(x.v) AS m FROM clients c JOIN (SELECT client_id, SUM(fare) AS v FROM trips WHERE legs > 1 GROUP BY client_id) x ON x.client_id = c.client_id GROUP BY c.kind ORDER BY m DESC",
     "SELECT CASE WHEN y THEN 'a' ELSE 'b' END AS k, AVG(s) AS m FROM (SELECT client_id, MAX(state) IS NOT NULL AS y, SUM(fare) AS s FROM trips GROUP BY client_id) GROUP BY 1",
     "SELECT y, COUNT(*) AS m FROM (SELECT client_id, CASE WHEN SUM(fare) > 50 THEN 'big' WHEN COUNT(*) > 5 THEN 'many' END AS y FROM trips WHERE legs > 1 GROUP BY client_id) GROUP BY y",
+    "SELECT COUNT(*) AS n FROM clients WHERE client_id IN (SELECT client_id FROM trips WHERE fare > 50 UNION SELECT client_id FROM trips WHERE legs > 5 UNION SELECT client_id FROM trips WHERE legs < 0)",
 )
 ALIKE = (
     (">", "<", ">=", "<=", "=", "<>"),

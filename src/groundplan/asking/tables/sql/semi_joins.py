@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlglot import exp
@@ -40,9 +41,18 @@ def found(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     """`x IN (SELECT …)`; with NOT, values that are missing decide: nothing compares with them."""
     query = node.args["query"].unnest()
     if isinstance(query, exp.Union):
-        parts = tuple(_among(node, side, scope, negated) for side in (query.this, query.expression))
+        parts = tuple(_among(node, side, scope, negated) for side in _sides(query))
         return All(parts=parts) if negated else AnyOf(parts=parts)
     return _among(node, query, scope, negated)
+
+
+def _sides(query: Any) -> Iterator[Any]:
+    """The SELECTs of a UNION, however many."""
+    if isinstance(query, exp.Union):
+        yield from _sides(query.this.unnest())
+        yield from _sides(query.expression.unnest())
+    else:
+        yield query
 
 
 def _among(node: Any, query: Any, scope: Scope, negated: bool) -> Condition:
