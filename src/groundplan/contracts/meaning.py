@@ -257,9 +257,8 @@ def _values(reading: Reading, kind: type[T]) -> Iterator[T]:
 def _without_table(reading: Reading) -> Reading:
     """Columns of the table that the question is about do not name it, nor do overall values of its rows."""
     root = reading.tables[0] if reading.tables else None
-    table = root if len(reading.tables) > 1 else None
     requirements = tuple(
-        r.model_copy(update={"value": _own(_own_overall(r.value, root), table)}) for r in reading.requirements
+        r.model_copy(update={"value": _own(_own_overall(r.value, root), root)}) for r in reading.requirements
     )
     return reading.model_copy(update={"requirements": requirements})
 
@@ -278,7 +277,7 @@ def _own_overall(node: C, table: str | None) -> C:
 
 
 def _own(node: C, table: str | None) -> C:
-    """Without the table of its columns where it is this one; within one table, any says nothing."""
+    """Without the table of its columns where it is this one; where none is known, any says nothing."""
     if isinstance(node, Column):
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
     if isinstance(node, Related | Overall):

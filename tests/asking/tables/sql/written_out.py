@@ -29,6 +29,8 @@ WRITTEN = (
     "SELECT state, 100.0 * COUNT(*) FILTER (WHERE fare > 10) / COUNT(*) AS r, MAX(legs) - MIN(legs) AS s FROM trips WHERE legs IS NOT NULL GROUP BY state ORDER BY r DESC",
     "SELECT COUNT(*) AS n FROM trips WHERE LOWER(TRIM(state)) = 'open' AND COALESCE(fare, 0) > 1 OR legs = 2 AND NOT fare > 5",
     "SELECT c.kind, SUM(x.v) AS m FROM clients c JOIN (SELECT client_id, SUM(fare) AS v FROM trips WHERE legs > 1 GROUP BY client_id) x ON x.client_id = c.client_id GROUP BY c.kind ORDER BY m DESC",
+    "SELECT CASE WHEN y THEN 'a' ELSE 'b' END AS k, AVG(s) AS m FROM (SELECT client_id, MAX(state) IS NOT NULL AS y, SUM(fare) AS s FROM trips GROUP BY client_id) GROUP BY 1",
+    "SELECT y, COUNT(*) AS m FROM (SELECT client_id, CASE WHEN SUM(fare) > 50 THEN 'big' WHEN COUNT(*) > 5 THEN 'many' END AS y FROM trips WHERE legs > 1 GROUP BY client_id) GROUP BY y",
 )
 ALIKE = (
     (">", "<", ">=", "<=", "=", "<>"),

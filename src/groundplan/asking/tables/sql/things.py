@@ -13,10 +13,11 @@ from groundplan.asking.tables.sql.scope import Fact, Output, Scope
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Aggregate,
+    Cases,
     Column,
-    Condition,
     Correlation,
     Expression,
+    Holds,
     Node,
     Rows,
     level,
@@ -58,6 +59,10 @@ def as_things(query: Query) -> Query:
                 raise Untranslatable("a column that is no group", output.name)
             outputs.append(Output(output.name, expression=_by_key(value, keys)))
             continue
+        if isinstance(value, Holds | Cases):  # a condition on measures of the thing, each of which has a name
+            over = _by_key(_of_things(value, measures, own, query.scope), keys)
+            outputs.append(Output(output.name, expression=over))
+            continue
         known = next((name for name, one in measures.items() if same(one, value)), None)
         name = known or ""
         if known is None:
@@ -88,8 +93,8 @@ def _by_key(node: N, keys: Mapping[str, Expression]) -> N:
     return mapped_here(node, lambda part: _by_key(part, keys))
 
 
-def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[str, Fact], scope: Scope) -> Condition:
-    """The condition over the columns of measures."""
+def _of_things(node: N, measures: dict[str, Expression], own: dict[str, Fact], scope: Scope) -> N:
+    """The same over the columns of measures."""
 
     def change(part: Node) -> Node:
         if isinstance(part, Rows | Aggregate | Correlation):
@@ -101,4 +106,4 @@ def _of_things(condition: Condition, measures: dict[str, Expression], own: dict[
             return Column(name=name)
         return mapped_here(part, change)
 
-    return change(condition)  # type: ignore[return-value]
+    return change(node)  # type: ignore[return-value]

@@ -75,7 +75,7 @@ def span(node: Any, scope: Scope) -> Expression | None:
     if not isinstance(inner, exp.Sub):
         return None
     sides = [peeled(side, within) for side in (inner.expression, inner.this)]
-    if any(isinstance(side, exp.Interval) for side, _ in sides):
+    if any(isinstance(side, exp.Interval | exp.Window) for side, _ in sides):
         return None
     start, end = (there.value(side) for side, there in sides)
     if not (within.is_moment(start) and within.is_moment(end) and (within.has_clock(start) or within.has_clock(end))):
