@@ -25,6 +25,7 @@ from groundplan.contracts.expression import (
     Share,
     columns_of,
     level,
+    walk,
 )
 
 PLACES = (exp.RowNumber, exp.Rank, exp.DenseRank)
@@ -229,7 +230,7 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:
     """What is ordered by, and whether it descends; missing values come last."""
     value = time_spans.span(node.this, scope) or scope.value(node.this)
-    if isinstance(value, Correlation):
+    if any(isinstance(part, Correlation) for part in walk(value)):
         raise Untranslatable("an order by a correlation", "of values that are all alike it is no number")
     if node.args.get("nulls_first") and scope.nullable(value):
         raise Untranslatable("NULLS FIRST", shown(node))
