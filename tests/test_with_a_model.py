@@ -20,6 +20,7 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
+from groundplan.settings import Endpoint
 from groundplan.state.measures import Measure, keep_measure
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
@@ -90,19 +91,39 @@ def test_a_model_that_is_taken_at_its_word_answers(accept: Any) -> None:
     assert [attempt.faults for attempt in outcome.proposals] == [()] * (2 if accept == "agreed" else 1)
 
 
+def measure(endpoint: Endpoint, right: int) -> None:
+    day = date(2026, 11, 18)
+    keep_measure(Measure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
+
+
 def test_a_model_that_was_measured_well_is_taken_at_its_word() -> None:
     async def run(right: int) -> Outcome:
         async with scripted(says(PROBED), told(READ)) as server:
             endpoint = server.endpoint()
-            day = date(2026, 11, 18)
-            keep_measure(
-                Measure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day)
-            )
+            measure(endpoint, right)
             project = await AsyncProject.open(SALES, models=[endpoint])
             return await project.ask(UNKNOWN)
 
     assert isinstance(asyncio.run(run(18)), Answer)
     assert isinstance(asyncio.run(run(17)), Clarification)
+
+
+@pytest.mark.parametrize(("right", "calls"), [(17, 0), (None, 2)], ids=["measured as weak", "not measured"])
+def test_a_weak_model_is_not_asked_what_the_words_read(right: int | None, calls: int) -> None:
+    """One that was never measured is asked, and its other reading is offered beside that of the words."""
+    other = {"sql": "SELECT channel, sum(revenue) FROM sales GROUP BY channel"}
+
+    async def run() -> Outcome:
+        async with scripted(says(PROBED), told(other)) as server:
+            endpoint = server.endpoint()
+            if right is not None:
+                measure(endpoint, right)
+            project = await AsyncProject.open(SALES, models=[endpoint])
+            return await project.ask("total revenue by region")
+
+    outcome = asyncio.run(run())
+    assert isinstance(outcome, Answer if right is not None else Clarification)
+    assert outcome.usage.calls == calls
 
 
 def test_two_readings_that_differ_are_asked_back() -> None:

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.answer import Answer
+from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, says, scripted
@@ -31,7 +32,7 @@ def test_all_prompts_of_the_walkthrough_together(
     async def run() -> list[str]:
         script = (says(PROBED), says('{"changes": []}'))
         async with scripted(*script) as server:
-            project = await AsyncProject.open(SALES, models=[server.endpoint()])
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(reader="words"))
             assert isinstance(await project.ask(WALKTHROUGH, strategy="adapt"), Answer)
             return [request["messages"][0]["content"] for request in server.requests]
 

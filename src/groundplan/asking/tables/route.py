@@ -34,6 +34,7 @@ from groundplan.text.words import normalise, texts_of, words_of
 
 if TYPE_CHECKING:
     from groundplan.asking.tables.model.read import ModelRead
+    from groundplan.llm.calls import CallsByRole
     from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
 ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
@@ -80,7 +81,8 @@ class Tables:
         answer: Reading | Clarification | Refusal | None = None
         if context.calls is not None and context.calls.roles.reader == "model":
             settled = may_be_settled(question.text) and by_words().settled
-            answer = None if settled else await self._with_model(question, context, by_words, known)
+            if not settled and not (_is_weak(context.calls) and isinstance(by_words().answer, Reading)):
+                answer = await self._with_model(question, context, by_words, known)
         if answer is None:
             answer = by_words().answer
             context.notes.extend((*_unused(context.attempts), *by_words().notes))
@@ -110,7 +112,7 @@ class Tables:
         self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
     ) -> Reading | Clarification | Refusal | None:
         """What a model makes of the question, as far as it is accepted; None if no model gave a valid reply."""
-        from groundplan.asking.tables.model.accept import Judge, is_measured
+        from groundplan.asking.tables.model.accept import Judge, trust_in
         from groundplan.asking.tables.model.context import asked_of
         from groundplan.asking.tables.model.read import Candidate, SqlReader
 
@@ -121,7 +123,7 @@ class Tables:
         found = await reader.read(asked)
         if found is None:
             return None
-        measured = is_measured(calls.cascade.model.endpoint)
+        trust = trust_in(calls.cascade.model.endpoint)
 
         def second_opinion() -> Reading | None:
             few = len(context.tables.tables) <= MOST_TABLES
@@ -131,7 +133,7 @@ class Tables:
             calls.escalate()
             return await reader.read(asked.otherwise_shown())
 
-        judge = Judge(roles.accept, measured, second_opinion, again, context.same_rows)
+        judge = Judge(roles.accept, trust, second_opinion, again, context.same_rows)
         context.notes.extend(found.value.notes if isinstance(found.value, Candidate) else ())
         return await judge.decide(found, asked.text)
 
@@ -229,6 +231,13 @@ def _drawn(
     charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
     analysed = any(intent.name in ANALYSES for intent in found.intents)
     return found if charts or analysed else None
+
+
+def _is_weak(calls: CallsByRole) -> bool:
+    """True if the model was measured and reads too little to be asked where the words alone read the question."""
+    from groundplan.asking.tables.model.accept import trust_in
+
+    return calls.roles.accept == "measured" and trust_in(calls.of("read").cascade.model.endpoint) == "weak"
 
 
 def _unused(attempts: Sequence[ModelAttempt]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from groundplan.asking.tables.model.read import Candidate, Cannot, Hesitant, ModelRead
 from groundplan.contracts.answer import Clarification, Refusal, refused
@@ -20,6 +21,7 @@ from groundplan.text.words import language_of
 MEASURED = 0.9  # right of the questions that a model was measured with: from here it is taken at its word
 WORDS = "words"
 Outcome = Reading | Clarification | Refusal
+Trust = Literal["strong", "weak", "unmeasured"]
 TEXTS = {
     "en": {
         "confirm": "Read as: {} (by {}). Run it?",
@@ -45,7 +47,7 @@ class Judge:
     """How readings of this question are accepted."""
 
     accept: Accept
-    measured: bool  # the model reads well enough to be taken at its word
+    trust: Trust
     by_words: Callable[[], Reading | None]  # what the words alone read, if they read the question completely
     again: Callable[[], Awaitable[Accepted[ModelRead] | None]]  # a second, independent proposal
     same_rows: Callable[[Reading, Reading], Awaitable[bool]]
@@ -67,7 +69,7 @@ class Judge:
         if words is not None and alike(reading, words):
             return words.model_copy(update={"read_by": (WORDS, model), "assumes": reading.assumes})
         others = [words] if words is not None else []
-        if self.accept == "confirmed" or (self.accept == "measured" and not self.measured):
+        if self.accept == "confirmed" or (self.accept == "measured" and self.trust != "strong"):
             return _asked(question, (reading, *others), texts)
         if words is not None and await self.same_rows(reading, words):
             return reading.model_copy(update={"read_by": (WORDS, model)})
@@ -89,10 +91,12 @@ class Judge:
         return Clarification(text=text, missing=question, candidates=(told,), readings=(words,))
 
 
-def is_measured(endpoint: Endpoint) -> bool:
-    """True if `groundplan doctor --questions` measured the model as reading well enough to be taken at its word."""
+def trust_in(endpoint: Endpoint) -> Trust:
+    """How well the model reads, as far as `groundplan doctor --questions` has measured it."""
     measure = find_measure(endpoint.url, endpoint.model)
-    return measure is not None and measure.share >= MEASURED
+    if measure is None:
+        return "unmeasured"
+    return "strong" if measure.share >= MEASURED else "weak"
 
 
 def alike(one: Reading, other: Reading) -> bool:
