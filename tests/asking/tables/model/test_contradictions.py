@@ -130,3 +130,9 @@ def test_an_identifier_has_no_average(sales: Known) -> None:
     counted = Metric(expression=Aggregate(function="count_distinct", of=Column(name="order_id")))
     assert [one.code for one in found("average order id", known, mean)] == ["identifier/measured"]
     assert found("orders", known, counted) == ()
+
+
+def test_the_lowest_for_a_top_is_said_but_no_veto(sales: Known) -> None:
+    """The top by a time may be the shortest, so a reading is not refused for it."""
+    (one,) = found("top 3 regions by revenue", sales, SUM, BY_REGION, Rank(direction="bottom", limit=3))
+    assert (one.code, one.certain) == ("direction/unusual", False)

@@ -164,6 +164,10 @@ def other_direction(case: _Case) -> Iterator[Contradiction]:
     if said and said not in cuts:
         word = (high or low or [""])[0]
         yield Contradiction("direction/reversed", f"{word!r} asks for the other end of the order: sort the other way")
+    top = TOP_N.search(case.text)
+    if said is None and not low and top and top["a"] and cuts == {"bottom"}:  # the top by a time may be the shortest
+        problem = f"{top[0]!r} usually asks for the highest, and the reading keeps the lowest"
+        yield Contradiction("direction/unusual", problem, certain=False)
 
 
 def other_comparison(case: _Case) -> Iterator[Contradiction]:
