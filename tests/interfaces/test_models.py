@@ -29,17 +29,20 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def settle(url: str) -> None:
-    Path(FILE).write_text(f'model = "qwen"\n[models.qwen]\nurl = "{url}"\nmodel = "m"\n')
+def settle(url: str, reader: str = "model") -> None:
+    models = f'[models.qwen]\nurl = "{url}"\nmodel = "m"\n'
+    Path(FILE).write_text(f'model = "qwen"\n[roles]\nreader = "{reader}"\n{models}')
     trust_folder(Path())
 
 
-def served(*arguments: object, script: tuple[Behaviour, ...]) -> tuple[CompletedProcess[str], int]:
+def served(
+    *arguments: object, script: tuple[Behaviour, ...], reader: str = "model"
+) -> tuple[CompletedProcess[str], int]:
     """The command in a folder whose model is this server, and how often it was asked."""
 
     async def run() -> tuple[CompletedProcess[str], int]:
         async with scripted(*script) as server:
-            settle(server.url)
+            settle(server.url, reader)
             return await asyncio.to_thread(command, *arguments), len(server.requests)
 
     return asyncio.run(run())
@@ -104,7 +107,7 @@ def test_a_wrong_choice_says_what_there_is(arguments: list[object], word: str) -
 
 @pytest.mark.parametrize(("verb", "question"), [("ask", "total revenue"), ("plan", KNOWN), ("explain", KNOWN)])
 def test_words_that_are_enough_ask_nobody_and_say_so(verb: str, question: str) -> None:
-    done, asked = served(verb, SALES, question, script=(NONSENSE,))
+    done, asked = served(verb, SALES, question, script=(NONSENSE,), reader="words")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "qwen: not called, the rules were enough"
     assert asked == 0

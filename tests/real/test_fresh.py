@@ -19,7 +19,7 @@ from tests.real.test_questions import weak
 pytest_plugins = ["tests.models"]
 
 FRESH = Path(__file__).parents[1] / "questions/fresh"
-SAMPLE = 8  # of each set, evenly spread
+SAMPLE = 6  # of each set, evenly spread
 ROLES = Roles(read=Role(attempts=1))
 
 
