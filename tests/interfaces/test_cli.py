@@ -116,7 +116,7 @@ def test_catalog_lists_and_shows_tools() -> None:
     shown = groundplan("catalog", "show", "aggregate")
     assert "group_by" in shown.stdout
     assert "list of column" in shown.stdout
-    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 33
+    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 35
 
 
 @pytest.mark.requirement("R60")

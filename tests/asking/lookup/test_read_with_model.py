@@ -26,6 +26,7 @@ from groundplan.asking.lookup.read_with_model import (
 from groundplan.contracts.answer import Answer, Clarification, Outcome
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.reading import IntentAsked, Reading
+from groundplan.contracts.roles import Roles
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
@@ -262,7 +263,7 @@ def test_the_pipeline_asks_the_model_and_says_so() -> None:
     async def run() -> Outcome:
         chosen = heard("technology", "project_tech_stack")
         async with scripted(says(PROBED), chosen, says('{"sentences": ["1"]}')) as server:
-            project = await AsyncProject.open(FOLDER, models=[server.endpoint()])
+            project = await AsyncProject.open(FOLDER, models=[server.endpoint()], roles=Roles(reader="words"))
             try:
                 return await project.ask("What runs inside Fieldnotes?", today=TODAY)
             finally:

@@ -44,6 +44,7 @@ MOST_NAMES, MOST_OPEN = 12, 4  # names to choose from; unexplained words
 LONGEST_NAME, MOST_PHRASES, SHORTEST_ALIKE = 80, 4, 4  # letters; phrases that describe an intent; letters
 THRESHOLD = 0.5  # the confidence of a model that is believed, unless the settings say another
 MAX_TOKENS = 160
+MOST_ATTEMPTS = 2  # one repair, then the words decide
 Heard = LookupHeard | QueryPlan
 
 
@@ -188,7 +189,7 @@ async def _hear(
 ) -> tuple[Reading | Clarification, Heard] | str:
     """The model's first usable reply with the decision on it, or a note on why there is none."""
     prompt, problem = prompt_for(options, into), ""
-    for _ in range(calls.limits.attempts):
+    for _ in range(min(MOST_ATTEMPTS, calls.limits.attempts)):
         asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
         answer = await calls.ask(asked, into, options.choices, max_tokens=MAX_TOKENS)
         if isinstance(answer, Failed):
