@@ -354,10 +354,12 @@ def _things(meaning: Meaning, wording: Wording) -> str:
     assert meaning.things is not None
     keys = {key.name for key in meaning.things.keys if isinstance(key, Column)}
     said = {name for node in (*meaning.measures, *meaning.groups) for name in columns_of(node)}
+    made = sorted(in_words(key, wording) for key in meaning.things.keys if not isinstance(key, Column))
     names = sorted(keys - said) or sorted(keys)
-    if len(names) == 1:
+    if len(names) == 1 and not made:
         return wording.several(names[0])
-    return SAID[wording.language]["combinations"].format(_list([*map(wording.name, names)], wording.language))
+    told = [*map(wording.name, names), *made]
+    return SAID[wording.language]["combinations"].format(_list(told, wording.language))
 
 
 def _over(meaning: Meaning, wording: Wording) -> str:
