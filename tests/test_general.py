@@ -36,6 +36,7 @@ ORDINARY_PHRASES = frozenset(
         "class description",
         "customer id",
         "customer name",
+        "day name",  # a function of SQL
         "doc id",
         "due date",
         "many times",

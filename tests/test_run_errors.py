@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
 from tests.llm.scripted import PROBED, Behaviour, Scripted, says, scripted
 
@@ -35,7 +36,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def asked(file: Path, *script: Behaviour, **options: Any) -> tuple[Outcome, Scripted]:
     async def through() -> tuple[Outcome, Scripted]:
         async with scripted(says(PROBED), *script) as server:
-            project = await AsyncProject.open(file, models=[server.endpoint()])
+            project = await AsyncProject.open(file, models=[server.endpoint()], roles=Roles(reader="words"))
             try:
                 return await project.ask(QUESTION, strategy="direct", **options), server
             finally:

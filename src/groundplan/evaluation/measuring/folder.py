@@ -49,7 +49,7 @@ def _slots(name: str, trade: Trade, found: tuple[Table, ...], random: Random) ->
     words, table = trade.words, found[-1]
     month = random.randint(1, 12)
     slots = {**words, "t": table.name, "year": random.choice(tables.YEARS), "month": month}
-    slots["month_name"] = load_yaml("words.yaml")["months"][month - 1]
+    slots["of_month"] = load_yaml("words.yaml")["months"][month - 1]
     slots["where"] = random.choice(trade.places)
     slots["sort"], slots["other"] = random.sample(trade.kinds, 2)
     if name == "russian":

@@ -20,7 +20,7 @@ class MeantSql(Contract):
 
 
 class SqlReply(Contract):
-    """A reading as one SELECT that nobody runs, or why there is none. Labels that nobody knows are dropped."""
+    """A reading as one SELECT that nobody runs, or why there is none. Unknown labels are dropped."""
 
     sql: Sql = ""
     assumes: Annotated[tuple[Line, ...], Field(max_length=8)] = ()  # choices that the question leaves open

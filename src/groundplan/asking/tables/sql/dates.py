@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Any
@@ -36,8 +35,11 @@ SECONDS: Mapping[str, int] = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600, "DAY": 8
 MONTHS: Mapping[str, int] = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 FORMATS: Mapping[str, Grain] = {"%Y-%m": "month", "%Y-%m-%d": "day"}
 FORMAT_PARTS: Mapping[str, Part] = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour"}
-WEEKDAYS = tuple(calendar.day_name)
-MONTH_NAMES = tuple(calendar.month_name)[1:]
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # not the locale's
+MONTHS_NAMED = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 SHORT = len("2025-12-31")
 
 
@@ -130,14 +132,14 @@ def _named_part(node: Any, scope: Scope) -> Expression:
     return part_of(name, moment_of(node.this, scope), scope, node)
 
 
-def _weekday_name(node: Any, scope: Scope) -> Expression:
+def _named_weekday(node: Any, scope: Scope) -> Expression:
     return _by_weekday(moment_of(node.this, scope), WEEKDAYS)
 
 
-def _month_name(node: Any, scope: Scope) -> Expression:
+def _named_month(node: Any, scope: Scope) -> Expression:
     month = DatePart(of=moment_of(node.this, scope), part="month")
     conditions = tuple(Compare(left=month, operator="=", right=Constant(value=one)) for one in range(1, 13))
-    return Cases(conditions=conditions, values=MONTH_NAMES)
+    return Cases(conditions=conditions, values=MONTHS_NAMED)
 
 
 def _cut(node: Any, scope: Scope) -> Expression:
@@ -203,8 +205,8 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     exp.Hour: _named_part,
     exp.DayOfWeek: _named_part,
     exp.DayOfWeekIso: _named_part,
-    exp.Dayname: _weekday_name,
-    exp.Monthname: _month_name,
+    exp.Dayname: _named_weekday,
+    exp.Monthname: _named_month,
     exp.TimestampTrunc: _cut,
     exp.DateTrunc: _cut,
     exp.TimeToStr: _formatted,
