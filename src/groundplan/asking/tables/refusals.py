@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from groundplan.contracts.answer import Refusal, refused
@@ -18,15 +19,24 @@ ORDINALS = frozenset(
     )
 )
 LONGEST = 2_000  # characters of a question
+JUDGED = re.compile(
+    r"^(?:is|are|was|were|how)\b(?!\s+(?:many|much)).*?\b(?P<said>good|bad|okay|healthy)\b"
+    r"(?=\s*[?.!]*$|\s+(?:is|are|was|were|in|for|at|this|last|by|now)\b)|^(?P<ru>хорош\w*|плох\w*) ли\b",
+    re.IGNORECASE,
+)
 KINDS = "bar, line, area, scatter, histogram, box or heat map"
 
 
 def unaskable(text: str, words: Sequence[Word]) -> Refusal | None:
-    """No question at all, or one too long to read."""
+    """No question at all, one too long to read, or one for a judgement that no number gives."""
     if not words:
         return refused(
             "reading/empty", "the question has no words", "ask for something, such as: total revenue by region"
         )
+    judged = JUDGED.search(text)
+    if judged:
+        problem = f"whether something is {(judged['said'] or judged['ru'])!r} is a judgement, and no number says it"
+        return refused("reading/judgement", problem, "ask for what it can be held against: another period or group")
     return too_long(text)
 
 

@@ -220,7 +220,7 @@ def _drawn(
     text: str, derived: Derived, schema: SourceSchema, values: Mapping[str, Values], **clock: Any
 ) -> Reading | None:
     """A chart of columns that are named, or an analysis, by the reader by cues: where the grammar derives nothing."""
-    if derived.reading is not None or derived.unsaid is not None:
+    if derived.is_decided or derived.unsaid is not None:
         return None
     found = read(text, schema, values, **clock)
     if not isinstance(found, Reading):

@@ -11,13 +11,14 @@ from groundplan.text.periods.find import Found, find_periods
 from groundplan.text.words import Word
 
 JOINERS = re.compile(r"\s(?:and|with|to|и|с|по|до)\s", re.IGNORECASE)
+TWICE = re.compile(r"\s(?:and|и)\s+(?:in|for|during|в|за)\s", re.IGNORECASE)  # in 2024 and in 2025
 
 
 def set_apart(
     text: str, words: Sequence[Word], periods: tuple[Found, ...], today: date, timezone: str
 ) -> tuple[Found, ...]:
-    """The two sides if the question compares them and names no grain; otherwise the periods unchanged."""
-    if len(periods) != 1 or not _compares(words, periods[0]):
+    """The two sides if the question compares them or says `in` of each, and names no grain; otherwise the periods."""
+    if len(periods) != 1 or not _compares(text, words, periods[0]):
         return periods
     whole = periods[0]
     for joiner in JOINERS.finditer(text, whole.start, whole.end):
@@ -28,9 +29,15 @@ def set_apart(
     return periods
 
 
-def _compares(words: Sequence[Word], whole: Found) -> bool:
+def says_twice(text: str, start: int, end: int) -> bool:
+    """True if both periods have a preposition of their own: `in 2024 and in 2025`."""
+    return TWICE.search(text, start, end) is not None
+
+
+def _compares(text: str, words: Sequence[Word], whole: Found) -> bool:
     lexicon = load_lexicon()
     compared = any(cue.label == "compare" for cue in lexicon.analyses.find(words))
+    compared = compared or says_twice(text, whole.start, whole.end)
     grains = [c for c in lexicon.grains.find(words) if not whole.start <= words[c.first].start < whole.end]
     return compared and not grains and whole.period is not None
 

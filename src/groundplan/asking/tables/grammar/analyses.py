@@ -66,6 +66,8 @@ class Analysis(Assembly):
             self.measures = [pair for pair in self.measures if not all(map(_is_count, pair[1]))]
         self.groups = [pair for pair in self.groups if not self._is_each_row(pair[0])]
         for item in self.all("by_measure"):  # a scatter plot of sales by profit
+            if self._says_per(item):
+                raise Unfit("so much for each of them is a ratio")
             measure = self.builders.measured(item.value)
             self.measures += [(measure, self.take(item))] if measure else []
         trends = self.all("over_time")
@@ -89,6 +91,12 @@ class Analysis(Assembly):
         }
         if not fits[self.look]:
             raise Unfit(f"too much for one {self.look}")
+
+    def _says_per(self, item: Item) -> bool:
+        find, last = self.meanings.lexicon.find, min(item.last, item.first + 2)
+        return any(
+            kind == "per" for end in range(item.first + 1, last + 1) for kind, _ in find(self.words, item.first, end)
+        )
 
     def _is_each_row(self, group: Group) -> bool:
         """A point for each model, where nearly every row is one."""

@@ -76,6 +76,7 @@ from groundplan.contracts.reading import (
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.text.periods.calendar import shift
+from groundplan.text.periods.pairs import says_twice
 from groundplan.text.stems import is_russian, stem
 from groundplan.text.words import Word, language_of
 
@@ -147,7 +148,22 @@ LOOSE = frozenset(
 
 
 EXCLUDING = frozenset(
-    map(stem, ("except", "excluding", "exclude", "without", "leaving", "leave", "ignoring", "ignore", "кроме", "без"))
+    map(
+        stem,
+        (
+            "except",
+            "excluding",
+            "exclude",
+            "without",
+            "leaving",
+            "leave",
+            "ignoring",
+            "ignore",
+            "кроме",
+            "без",
+            "исключая",
+        ),
+    )
 )
 LISTING = ("", "and", "or", "и", "или")  # what may stand between the parts of a list
 EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
@@ -155,6 +171,15 @@ EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, t
 
 class Unfit(Exception):
     """The phrases make no question; the reason, for whoever develops the grammar."""
+
+
+class Unsound(Exception):
+    """What the words ask for is understood and must not be computed: why, and what can be asked instead."""
+
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
 
 
 class Unsaid(Exception):
@@ -222,6 +247,7 @@ class Assembly:
             self._once_each,
             self._drawn_over_time,
             self._check,
+            self._keep_empty,
             self._write,
         ):
             step()
@@ -261,6 +287,7 @@ class Assembly:
                         raise Unfit("rows and a measure")
                     if _is_running_value(value.expression) and any(self._events_in(item)):  # type: ignore[attr-defined]
                         raise Unfit("what happened, not what it is now")
+                    self._refuse_unsound(value.expression)  # type: ignore[attr-defined]
                     self.measures.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "group":
                     if item.length == 1 and self._is_of_people(value):  # type: ignore[arg-type]
@@ -306,6 +333,30 @@ class Assembly:
         for unit in self.all("in_unit"):
             self._in_unit(str(unit.value.value), unit)  # type: ignore[attr-defined]
 
+    def _refuse_unsound(self, measure: Expression) -> None:
+        """Identifiers are neither added up nor averaged, and percents are not added up."""
+        for node in walk(measure):
+            match node:
+                case Aggregate(function="sum" | "mean" | "median" | "std" as function, of=Column(name=name)):
+                    known = self.meanings.table.find(name)
+                    if self.meanings.of.get(name) == "identifier":
+                        hint = f"ask how many different {name} there are, or name a column that measures something"
+                        raise Unsound(f"{name} says which one it is: it is not added up or averaged", hint)
+                    if function == "sum" and known is not None and self.meanings.is_percent(known):
+                        raise Unsound(
+                            f"{name} is in percent, and percents are not added up", f"ask for the average {name}"
+                        )
+                case Aggregate(function="count_distinct", of=Column(name=name)):
+                    self._refuse_lists(name)
+
+    def _refuse_lists(self, column: str) -> None:
+        if column in self.meanings.lists:
+            some = min(self.meanings.lists[column])
+            raise Unsound(
+                f"a cell of {column} holds several values, so that it cannot be split by them",
+                f"ask about one of them, such as {some!r}",
+            )
+
     def _join_values(self) -> None:
         """Values of one column, one behind the other: any of them. With other words between, they are no list."""
         joined: list[tuple[Cond, tuple[Item, ...]]] = []
@@ -337,6 +388,16 @@ class Assembly:
         if not excludes or self._gap(last, items[0]).strip(" ,&") not in LISTING:
             return condition
         return self.builders.not_condition(condition) or condition
+
+    def _keep_empty(self) -> None:
+        """Excluding a value leaves out nothing else: rows without any stay."""
+        for place, (condition, items) in enumerate(self.conditions):
+            column = self.meanings.table.find(condition.column or "")
+            said = {word.stem for item in items for word in self.words[item.first : item.last]}
+            if condition.negated and column is not None and column.nulls and said & EXCLUDING:
+                of = Column(name=column.name)
+                kept = Cond(AnyOf(parts=(Missing(of=of), condition.condition)), negated=True)
+                self.conditions[place] = (kept, items)
 
     def _without(self, left: Cond, right: Cond) -> Cond:
         """In the west but not the east: in the west."""
@@ -448,6 +509,7 @@ class Assembly:
     def _dates_of_events(self) -> set[str]:
         """Installs in 2025, where `installed` is a value: by the date of the installation."""
         said = [items for c, items in self.conditions if c.column] + [items for _, items in self.measures]
+        said += [self.rank[1]] if self.rank and self.all("who") else []  # who fixed the most of them in 2025
         found = {name for items in said for item in items for name in self._events_in(item)}
         return found if len(found) == 1 else set()
 
@@ -475,7 +537,10 @@ class Assembly:
         self.conditions.append((Cond(Compare(left=of, operator="=", right=Constant(value=span[0]))), (item,)))
 
     def _compares(self) -> bool:
-        return bool(self.all("versus", "compared", "change")) or any(m.sides for m, _ in self.measures)
+        if self.all("versus", "compared", "change") or any(m.sides for m, _ in self.measures):
+            return True
+        first, last = (self.words[item.first].start for item in self.all("period"))
+        return says_twice(self.text, first, last)
 
     # comparisons of values
 
@@ -795,6 +860,12 @@ class Assembly:
         by = rank.by
         if by is None and self.measures and rank.limit is not None:
             by = self.measures[0][0]
+        if self._is_of_one_row(rank) and isinstance(by, Field) and not self.groups:
+            self._told_beside(target)
+            self._extreme_rows(rank, by, items)
+            return
+        if target is not None and self.groups and self._is_chosen_first(items[0]):
+            raise Unfit("the best of them first, then split")
         if rank.limit is None:
             if rank.judged and by is None and not self.measures:
                 raise Unsaid("by what", self._measure_names())
@@ -807,7 +878,7 @@ class Assembly:
             return
         value = target.value
         if isinstance(value, Thing) and value.entity.is_rows:
-            self._extreme_rows(rank, by, items, value)
+            self._extreme_rows(rank, by, items)
             return
         group = self._target_group(target)
         within_groups = [g for g, _ in self.groups]
@@ -828,6 +899,37 @@ class Assembly:
             within=tuple(g.name for g in within_groups),
         )
         self.order_items = items
+
+    def _is_of_one_row(self, rank: Rank) -> bool:
+        """The highest single reading, or when it was: one row has it."""
+        said = {word.lower for word in self.words}
+        if rank.target is not None or rank.limit != 1 or not isinstance(rank.by, Field):
+            return False
+        if said & {"when", "когда"} and "single" not in said and rank.by.meaning != "rate":
+            raise Unfit("when the total of which days or months was the highest?")
+        return bool(said & {"single", "when", "когда"})
+
+    def _told_beside(self, target: Target | None) -> None:
+        """What else is asked of the row: when it was, and the columns that are named."""
+        date_ = self.meanings.main_date
+        if {word.lower for word in self.words} & {"when", "когда"}:
+            if date_ is None:
+                raise Unfit("no dates")
+            self.show.append((date_.name, ()))
+        match target.value if target else None:
+            case Field(column=SchemaColumn(name=name)):
+                self.show.append((name, ()))
+            case Thing(entity=entity) if entity.column is not None:
+                self.show.append((entity.column.name, ()))
+            case None:
+                pass
+            case _:
+                raise Unfit("more than a row has")
+
+    def _is_chosen_first(self, item: Item) -> bool:
+        """For the two best regions, with a split by something else."""
+        before = [word.lower for word in self.words[: item.first] if word.lower not in ARTICLES]
+        return bool(before) and before[-1] in CHOOSING
 
     def _compared_by(self, item: Item) -> None:
         made = self.builders.measured(item.value)
@@ -924,7 +1026,12 @@ class Assembly:
                 self.groups.append((Group(column.name), items))
 
     def _extreme(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
-        """The highest score itself, or of the groups the one that has it."""
+        """The highest score itself, or of the groups the one that has it; of several, the rows that have them."""
+        if rank.limit != 1:
+            if self.groups or self.measures:
+                raise Unfit("so many of which?")
+            self._extreme_rows(rank, by, items)
+            return
         if isinstance(by, Field) and not self.measures:
             function = "max" if rank.direction == "top" else "min"
             self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
@@ -932,7 +1039,7 @@ class Assembly:
             return
         raise Unfit("the most of nothing")
 
-    def _extreme_rows(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...], thing: Thing) -> None:
+    def _extreme_rows(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
         """The rows themselves, by the number that was said."""
         base = by if isinstance(by, Field) else by.base if isinstance(by, Measure) else None
         if base is None:
@@ -1358,6 +1465,9 @@ class Assembly:
         self.conditions = [
             (replace(c, condition=_over(c.condition, main, column)) if c.weekday else c, i) for c, i in self.conditions
         ]
+        if self.order is not None and any(g.time and g.name == column for g, _ in self.groups):
+            within = tuple(column if name == main else name for name in self.order.within)
+            self.order = self.order.model_copy(update={"within": within})
 
     def _listed_values(self) -> None:
         """Sales of furniture, books and toys over time: a line for each."""
@@ -1401,7 +1511,7 @@ class Assembly:
 
     def _side_by_side(self) -> bool:
         """Compare the revenue in 2024 and 2025: one measure in two periods, each kept by its dates."""
-        compared = [*self.all("compared", "versus")]
+        compared = self.all("compared", "versus") or [item for _, item in self.sides]
         whole = all(w.period.start != date.min and w.period.end != date.max for w, _ in self.sides)
         plain = len(self.measures) == 1 and not self.measures[0][0].sides and not self.all("change", "difference")
         laid_out = self.rank or self.having or self.each or self.order or any(g.time for g, _ in self.groups)
@@ -1490,6 +1600,11 @@ class Assembly:
             items = self.cover.items[:1]
             self.conditions.append((Cond(Missing(of=Column(name=end.name))), items))
 
+    def _is_current(self, item: Item) -> bool:
+        """Active, now: not of what was so in another month."""
+        found = self.meanings.lexicon.find(self.words, item.first, item.last)
+        return item.category == "condition" and any(category == "current" for category, _ in found)
+
     # the result
 
     def _values_of_named(self) -> None:
@@ -1512,6 +1627,12 @@ class Assembly:
             raise Unfit("how many periods, of which a list was read")
         if self.all("split", "distribution") and not self.groups:
             raise Unfit("a breakdown by nothing")
+        if any(g.time for g, _ in self.groups) and any(
+            self._is_current(i) for _, more in self.conditions for i in more
+        ):
+            raise Unfit("what is so now, in each of several periods")
+        if self.words[-1].lower in ("where", "где"):
+            raise Unfit("where, of which column?")
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
             raise Unfit("those without rows in a period")
         things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
@@ -1552,6 +1673,8 @@ class Assembly:
             raise Unfit("rows and measures")
         if self.having and not self.groups and not self.each:
             raise Unfit("a condition on groups without groups")
+        for name in (*(g.name for g, _ in self.groups if not g.expression), *(self.columns if self.distinct else ())):
+            self._refuse_lists(name)
         for group, items in self.groups:
             if isinstance(group.expression, Bins):
                 self.conditions.append((Cond(Not(part=Missing(of=group.expression.of))), items))
@@ -1721,6 +1844,7 @@ def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
 
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
 ARTICLES = frozenset({"the", "a", "an", "our", "their", "its"})
+CHOOSING = frozenset({"for", "of", "in", "from", "at", "among", "within", "для", "у", "среди"})
 AUXILIARIES = frozenset({"do", "does", "did"})
 VERBS = frozenset({"is", "are", "was", "were", "have", "has", "had", "that", "who", "which", "get", "got", "do", "did"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -56,6 +57,10 @@ PREPOSITIONS = frozenset({"in", "out", "on", "at", "up", "off", "by", "to", "for
 TICKS = frozenset({"x", "✓", "✔", "+", "v", "х"})  # beside empty cells
 MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
 CURRENCIES = "$€£¥₽₹"
+WRITTEN = re.compile(r"read as numbers in (?P<unit>[^;]+)")  # a note of loading
+PERCENTS = frozenset({"percent", "percents", "percentage", "pct", "%", "процент"})
+SEPARATORS = (";", "|", ",")
+LISTED = 0.25  # of the values: so many have several parts where cells hold lists
 MANY = 0.5  # of the rows: so many different values of a text name the rows
 
 
@@ -122,7 +127,10 @@ class Meanings:
             return "flag"
         if "№" in column.name or column.name.rstrip().endswith("#"):
             return "identifier"
-        if column.role == "id" or (last in IDENTIFYING and column.kind in ("text", "number")):
+        if last in IDENTIFYING and column.kind in ("text", "number"):
+            return "identifier"
+        measured = column.kind == "number" and {*self.names[column.name]} & self.lexicon.kinds
+        if column.role == "id" and not measured:  # minutes that happen to be all different are minutes
             return "identifier"
         if column.kind == "number":
             return "year" if {last, *self.names[column.name][-1:]} & YEARS else self._number(column)
@@ -144,7 +152,7 @@ class Meanings:
         )
         if few and {*stems} & {*map(stem, STEPS)}:
             return "category"
-        if "unit" in stems[:-1]:  # the cost of one
+        if "unit" in stems[:-1] or self.is_percent(column):  # the cost of one
             return "rate"
         for word in reversed(stems):
             for kind in ("rate", "count", "amount"):
@@ -152,7 +160,28 @@ class Meanings:
                     return kind
         if column.name.startswith("#") or (self.names_things(column) and (column.cardinality or 0) > 30):
             return "count"
-        return "amount" if {*split_name(column.name)} & MONEY or {*column.name} & {*CURRENCIES} else "rate"
+        money = {*split_name(column.name)} & MONEY or {*column.name, *_unit(column)} & {*CURRENCIES}
+        return "amount" if money or lower(_unit(column)) in MONEY else "rate"
+
+    def is_percent(self, column: Column) -> bool:
+        """Called a percentage, or written with a percent sign."""
+        named = {*split_name(column.name), _unit(column)} & PERCENTS or "%" in column.name
+        return column.kind == "number" and bool(named)
+
+    @cached_property
+    def lists(self) -> Mapping[str, frozenset[str]]:
+        """The columns whose cells hold several values, and the single values."""
+        found: dict[str, frozenset[str]] = {}
+        for column in self.table.columns:
+            cells = self.values.get(column.name, ()) if column.kind == "text" else ()
+            for separator in SEPARATORS:
+                parts = [[part.strip() for part in cell.split(separator)] for cell in cells]
+                several = [one for one in parts if len(one) > 1]
+                single = {part for one in parts for part in one if part}
+                if len(several) > LISTED * len(cells) and 2 * len(single) <= sum(map(len, parts)) and len(several) > 2:
+                    found[column.name] = frozenset(single)
+                    break
+        return found
 
     def names_things(self, column: Column) -> bool:
         """Words, bags, trees: whole numbers of things. Many are added up, a few rooms or stars if asked."""
@@ -359,6 +388,12 @@ class Meanings:
         found = self.table.find(name)
         assert found is not None
         return found
+
+
+def _unit(column: Column) -> str:
+    """As given, or as the cells were written."""
+    written = WRITTEN.search(column.note)
+    return column.unit or (written["unit"] if written else "")
 
 
 def with_meanings(table: Table, values: Mapping[str, tuple[str, ...]]) -> Table:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
-from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
+from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid, Unsound
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
@@ -20,7 +20,7 @@ from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
-from groundplan.contracts.answer import Clarification
+from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
@@ -49,8 +49,13 @@ class Derived:
     others: tuple[Reading, ...] = ()  # just as likely, with another meaning
     unread: tuple[str, ...] = ()
     unsaid: Unsaid | None = None
+    unsound: Unsound | None = None
     why: tuple[str, ...] = ()  # for whoever develops the grammar
     corrected: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_decided(self) -> bool:
+        return self.reading is not None or self.unsound is not None
 
 
 def derive(
@@ -160,6 +165,9 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
             except Unfit as unfit:
                 why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
+            except Unsound as unsound:
+                if not made:
+                    return Derived(score=cover.score, unsound=unsound, why=tuple(why))
             except Unsaid as missing:
                 if unsaid is None and not made:
                     unsaid = missing
@@ -219,6 +227,8 @@ def derive_best(
     best = one(question)
     if shown and (best.reading is None or not names_only(shown, question, best.reading)):
         return replace(best, reading=None, others=(), unread=best.unread or (shown,))
+    if best.unsound is not None:
+        return best
     if best.reading is None or _by_pointers(best.reading) or _counts_pointers(best.reading, schema):
         beside = side_by_side(normalise(question), schema, plain)
         return Derived(reading=beside) if beside is not None else best
@@ -271,8 +281,8 @@ def _by_one_table(
         if table.columns
     ]
     found = [_counted_at_home(one, schema) for one in found]
-    best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
-    if best.reading is not None or not schema.relationships:
+    best = max(found, key=lambda one: (one.is_decided, one.score, -len(one.unread)), default=Derived())
+    if best.is_decided or not schema.relationships:
         return best
     for pointed_at in (False, True):  # whether rows are chosen by what points at them
         wide = [made for table in tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
@@ -289,7 +299,7 @@ def _by_one_table(
             )
             for one in wide
         ]
-        found = [_counted_at_home(one, schema) for one in joined if one.reading is not None]
+        found = [_counted_at_home(one, schema) for one in joined if one.is_decided]
         if found:
             return max(found, key=_joined_score)
     return best
@@ -351,8 +361,11 @@ TEXTS = {
 """Questions back, and the words that complete a question."""
 
 
-def decided(derived: Derived, question: str) -> Reading | Clarification | None:
-    """The reading; a question back where several are as likely or something has to be said; None without either."""
+def decided(derived: Derived, question: str) -> Reading | Clarification | Refusal | None:
+    """The reading; a question back where several are as likely or something has to be said; a refusal of what must
+    not be computed; None without any."""
+    if derived.unsound is not None:
+        return refused("reading/unsound", derived.unsound.problem, derived.unsound.hint)
     if derived.reading is not None and not derived.others:
         return derived.reading
     texts = TEXTS["ru" if language_of(question) == "ru" else "en"]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Rule
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.meanings import NUMBERS, Entity, Meanings
+from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NUMBERS, Entity, Meanings
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
     Cond,
@@ -100,10 +100,18 @@ class Builders:
             return self.flag_rate(field) if function.value == "mean" else None
         if field.meaning == "date" and function.value in ("min", "max"):
             return Measure(_aggregate(function.value, field.expression), f"{function.value} {field.name}", base=field)
+        if field.meaning == "identifier" and self.is_named_identifier(field, function):
+            return Measure(_aggregate(function.value, field.expression), field.name, base=field)  # refused by name
         if field.meaning not in NUMBERS:
             return None
         name = field.name if field.column or function.value == "sum" else f"{NAMED[function.value]} {field.name}"
         return Measure(_aggregate(function.value, field.expression), name, base=field)
+
+    def is_named_identifier(self, field: Field, function: Mark) -> bool:
+        """Called an id or a code, and to be added up or averaged. The total order number may be how many there are."""
+        last = (split_name(field.name) or ("",))[-1]
+        counted = last in ("number", "no", "номер") and function.value == "sum"
+        return last in IDENTIFYING and function.value in ("sum", "mean", "median", "std") and not counted
 
     def function_of_measure(self, function: Mark, measure: Measure) -> Measure | None:
         """The average of a ratio is the ratio of sums; the total of a count is the count."""
@@ -113,8 +121,10 @@ class Builders:
         return measure if ratio and function.value in ("mean", "sum") else None
 
     def function_of_things(self, function: Mark, thing: Thing) -> Measure | None:
-        """The average receipt: what it comes to."""
+        """The average receipt: what it comes to. The total of visits: how many there are."""
         entity = thing.entity
+        if function.value == "sum":
+            return self.count_things(thing)
         amount = self.amount
         if function.value not in ("mean", "median") or amount is None or entity.nouns & self.meanings.lexicon.persons:
             return None
@@ -210,14 +220,23 @@ class Builders:
         return Measure(_ratio(left, right), f"{above.name} per {_called(below)}")
 
     def field_per(self, above: Field, below: Any) -> Measure | None:
-        measure = self.usual(above)
-        return self.per(measure, below) if measure is not None and above.meaning in ("amount", "count") else None
+        if not self.adds_up(above):
+            return None
+        return self.per(Measure(_aggregate("sum", above.expression), above.name, base=above), below)
+
+    def adds_up(self, field: Field) -> bool:
+        """An amount or a count, or a number of which nothing tells that it must not be added up."""
+        known = field.column is not None and {*self.meanings.names[field.name]} & self.meanings.lexicon.kinds
+        return field.meaning in ("amount", "count") or (field.meaning == "rate" and bool(field.column) and not known)
 
     def counted(self, value: Any) -> Expression | None:
-        """What a ratio can be of: things, a number that counts, days of a duration."""
+        """What a ratio can be of: things, a total, a number that adds up, days of a duration."""
         if isinstance(value, Thing):
             return self.number_of(value.entity)
-        if isinstance(value, Field) and value.meaning == "count":
+        if isinstance(value, Measure):
+            totals = isinstance(value.expression, Rows) or getattr(value.expression, "function", "") == "sum"
+            return value.expression if totals and not value.grain else None
+        if isinstance(value, Field) and self.adds_up(value) and not self.is_few(value):
             return _aggregate("sum", value.expression)
         if isinstance(value, Field) and isinstance(value.expression, Elapsed):
             return _aggregate("sum", value.expression)
@@ -525,8 +544,9 @@ class Builders:
         if left.weekday and right.weekday:
             either = AnyOf(parts=(left.condition, right.condition))
             return replace(left, condition=either, values=(*left.values, *right.values))
-        same = left.column is not None and left.column == right.column
-        return one_of(left.column or "", (*left.values, *right.values)) if same else None
+        if left.column is None or left.column != right.column or not (left.values and right.values):
+            return None
+        return replace(one_of(left.column, (*left.values, *right.values)), named=left.named or right.named)
 
     def versus(self, left: Cond, right: Cond) -> Cond | None:
         """Two values that are compared with each other."""
@@ -535,7 +555,7 @@ class Builders:
         if left.weekday and right.weekday:
             made = self.value_pair(left, right)
             return replace(made, versus=True) if made else None
-        if left.column is None or left.column != right.column:
+        if left.column is None or left.column != right.column or not (left.values and right.values):
             return None
         return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
 
@@ -917,6 +937,12 @@ class Builders:
             return None
         return Rank(mark.value, int(limit), None, by) if by is not None else None
 
+    def rated(self, mark: Mark, field: Field, target: Target, number: Number | None = None) -> Rank | None:
+        """The lowest rated tutor, the three best paid: by the number that the participle names."""
+        limit = 1 if number is None else number.value
+        fits = field.meaning in NUMBERS and 1 <= limit <= 1000 and target.value != field
+        return Rank(mark.value, int(limit), target, field) if fits else None
+
     def most_in_total(self, mark: Mark, field: Field) -> Rank | None:
         """The most rent, where nothing tells whether rents are added up: perhaps the total is meant."""
         known = field.column is None or {*self.meanings.names[field.name]} & self.meanings.lexicon.kinds
@@ -1074,6 +1100,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "number percentile field", "percentile 0 2", 0.5),
     ("measure", "measure per thing", "per 0 2", 0.2),
     ("measure", "measure per field", "per 0 2", 0.2),
+    ("measure", "measure per measure", "per 0 2", 0.4),
     ("measure", "field per thing", "field_per 0 2", 0.2),
     ("measure", "field per field", "field_per 0 2", 0.2),
     ("measure", "measure per unit field", "per_unit_of 0 2 3", 0.5),
@@ -1250,8 +1277,12 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     *(("rank", f"which target {mark}", "ranked 2 1", 0.2) for mark in MARKS),
     *(("rank", f"target {mark}", "ranked 1 0", 0.0) for mark in MARKS[1:]),
     *(("rank", f"{mark} {value}", "highest 0 1", 0.2) for mark in MARKS[:2] for value in VALUES),
+    *(("rank", f"{mark} participle target", "rated 0 1 2", 0.4) for mark in MARKS[:2]),
+    *(("rank", f"number {mark} participle target", "rated 1 2 3 0", 0.5) for mark in MARKS[:2]),
+    *(("rank", f"{mark} number participle target", "rated 0 2 3 1", 0.5) for mark in MARKS[:2]),
     ("rank", "superlative field", "most_in_total 0 1", 0.2),
     *(("rank", f"number {mark} {value}", "highest 1 2 0", 0.3) for mark in MARKS[:2] for value in VALUES),
+    *(("rank", f"{mark} number {value}", "highest 0 2 1", 0.3) for mark in MARKS[:2] for value in VALUES),
     *(("rank", f"{value} superlative", "highest 1 0", -0.2) for value in VALUES),
     *(("rank", f"{mark} number agent", "agents 0 2 1", 0.4) for mark in MARKS[:2]),
     *(("rank", f"number {mark} agent", "agents 1 2 0", 0.4) for mark in MARKS[:2]),

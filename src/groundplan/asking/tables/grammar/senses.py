@@ -36,6 +36,7 @@ from groundplan.contracts.expression import (
     Compare,
     Condition,
     Constant,
+    Contains,
     DatePart,
     Elapsed,
     Expression,
@@ -55,6 +56,7 @@ from groundplan.text.words import Word, words_of
 LONGEST = 6
 GUESSED = 0.55
 TOLD = 0.2  # another word of the column's name is elsewhere in the question
+CALLED_SO = 0.1  # an event whose date has the same word in its name
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
@@ -63,6 +65,9 @@ LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний"))
 CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
+OPERATORS = frozenset({"negation", "missing", "lacking", "left_out", "compare", "than", "sign", "nothing", "undone"})
+SUBJECTS = frozenset({"who", "that", "which"})
+OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
@@ -353,6 +358,9 @@ class Senses:
             whole = whole or len(split_name(column.name)) == 1
             named = replace(as_field(column, self.meanings), whole=whole)
             self._add(kind, first, last, named, score)
+            said = self.words[first].lower
+            if last - first == 1 and said.endswith(("ed", "paid")) and said not in split_name(column.name):
+                self._add("participle", first, last, named, score)
             if whole and self.meanings.of[column.name] == "date":  # days between the order date and the delivery date
                 self._add("moment", first, last, named, score)
 
@@ -507,7 +515,10 @@ class Senses:
         return frozenset(stem(word) for word in split_name(name))
 
     def _phrases(self, first: int, last: int) -> None:
+        named = self._is_named(first, last)
         for category, value in self.meanings.lexicon.find(self.words, first, last):
+            if named and category in OPERATORS:
+                continue  # pupil no, where a column is called so
             if category == "superlative" and first and self.words[first - 1].lower == "at":
                 continue  # at least, at most
             if category == "share_word" and first and self.words[first - 1].is_number:
@@ -518,6 +529,16 @@ class Senses:
                     self._add(kind, first, last, made, score)
             else:
                 self._add(category, first, last, Mark(category, value), 0.9)
+
+    def _is_named(self, first: int, last: int) -> bool:
+        """True for a part of a column's whole name, said as it is written."""
+        return any(begin <= first and last <= end and last - first < end - begin for begin, end in self._whole_names)
+
+    @cached_property
+    def _whole_names(self) -> tuple[tuple[int, int], ...]:
+        said, names = [word.lower for word in self.words], {split_name(c.name) for c in self.meanings.table.columns}
+        spans = ((at, at + size) for at in range(len(said)) for size in range(2, LONGEST + 1))
+        return tuple(span for span in spans if tuple(said[slice(*span)]) in names)
 
     def _unit(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         if not self._is_told_in(first):
@@ -574,7 +595,7 @@ class Senses:
     def _event(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         column = self.meanings.events.get(value)
         if column is not None:
-            yield "event", Event(column), 0.85
+            yield "event", Event(column), 0.85 + CALLED_SO * self._is_called_so(column, first, last)
             yield "moment", as_field(column, self.meanings), 0.7
             if self.words[last - 1].lower.endswith("s"):
                 named = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
@@ -583,6 +604,11 @@ class Senses:
                     yield "condition", held, 0.6
                 else:
                     yield "thing", named, 0.6
+
+    def _is_called_so(self, column: Column, first: int, last: int) -> bool:
+        """Left, of `left_on`, rather than of `end_date`."""
+        names = [part for part in split_name(column.name) if len(part) > 3]
+        return any(word.lower[:4] == part[:4] for word in self.words[first:last] for part in names)
 
     def _rows_loosely(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "thing", Thing(self.meanings.entities[0], self.words[first].lower), 0.45
@@ -709,7 +735,11 @@ class Senses:
     def _values(self) -> None:
         known: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         parts: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        structure = self.meanings.lexicon.structure
         for column in self.meanings.table.columns:
+            if column.name in self.meanings.lists:
+                self._values_in_lists(column)
+                continue
             spoken = [(value, value) for value in self.meanings.values.get(column.name, ())]
             spoken += [(phrase, called.value) for called in column.called for phrase in called.words]
             short: dict[str, list[str]] = defaultdict(list)
@@ -720,7 +750,7 @@ class Senses:
                 for key in _spoken(phrase):
                     known[key][column.name] += [value, *short.get(_initials(phrase), ())]
                 key = tuple(word.stem for word in words_of(phrase))
-                person = _is_name(phrase)
+                person = _is_name(phrase) and not any(word.lower in structure for word in words_of(phrase))
                 for size in range(1, min(len(key), LONGEST)):
                     parts[key[:size]][column.name].append(value)
                     if person:
@@ -741,6 +771,18 @@ class Senses:
                     for value in dict.fromkeys(values):
                         self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
 
+    def _values_in_lists(self, column: Column) -> None:
+        """Rush, where a cell holds `paint;rush`: the cells that have it among others."""
+        single = self.meanings.lists[column.name]
+        keys = {key: value for value in single for key in _spoken(value)}
+        for first in range(len(self.words)):
+            for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
+                value = keys.get(tuple(word.stem for word in self.words[first:last]))
+                alike = [other for other in single if value and lower(value) in lower(other)]
+                if value and len(alike) == 1 and self._may_be_value(first, last, value):
+                    held = Cond(Contains(of=ColumnOf(name=column.name), text=value), column.name)
+                    self._add("condition", first, last, held, 0.95)
+
     def _nearest(self, holding: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
         """Of a column and one whose name says more, such as a club and a home club, the plain one is meant."""
         for column, values in holding.items():
@@ -753,6 +795,8 @@ class Senses:
         span = self.words[first:last]
         if all(word.is_number for word in span):
             return False
+        if last - first == 1 and self._is_deed(first, value):
+            return False
         plain = all(word.lower in self.meanings.lexicon.structure for word in span)
         following = self.words[last].lower if last < len(self.words) else ""
         if plain and following in ("you", "i", "we", "u", "someone", "anyone"):
@@ -764,6 +808,18 @@ class Senses:
         return not (plain or short) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
         )
+
+    def _is_deed(self, place: int, value: str) -> bool:
+        """Who opens the most tickets, tickets opened in May: a verb, where a state is called `open`."""
+        word, written = self.words[place].lower, {part.lower for part in words_of(value)}
+        if word in written or not any(word.startswith(part) for part in written):
+            return False
+        before, after = (self.words[at].lower if 0 <= at < len(self.words) else "" for at in (place - 1, place + 1))
+        subject = before in SUBJECTS or (bool(before) and before not in self.meanings.lexicon.structure)
+        if word.endswith("s"):
+            return subject and after in OBJECTS
+        told = self.meanings.lexicon.find(self.words, place, place + 1)
+        return any(category == "event" and event in self.meanings.events for category, event in told)
 
     def _may_be_part(self, first: int, last: int, key: Key) -> bool:
         lexicon = self.meanings.lexicon

@@ -12,6 +12,7 @@ import duckdb
 from groundplan.sources.tables.files.quoting import literal, quoted
 
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
+UNKNOWN = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan", "н/д", "пусто")  # of a text: no words
 MISSING = f"(?i){'|'.join(map(re.escape, MARKS))}"
 SAMPLE = 1_000  # values to look at before all are read
 
@@ -87,6 +88,28 @@ def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[
     kept = f"* EXCLUDE ({', '.join(value for value, _ in items)}) REPLACE ({', '.join(item for _, item in items)})"
     rows = f"SELECT *, {', '.join(present)} FROM {quoted(table)}"  # noqa: S608 - quoted
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT {kept} FROM ({rows})")  # noqa: S608
+
+
+def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
+    """Marks such as `N/A` among the values of a text are missing values. Returns a note for each such column."""
+    unknown = f"({', '.join(map(literal, UNKNOWN))})"
+    marked = [f"list(DISTINCT {quoted(name)}) FILTER (lower({_trimmed(name)}) IN {unknown})" for name in columns]
+    sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
+    told = (connection.execute(sql).fetchone() or ()) if columns else ()
+    found = {name: sorted(marks) for name, marks in zip(columns, told, strict=True) if marks}
+    if not found:
+        return {}
+    items = [
+        f"CASE WHEN lower({_trimmed(name)}) NOT IN {unknown} THEN {quoted(name)} END AS {quoted(name)}"
+        for name in found
+    ]
+    sql = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * REPLACE ({', '.join(items)}) FROM {quoted(table)}"  # noqa: S608
+    connection.execute(sql)
+    return {name: listed_marks(marks) for name, marks in found.items()}
+
+
+def listed_marks(marks: Sequence[str]) -> str:
+    return f"missing values: {', '.join(map(repr, marks))}"
 
 
 def _is_missing(column: str) -> str:

@@ -5,12 +5,12 @@ Categories whose values differ only in case or spaces are unified.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
 from groundplan.sources.tables.files.quoting import quoted
-from groundplan.sources.tables.files.text_cells import Cells, Written, convert
+from groundplan.sources.tables.files.text_cells import Cells, Written, clear_marks, convert, listed_marks
 from groundplan.sources.tables.files.text_dates import DATES
 from groundplan.sources.tables.files.text_numbers import FORMATS, Format, as_numbers, has_separators, may_be_either
 from groundplan.sources.tables.files.text_spellings import unify_spellings
@@ -42,8 +42,9 @@ def convert_text(connection: duckdb.DuckDBPyConnection, table: str, comma_decima
     for cells in numbers:
         cells.forget()
     notes = _convert(connection, table, written)
+    notes |= clear_marks(connection, table, [name for name in _text_columns(connection, table) if name not in notes])
     return notes | unify_spellings(
-        connection, table, (name for name in _text_columns(connection, table) if name not in notes)
+        connection, table, [name for name in _text_columns(connection, table) if name not in notes]
     )
 
 
@@ -81,6 +82,5 @@ def _convert(connection: duckdb.DuckDBPyConnection, table: str, written: Mapping
     return {cells.column: how.note + _missing(marks.get(cells, [])) for cells, how in written.items()}
 
 
-def _missing(marks: Iterable[str]) -> str:
-    listed = ", ".join(map(repr, marks))
-    return f"; missing values: {listed}" if listed else ""
+def _missing(marks: Sequence[str]) -> str:
+    return f"; {listed_marks(marks)}" if marks else ""

@@ -1,0 +1,141 @@
+"""Wrong answers that trials over one table found, asked of other tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from groundplan.project import Project
+from tests.questions.found import ASK, NO_ANSWER, REFUSE, TODAY, assert_truth, write_csv
+
+HIRES = """
+    CREATE TABLE hires AS SELECT n AS hire_id, 100 + n * 7 % 31 AS guest_id,
+        DATE '2024-01-03' + CAST(n * 53 % 720 AS INT) AS hired_on,
+        ['Arlo', 'Brim', 'Cove', 'Dune'][1 + n * 3 % 4] AS harbour, ['kayak', 'sailboat', 'canoe'][1 + n % 3] AS boat,
+        10 + n * 37 % 397 + 0.5 AS takings, 20 + n * 11 % 300 AS minutes FROM range(1, 241) AS s(n)
+"""
+REPAIRS = """
+    CREATE TABLE repairs AS SELECT 'R' || (1000 + n) AS repair_no,
+        ['Ada Moss', 'Ben Cole', 'Cat Dunn', 'Dov Ellis'][1 + n * 5 % 7 % 4] AS owner,
+        DATE '2025-01-03' + CAST(n * 29 % 300 AS INT) AS logged_on,
+        CASE WHEN n % 5 > 0 THEN DATE '2025-01-09' + CAST(n * 29 % 300 + n % 40 AS INT) END AS fixed_on,
+        CASE WHEN n % 5 > 0 THEN ['Tia', 'Uma', 'Vic'][1 + n * 3 % 11 % 3] END AS fixed_by,
+        ['open', 'In Delivery', 'on hold', 'done'][1 + n % 4] AS status,
+        ['rush', 'paint;rush', 'warranty', 'refit;warranty', 'paint', 'refit;rush;paint'][1 + n % 6] AS labels,
+        ['N/A', 'Leith', 'Troon', 'Ayr'][1 + n % 4] AS yard, 1 + n * 3 % 9 + 0.5 AS hours,
+        (n * 7 % 40) || '%' AS rebate, '£' || (20 + n * 13 % 280) || '.50' AS charge,
+        CASE WHEN n % 3 > 0 THEN ['trade', 'retail'][n % 3] END AS channel FROM range(1, 121) AS s(n)
+"""
+GAUGES = """
+    CREATE TABLE gauges AS SELECT ['M1', 'M2', 'M3'][1 + n % 3] AS gauge,
+        DATE '2025-01-01' + CAST(n * 17 % 300 AS INT) AS taken_on,
+        ['spring', 'neap'][1 + n % 2] AS tide, n * 41 % 199 + 0.5 AS level_cm FROM range(1, 151) AS s(n)
+"""
+EXAMS = """
+    CREATE TABLE exams AS SELECT 'E' || n AS "ex no", ['Dr Fox', 'Dr Elm', 'Dr Oak'][1 + n % 3] AS examiner,
+        1 + n * 3 % 7 % 5 AS rating, 20 + n * 11 % 70 AS "pupil age" FROM range(1, 81) AS s(n)
+"""
+CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
+MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
+ASKED = {
+    "hires": {
+        "takings by harbour for Arlo and Cove": (
+            "SELECT harbour, avg(takings) FROM hires WHERE harbour IN ('Arlo', 'Cove') GROUP BY 1"
+        ),
+        "5 largest takings": "SELECT hire_id, takings FROM hires ORDER BY 2 DESC LIMIT 5",
+        "top 4 takings in 2025": (
+            "SELECT hire_id, takings FROM hires WHERE year(hired_on) = 2025 ORDER BY 2 DESC LIMIT 4"
+        ),
+        "the 3 highest takings": "SELECT hire_id, takings FROM hires ORDER BY 2 DESC LIMIT 3",
+        "is takings good?": REFUSE,
+        "how bad were takings?": REFUSE,
+        "sum of guest_id by harbour": REFUSE,
+        "average hire id": REFUSE,
+        "takings by harbour in 2024 and in 2025": (
+            "SELECT harbour, avg(takings) FILTER (year(hired_on) = 2025), avg(takings) FILTER (year(hired_on) = 2024) "
+            "FROM hires GROUP BY 1"
+        ),
+        "takings per minute by boat": "SELECT boat, sum(takings) / sum(minutes) FROM hires GROUP BY 1",
+        "total takings divided by total minutes, by harbour": (
+            "SELECT harbour, sum(takings) / sum(minutes) FROM hires GROUP BY 1"
+        ),
+        "takings by boat for the two best harbours": REFUSE,
+        "repeat guests": NO_ANSWER,
+    },
+    "repairs": {
+        "which owner opens the most repairs": ASK,
+        "average delivery hours": NO_ANSWER,
+        "number of repairs labelled rush": (
+            "SELECT count(*) FROM repairs WHERE list_contains(split(labels, ';'), 'rush')"
+        ),
+        "repairs labelled paint by owner": (
+            "SELECT owner, count(*) FROM repairs WHERE list_contains(split(labels, ';'), 'paint') GROUP BY 1"
+        ),
+        "5 most common labels": REFUSE,
+        "how many labels": REFUSE,
+        "how many yards": "SELECT count(DISTINCT yard) FROM repairs WHERE yard <> 'N/A'",
+        "repairs by yard": "SELECT nullif(yard, 'N/A'), count(*) FROM repairs GROUP BY 1",
+        "total rebate": REFUSE,
+        "rebate by owner": "SELECT owner, avg(CAST(replace(rebate, '%', '') AS INT)) FROM repairs GROUP BY 1",
+        "charge by owner": f"SELECT owner, sum({CHARGE}) FROM repairs GROUP BY 1",
+        "repairs excluding retail": "SELECT count(*) FROM repairs WHERE channel IS DISTINCT FROM 'retail'",
+        "charge except trade": f"SELECT sum({CHARGE}) FROM repairs WHERE channel IS DISTINCT FROM 'trade'",
+        "who fixed the most repairs in each month of 2025": (
+            f"SELECT {MONTH_FIXED}, fixed_by, count(*) AS n FROM repairs WHERE year(fixed_on) = 2025 GROUP BY 1, 2 "
+            f"QUALIFY rank() OVER (PARTITION BY {MONTH_FIXED} ORDER BY count(*) DESC) = 1"
+        ),
+    },
+    "gauges": {
+        "highest single level - when and which gauge": (
+            "SELECT taken_on, gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
+        ),
+        "when was the lowest level": "SELECT taken_on, level_cm FROM gauges ORDER BY level_cm LIMIT 1",
+        "average level spring vs neap": "SELECT tide, avg(level_cm) FROM gauges GROUP BY 1",
+        "highest level ever, and where": REFUSE,
+    },
+    "exams": {
+        "number of ex no with pupil age over 65": 'SELECT count(*) FROM exams WHERE "pupil age" > 65',
+        "lowest rated examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 LIMIT 1",
+        "2 highest rated examiners": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
+    },
+}
+MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS}
+CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
+
+
+@pytest.fixture(scope="module")
+def truth() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    for statement in MADE.values():
+        connection.execute(statement)
+    return connection
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Project]]:
+    opened = {}
+    for table, statement in MADE.items():
+        folder: Path = tmp_path_factory.mktemp(table)
+        write_csv(folder, statement, [table])
+        opened[table] = Project(str(folder))
+    yield opened
+    for project in opened.values():
+        project.close()
+
+
+@pytest.mark.parametrize(("table", "question"), CASES)
+def test_the_answer_is_what_sql_gives(
+    projects: dict[str, Project], truth: duckdb.DuckDBPyConnection, table: str, question: str
+) -> None:
+    assert_truth(projects[table].ask(question, today=TODAY).outcome, ASKED[table][question], truth)
+
+
+def test_marks_of_missing_values_are_told(projects: dict[str, Project]) -> None:
+    (schema,) = projects["repairs"].schemas.values()
+    yard = schema.tables[0].find("yard")
+    assert yard is not None
+    assert yard.note == "missing values: 'N/A'"
+    assert yard.nulls == 30
