@@ -133,6 +133,28 @@ def test_the_answer_is_what_sql_gives(
     assert_truth(projects[table].ask(question, today=TODAY).outcome, ASKED[table][question], truth)
 
 
+FOLLOWED = {
+    ("repairs from Leith", "how many of these were trade"): (
+        "SELECT count(*) FROM repairs WHERE yard = 'Leith' AND channel = 'trade'"
+    ),
+    ("repairs in May 2025", "how many of them are labelled rush"): (
+        "SELECT count(*) FROM repairs WHERE date_trunc('month', logged_on) = DATE '2025-05-01' "
+        "AND contains(labels, 'rush')"
+    ),
+    ("list the repairs from Ayr", "average hours of those"): "SELECT avg(hours) FROM repairs WHERE yard = 'Ayr'",
+    ("which owner has the most repairs", "how many of them were trade"): ASK,
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FOLLOWED)
+def test_conditions_hold_for_what_is_asked_of_these(
+    projects: dict[str, Project], truth: duckdb.DuckDBPyConnection, before: str, after: str
+) -> None:
+    thread = f"{before} {after}"
+    projects["repairs"].ask(before, today=TODAY, thread=thread)
+    assert_truth(projects["repairs"].ask(after, today=TODAY, thread=thread).outcome, FOLLOWED[before, after], truth)
+
+
 def test_marks_of_missing_values_are_told(projects: dict[str, Project]) -> None:
     (schema,) = projects["repairs"].schemas.values()
     yard = schema.tables[0].find("yard")

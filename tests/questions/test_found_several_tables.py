@@ -9,10 +9,10 @@ import duckdb
 import pytest
 
 from groundplan.project import Project
-from tests.questions.found import TODAY, assert_truth, write_csv
+from tests.questions.found import NO_ANSWER, REFUSE, TODAY, assert_truth, write_csv
 
 POSTGRES = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
-NAMES = ("reserves", "wardens", "permits", "checks")
+NAMES = ("reserves", "wardens", "permits", "checks", "duties")
 TABLES = """
     CREATE TABLE reserves (reserve_id INT PRIMARY KEY, reserve_name TEXT, county TEXT);
     CREATE TABLE wardens (warden_id INT PRIMARY KEY, warden_name TEXT, joined_on DATE, left_on DATE);
@@ -23,6 +23,9 @@ TABLES = """
         check_id INT PRIMARY KEY, permit_id INT REFERENCES permits (permit_id),
         warden_id INT REFERENCES wardens (warden_id), fee DECIMAL(8, 2), minutes INT, method TEXT
     );
+    CREATE TABLE duties (
+        duty_id INT PRIMARY KEY, warden_id INT REFERENCES wardens (warden_id), start_date DATE, end_date DATE
+    );
     INSERT INTO reserves SELECT n, 'Reserve ' || n, CASE n % 3 WHEN 0 THEN 'Kent' WHEN 1 THEN 'Fife' ELSE 'Mayo' END
         FROM generate_series(1, 12) AS s(n);
     INSERT INTO wardens SELECT n, 'Warden ' || n, DATE '2020-01-01' + CAST(n * 40 AS INT),
@@ -31,6 +34,8 @@ TABLES = """
         CASE n % 3 WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'withdrawn' END FROM generate_series(1, 90) AS s(n);
     INSERT INTO checks SELECT n, 1 + n % 80, 1 + n % 13, 5 + (n * 31) % 90, 10 + (n * 7) % 50,
         CASE n % 2 WHEN 0 THEN 'patrol' ELSE 'camera' END FROM generate_series(1, 240) AS s(n);
+    INSERT INTO duties SELECT n, 1 + n % 16, DATE '2024-01-01' + CAST(n * 5 AS INT),
+        CASE WHEN n % 3 > 0 THEN DATE '2025-02-01' + CAST(n * 4 AS INT) END FROM generate_series(1, 50) AS s(n);
 """
 MONTH = "CAST(date_trunc('month', granted_on) AS DATE)"
 ASKED = {
@@ -43,6 +48,10 @@ ASKED = {
         f"SELECT county, {MONTH}, sum(fee) FROM checks JOIN permits USING (permit_id) JOIN reserves USING (reserve_id) "
         "GROUP BY 1, 2"
     ),
+    "how many left in 2025": "SELECT count(*) FROM wardens WHERE left_on BETWEEN '2025-01-01' AND '2025-12-31'",
+    "how many duties ended in 2025": "SELECT count(*) FROM duties WHERE end_date BETWEEN '2025-01-01' AND '2025-12-31'",
+    "which warden sells most": NO_ANSWER,
+    "average permit id": REFUSE,
     "permits and fee by month": (
         f"SELECT {MONTH}, count(DISTINCT permit_id), sum(fee) FROM permits LEFT JOIN checks USING (permit_id) "
         "GROUP BY 1"

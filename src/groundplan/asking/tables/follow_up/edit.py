@@ -15,7 +15,17 @@ from groundplan.asking.tables.values import Values
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import columns_of
 from groundplan.contracts.normal_form import of_filter
-from groundplan.contracts.reading import Filter, GroupBy, Intent, Metric, Rank, Reading, Time
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    ColumnsAsked,
+    Filter,
+    GroupBy,
+    Intent,
+    Metric,
+    Rank,
+    Reading,
+    Time,
+)
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.text.words import language_of, normalise, words_of
 
@@ -23,6 +33,9 @@ ARROW = "→"
 """Stands between a question and what was said later."""
 
 BETWEEN = f" {ARROW} "
+THESE = "these"
+"""The sign of a question about the rows of the one before: `how many of these`."""
+
 WEAK = frozenset({"join", "go_on"})
 """Signs of going on that a whole question may begin with too."""
 
@@ -70,6 +83,10 @@ def _edited(
     doubt = _unclear(fragment, previous, table)
     if doubt:
         return doubt
+    if THESE in fragment.signs:
+        if any(isinstance(r.value, Rank) and r.value.limit for r in previous.requirements):
+            return _ask_whole("it may mean those in the ranking, or all of them")
+        previous = _unlisted(previous, fragment)
     if fragment.stands_alone and fragment.signs <= WEAK and fragment.given_up is None:
         return _still(previous, fragment)
     whole = previous.question + BETWEEN + fragment.text
@@ -85,6 +102,15 @@ def _edited(
     own = {word.text for word in fragment.words}
     left = [word for word in unread_words(made, schema) if word in own]
     return made if not left else _nothing_called(" ".join(left), table)
+
+
+def _unlisted(previous: Reading, fragment: Fragment) -> Reading:
+    """Of rows that were listed, a number: the list goes, what chose its rows stays."""
+    if not (fragment.slots.measures or fragment.slots.marked("count")):
+        return previous
+    kept = [r for r in previous.requirements if not isinstance(r.value, ColumnsAsked | Rank)]
+    kept = [r for r in kept if not (isinstance(r.value, AnalysisAsked) and r.value.label == "detail")]
+    return previous.model_copy(update={"requirements": tuple(kept)})
 
 
 def _held(previous: Reading) -> frozenset[str]:

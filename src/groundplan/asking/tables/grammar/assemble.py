@@ -956,7 +956,7 @@ class Assembly:
         if by is None:
             if rank.judged:
                 raise Unsaid("by what", self._measure_names())
-            if self.builders.amount is not None and not self._counts_said():
+            if (self.builders.amount is not None or self._says_other_deed()) and not self._counts_said():
                 raise Unsaid("by what", self._measure_names())
             return self.builders.count_things(Thing(self.meanings.entities[0], "number"))
         if isinstance(by, Measure):
@@ -978,6 +978,11 @@ class Assembly:
         if measure is None:
             raise Unfit("ranked by no number")
         return measure
+
+    def _says_other_deed(self) -> bool:
+        """Who sells most, where the rows are no sales."""
+        known = frozenset[str]().union(*self.meanings.lexicon.row_verbs.values())
+        return any(word.stem in known - self.meanings.row_verbs for word in self.words)
 
     def _counts_said(self) -> bool:
         return bool(self.all("count"))
