@@ -38,6 +38,11 @@ EXAMS = """
     CREATE TABLE exams AS SELECT 'E' || n AS "ex no", ['Dr Fox', 'Dr Elm', 'Dr Oak'][1 + n % 3] AS examiner,
         1 + n * 3 % 7 % 5 AS rating, 20 + n * 11 % 70 AS "pupil age" FROM range(1, 81) AS s(n)
 """
+CALLS = """
+    CREATE TABLE calls AS SELECT 'C' || n AS "call no", DATE '2025-01-01' + CAST(n * 7 % 300 AS INT) AS called_on,
+        ['Elm', 'Oak'][1 + n % 2] AS branch, 5 + n * 13 % 80 + 0.25 AS fee, 3 + n * 17 % 60 + 0.5 AS "amt paid",
+        ['Kim', 'Lou'][1 + n % 2] AS sales_rep FROM range(1, 90) AS s(n)
+"""
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
 ASKED = {
@@ -94,7 +99,16 @@ ASKED = {
         ),
         "when was the lowest level": "SELECT taken_on, level_cm FROM gauges ORDER BY level_cm LIMIT 1",
         "average level spring vs neap": "SELECT tide, avg(level_cm) FROM gauges GROUP BY 1",
+        "which gauge had the highest single level": (
+            "SELECT gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
+        ),
         "highest level ever, and where": REFUSE,
+    },
+    "calls": {
+        "monthly takings": NO_ANSWER,
+        "top 2 branches by revenue": NO_ANSWER,
+        "turnover by branch": NO_ANSWER,
+        "fee by branch": "SELECT branch, sum(fee) FROM calls GROUP BY 1",
     },
     "exams": {
         "number of ex no with pupil age over 65": 'SELECT count(*) FROM exams WHERE "pupil age" > 65',
@@ -102,7 +116,7 @@ ASKED = {
         "2 highest rated examiners": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
     },
 }
-MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS}
+MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS, "calls": CALLS}
 CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
 
 

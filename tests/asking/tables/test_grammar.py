@@ -52,7 +52,9 @@ READ = {
     "share of loans that were renewed": 'share of rows (where renewed is "yes")',
     "number of loans not returned": "number of rows where returned on is missing",
     "loans without genre by branch": "number of rows by branch, where genre is missing",
-    "fee in Hill or Market except poetry": "total fee of rows where branch is Hill or Market and genre is not Poetry",
+    "fee in Hill or Market except poetry": (
+        "total fee of rows where branch is Hill or Market and (genre is not Poetry or missing)"
+    ),
     "branches with more than 300 loans": "every branch, only those where number of rows is above 300",
     "running total of fee by month": "running total of fee by month (loaned on)",
     "crime vs travel loans": "number of rows by genre, where genre is Crime or Travel",
@@ -269,7 +271,7 @@ MOORED = {
     "Gull vs can harbour cost": "total harbour cost by crew, where crew is Can or Gull",
     "средний weight по экипажам": "среднее «weight kg», разбивка: «crew»",
     "how many moorings leaving out auctions and seizures": (
-        "number of rows where intake kind is not Seizure and outcome kind is not Auction"
+        "number of rows where (outcome kind is not Auction or missing) and intake kind is not Seizure"
     ),
     "cheapest auction fee": "lowest auction fee",
     "average length of stay by hull": "average days from intake date to outcome date by hull",

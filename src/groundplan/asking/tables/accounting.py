@@ -236,6 +236,8 @@ def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -
         f"{table.name} has {', '.join(c.name for c in table.columns[:20])}"
         for table in [table for table in schema.tables if table.columns][:3]
     )
+    closed = [f"{table.name} cannot be read: {table.unreadable}" for table in schema.tables if table.unreadable]
+    listed = "; ".join([*closed[:3], *([listed] if listed else [])])
     problem = (
         f"I do not understand {quoted} here" if is_named(said, schema) else f"the data has nothing called {quoted}"
     )

@@ -902,12 +902,17 @@ class Assembly:
 
     def _is_of_one_row(self, rank: Rank) -> bool:
         """The highest single reading, or when it was: one row has it."""
-        said = {word.lower for word in self.words}
-        if rank.target is not None or rank.limit != 1 or not isinstance(rank.by, Field):
+        if rank.limit != 1 or not isinstance(rank.by, Field):
             return False
-        if said & {"when", "когда"} and "single" not in said and rank.by.meaning != "rate":
+        values = {place for _, items in self.conditions for item in items for place in range(item.first, item.last)}
+        said = {word.lower for place, word in enumerate(self.words) if place not in values}
+        if "single" in said:
+            return True
+        if rank.target is not None or not said & {"when", "когда"}:
+            return False
+        if rank.by.meaning != "rate":
             raise Unfit("when the total of which days or months was the highest?")
-        return bool(said & {"single", "when", "когда"})
+        return True
 
     def _told_beside(self, target: Target | None) -> None:
         """What else is asked of the row: when it was, and the columns that are named."""

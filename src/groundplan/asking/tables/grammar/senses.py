@@ -255,7 +255,8 @@ class Senses:
 
     def _is_empty(self, place: int, counted: set[int]) -> bool:
         word, structure, rows = self.words[place], self.meanings.lexicon.structure, self.meanings.entities[0].nouns
-        if word.stem in self.meanings.row_verbs and not (word.stem in rows and word.lower.endswith("s")):
+        noun = (word.stem in rows and word.lower.endswith("s")) or word.lower.endswith("ings")  # takings are not taken
+        if word.stem in self.meanings.row_verbs and not noun:
             return True
         shortened = word.plain in structure and "'" in word.lower and not word.lower.endswith("n't")
         return place not in counted and (word.lower in structure or shortened)
@@ -725,6 +726,10 @@ class Senses:
             ]
         if word in ("value", "bill"):  # a fee is charged, and no revenue
             found = [(s, c) for s, c in found if "convers" in self.meanings.names[c.name] or s >= PART]
+            amounts = [name for name, meaning in self.meanings.of.items() if meaning == "amount"]
+            found = (
+                found if len(amounts) == 1 else [(s, c) for s, c in found if stem(word) in self.meanings.names[c.name]]
+            )
         if word == "quantity":  # a unit cost is none
             found = [(s, c) for s, c in found if "unit" not in self.meanings.names[c.name][:-1]]
         own = [(s, c) for s, c in found if c.name not in self.meanings.joined]
@@ -750,7 +755,8 @@ class Senses:
                 for key in _spoken(phrase):
                     known[key][column.name] += [value, *short.get(_initials(phrase), ())]
                 key = tuple(word.stem for word in words_of(phrase))
-                person = _is_name(phrase) and not any(word.lower in structure for word in words_of(phrase))
+                plain = [word for word in words_of(phrase) if word.lower in structure and len(word.lower) > 1]
+                person = _is_name(phrase) and not plain  # nobody is called In Transit
                 for size in range(1, min(len(key), LONGEST)):
                     parts[key[:size]][column.name].append(value)
                     if person:
