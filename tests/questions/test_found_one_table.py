@@ -68,6 +68,11 @@ ASKED = {
             "SELECT harbour, sum(takings) / sum(minutes) FROM hires GROUP BY 1"
         ),
         "takings by boat for the two best harbours": REFUSE,
+        "takings by boat and its distribution": REFUSE,
+        "distribution of minutes by boat": (
+            "SELECT boat, cast(minutes // 20 * 20 AS INT) || ' to ' || cast(minutes // 20 * 20 + 20 AS INT) FROM hires "
+            "GROUP BY 1, 2"
+        ),
         "repeat guests": NO_ANSWER,
     },
     "repairs": {
@@ -100,7 +105,7 @@ ASKED = {
         "when was the lowest level": "SELECT taken_on, level_cm FROM gauges ORDER BY level_cm LIMIT 1",
         "average level spring vs neap": "SELECT tide, avg(level_cm) FROM gauges GROUP BY 1",
         "which gauge had the highest single level": (
-            "SELECT gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
+            "SELECT taken_on, gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
         ),
         "highest level ever, and where": REFUSE,
     },

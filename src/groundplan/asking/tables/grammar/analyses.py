@@ -82,7 +82,7 @@ class Analysis(Assembly):
             raise Unfit("said twice")
         if self.look != "summary" and several < (2 if self.look == "correlation" else 1):
             raise Unsaid("of what", self._measure_names(), said=self.said(*self._named()), link="of")
-        boxes = any(_kind(item) == "box" for item in self.all("chart"))
+        boxes = any(_kind(item) == "box" for item in self.all("chart")) or self._are_averaged()
         fits = {
             "anomaly": several == 1,
             "correlation": several == 2 and axes <= 1,
@@ -91,6 +91,10 @@ class Analysis(Assembly):
         }
         if not fits[self.look]:
             raise Unfit(f"too much for one {self.look}")
+
+    def _are_averaged(self) -> bool:
+        """Scores by class: nothing that adds up is broken down, so that it is how the scores of each spread."""
+        return not any(m.base is None or m.base.meaning != "rate" for m, _ in self.measures)
 
     def _says_per(self, item: Item) -> bool:
         find, last = self.meanings.lexicon.find, min(item.last, item.first + 2)

@@ -327,6 +327,9 @@ class Assembly:
             [c for c, _ in self.conditions if c.column and not c.negated]
         ):
             raise Unfit("a condition twice")
+        spread = [self.words[item.first - 1].lower for item in self.all("distribution") if item.first]
+        if {*spread} & {"its", "their", "ее", "их"}:
+            raise Unfit("a breakdown, and how it spreads")
         self.axes.update(d for i in self.cover.items if (d := _date_of(i.value)))
         self._than()
         self._join_values()
