@@ -236,7 +236,7 @@ class Builders:
         if isinstance(value, Measure):
             totals = isinstance(value.expression, Rows) or getattr(value.expression, "function", "") == "sum"
             return value.expression if totals and not value.grain else None
-        if isinstance(value, Field) and self.adds_up(value) and not self.is_few(value):
+        if isinstance(value, Field) and value.whole and self.adds_up(value) and not self.is_few(value):
             return _aggregate("sum", value.expression)
         if isinstance(value, Field) and isinstance(value.expression, Elapsed):
             return _aggregate("sum", value.expression)
