@@ -121,10 +121,8 @@ class Builders:
         return measure if ratio and function.value in ("mean", "sum") else None
 
     def function_of_things(self, function: Mark, thing: Thing) -> Measure | None:
-        """The average receipt: what it comes to. The total of visits: how many there are."""
+        """The average receipt: what it comes to."""
         entity = thing.entity
-        if function.value == "sum":
-            return self.count_things(thing)
         amount = self.amount
         if function.value not in ("mean", "median") or amount is None or entity.nouns & self.meanings.lexicon.persons:
             return None

@@ -66,6 +66,7 @@ CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
 OPERATORS = frozenset({"negation", "missing", "lacking", "left_out", "compare", "than", "sign", "nothing", "undone"})
+COSTS = ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка")
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
@@ -726,7 +727,8 @@ class Senses:
             ]
         if word in ("value", "bill"):  # a fee is charged, and no revenue
             found = [(s, c) for s, c in found if "convers" in self.meanings.names[c.name] or s >= PART]
-            amounts = [name for name, meaning in self.meanings.of.items() if meaning == "amount"]
+            sums = [name for name, meaning in self.meanings.of.items() if meaning == "amount"]
+            amounts = [name for name in sums if not {*self.meanings.names[name]} & {*map(stem, COSTS)}]
             found = (
                 found if len(amounts) == 1 else [(s, c) for s, c in found if stem(word) in self.meanings.names[c.name]]
             )
@@ -816,16 +818,13 @@ class Senses:
         )
 
     def _is_deed(self, place: int, value: str) -> bool:
-        """Who opens the most tickets, tickets opened in May: a verb, where a state is called `open`."""
+        """Who opens the most tickets: a verb, where a state is called `open`."""
         word, written = self.words[place].lower, {part.lower for part in words_of(value)}
-        if word in written or not any(word.startswith(part) for part in written):
+        if word in written or not word.endswith("s") or not any(word.startswith(part) for part in written):
             return False
         before, after = (self.words[at].lower if 0 <= at < len(self.words) else "" for at in (place - 1, place + 1))
         subject = before in SUBJECTS or (bool(before) and before not in self.meanings.lexicon.structure)
-        if word.endswith("s"):
-            return subject and after in OBJECTS
-        told = self.meanings.lexicon.find(self.words, place, place + 1)
-        return any(category == "event" and event in self.meanings.events for category, event in told)
+        return subject and after in OBJECTS
 
     def _may_be_part(self, first: int, last: int, key: Key) -> bool:
         lexicon = self.meanings.lexicon

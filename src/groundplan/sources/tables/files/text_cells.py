@@ -93,7 +93,11 @@ def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[
 def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
     """Marks such as `N/A` among the values of a text are missing values. Returns a note for each such column."""
     unknown = f"({', '.join(map(literal, UNKNOWN))})"
-    marked = [f"list(DISTINCT {quoted(name)}) FILTER (lower({_trimmed(name)}) IN {unknown})" for name in columns]
+    marked = [
+        f"CASE WHEN bool_or(lower({_trimmed(name)}) NOT IN {unknown}) "
+        f"THEN list(DISTINCT {quoted(name)}) FILTER (lower({_trimmed(name)}) IN {unknown}) END"
+        for name in columns
+    ]
     sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
     told = (connection.execute(sql).fetchone() or ()) if columns else ()
     found = {name: sorted(marks) for name, marks in zip(columns, told, strict=True) if marks}
