@@ -738,7 +738,13 @@ class Project:
     def resume(self, run_id: str, **options: Unpack[ResumeOptions]) -> Result:
         """Continue a run that was interrupted or that waits; the options are those of `AsyncProject.resume`."""
         outcome = self._portal.call(self.aio.resume(run_id, **options))
-        return Result(outcome, lambda said: self.resume(run_id, **{**options, "reply": said, "reply_to": None}))
+        replied = ResumeOptions(**options)
+
+        def reply(said: str) -> Result:
+            replied.update({"reply": said, "reply_to": None})
+            return self.resume(run_id, **replied)
+
+        return Result(outcome, reply)
 
     def close(self) -> None:
         self._portal.call(self.aio.close())
