@@ -62,7 +62,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.schema import Table
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 
 N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
