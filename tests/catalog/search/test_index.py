@@ -13,8 +13,8 @@ from groundplan.catalog.search import index as indexing
 from groundplan.catalog.search.bm25 import Lexical
 from groundplan.catalog.search.documents import Document, documents
 from groundplan.catalog.search.index import Index, find_index, open_documents, open_index
+from groundplan.catalog.search.queries import for_text
 from groundplan.catalog.search.search import Search
-from tests.catalog.search.requests import for_text
 from tests.catalog.search.tooling import tool
 
 CATALOG = Catalog.of([tool("count_rows", "Counts the rows of a table."), tool("send_mail", "Sends a letter.")])

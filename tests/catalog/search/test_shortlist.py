@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.catalog.search.queries import for_reading
+from groundplan.catalog.search.queries import for_reading, for_text
 from groundplan.catalog.search.shortlist import SAFETY, narrow
 from groundplan.contracts.reading import Evidence, GroupBy, Metric, OutputAsked, Requirement, Time
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.errors import UsageError
-from tests.catalog.search.requests import for_text
 from tests.catalog.search.tooling import anomaly, goal, names, reading, searching, tool
 
 BUILT_IN = Catalog.load([Path(__file__).parents[3] / "src/groundplan/sources/tables/tools.yaml"])

@@ -9,12 +9,12 @@ import pytest
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.index import open_index
+from groundplan.catalog.search.queries import for_text
 from groundplan.catalog.search.search import Search
 from groundplan.catalog.search.shortlist import narrow
 from groundplan.catalog.search.vectors import Embedder, Matrix, SentenceEmbedder, installed
 from groundplan.contracts.reading import Reading
 from groundplan.errors import UsageError, WorldError
-from tests.catalog.search.requests import for_text
 from tests.catalog.search.tooling import names, tool
 
 CATALOG = Catalog.of(

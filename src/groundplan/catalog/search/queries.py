@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.search_words import words
+from groundplan.catalog.search.words import words
 from groundplan.contracts.reading import OutputAsked, Reading, Requirement
 from groundplan.text.names import name_words
 
@@ -33,6 +33,11 @@ class Queries:
     @property
     def all(self) -> tuple[Query, ...]:
         return (self.whole, *self.parts)
+
+
+def for_text(text: str) -> Queries:
+    """A request in plain words, with its clauses as the parts."""
+    return Queries(Query(COMBINED, text), tuple(_clauses_of(text)))
 
 
 def for_reading(reading: Reading, catalog: Catalog, only: Sequence[str] | None = None) -> Queries:
