@@ -213,16 +213,15 @@ class _Asked:
         if counted:
             self._add("metric:rows", Metric(function="count"), counted.first, counted.last)
         elif facets.groups or facets.time_said:
-            first, last = facets.groups[0][1:] if facets.groups else cast(tuple[int, int], facets.time_said)
-            self._add("metric:rows", Metric(function="count"), first, last)
+            self._imply("metric:rows", Metric(function="count"))
 
     def _analyses(self, facets: Facets, intent: str) -> None:
         sums = [r for r in self.found.values() if isinstance(r.value, Metric) and r.value.function == "sum"]
         if sums:
-            self._copy("analysis:total", AnalysisAsked(label="total"), sums[0].evidence)
+            self._imply("analysis:total", AnalysisAsked(label="total"))
         groups = [r for r in self.found.values() if isinstance(r.value, GroupBy)]
         if groups and intent in ("comparison", "time_series", "share", "ranking"):
-            self._copy("analysis:compare", AnalysisAsked(label="compare"), groups[0].evidence)
+            self._imply("analysis:compare", AnalysisAsked(label="compare"))
         implied: dict[str, tuple[str, tuple[int, int] | None]] = {
             "time_series": ("trend", facets.time_said),
             "correlation": ("correlation", None),
@@ -270,15 +269,14 @@ class _Asked:
         self._because("output:table", OutputAsked(label="table"), (table.first, table.last) if table else None)
 
     def _because(self, id_: str, value: object, said: tuple[int, int] | None) -> None:
-        """With its own words, or with those of what it follows from."""
+        """With its own words; without any, it is implied."""
         if said:
             self._add(id_, value, *said)
         else:
-            first = next(iter(self.found.values()), None)
-            self._copy(id_, value, first.evidence if first else Evidence(text=self.scan.text[:500], start=0))
+            self._imply(id_, value)
 
-    def _copy(self, id_: str, value: object, evidence: Evidence) -> None:
-        self._put(Requirement.model_validate({"id": id_, "value": value, "evidence": evidence, "implied": True}))
+    def _imply(self, id_: str, value: object) -> None:
+        self._put(Requirement.model_validate({"id": id_, "value": value, "implied": True}))
 
 
 def _draws(facets: Facets, intent: str) -> bool:

@@ -200,7 +200,7 @@ def test_changes_are_made_in_order(sales: Sync) -> None:
     planned = sales.change(reading, channel, only)
     assert planned.read_as == "Read as: total revenue by channel, where region is North."
     assert planned.reading is not None
-    assert [r.evidence.chosen for r in planned.reading.requirements[:3]] == [False, True, True]
+    assert [r.chosen for r in planned.reading.requirements[:3]] == [False, True, True]
 
 
 def test_an_impossible_part_is_refused_by_the_gate(sales: Sync) -> None:

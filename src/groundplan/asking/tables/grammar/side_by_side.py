@@ -60,9 +60,7 @@ def _measured(reading: Reading, schema: SourceSchema) -> tuple[str, str, Require
         return None
     whole = Aggregate(function="sum", of=Related(table=table, via=column.via, of=measure))
     name = f"number of {table}" if isinstance(measure, Rows) else _name(metric.value)  # type: ignore[arg-type]
-    made = metric.model_copy(
-        update={"id": f"metric:{name}"[:100], "value": Metric(expression=whole, name=name), "implied": False}
-    )
+    made = metric.model_copy(update={"id": f"metric:{name}"[:100], "value": Metric(expression=whole, name=name)})
     return column.table or table, column.name, made
 
 
@@ -106,5 +104,9 @@ def _moved(reading: Reading, begin: int, length: int, by: int) -> Reading:
             return evidence
         return evidence.model_copy(update={"start": start + begin if start < length else start - length - 1 + by})
 
-    found = tuple(r.model_copy(update={"evidence": moved(r.evidence)}) for r in reading.requirements)
+    def placed(requirement: Requirement) -> Requirement:
+        first, *others = map(moved, requirement.quotes)
+        return requirement.model_copy(update={"evidence": first, "also": tuple(others)})
+
+    found = tuple(placed(r) if r.evidence else r for r in reading.requirements)
     return reading.model_copy(update={"requirements": found})
