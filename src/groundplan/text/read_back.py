@@ -53,11 +53,13 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "twice": "{}, twice alike",
         "assumed": " Assumed: {}.",
         "dated by": "dates are those of {}",
+        "once": "each {} counts once",
         "and": " and ",
         "anomaly": "unusual values of {}",
         "correlation": "how {} go together",
         "distribution": "distribution of {}",
         "summary": "summary of {}",
+        "all": "{}",
         "all columns": "all columns",
         "every": "every {}",
         "different": "different {}",
@@ -104,11 +106,13 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "twice": "{}, дважды одинаково",
         "assumed": " Допущения: {}.",
         "dated by": "даты по столбцу {}",
+        "once": "каждое значение {} учтено один раз",
         "and": " и ",
         "anomaly": "необычные значения {}",
         "correlation": "связь {}",
         "distribution": "распределение {}",
         "summary": "сводка: {}",
+        "all": "{}",
         "all columns": "все столбцы",
         "every": "все значения: {}",
         "different": "разные значения {}",
@@ -241,8 +245,11 @@ def assumptions_of(requirement: Requirement, language: Language) -> Iterator[str
     value = requirement.value
     if isinstance(value, AnalysisAsked | OutputAsked):
         return
-    if requirement.implied or "usual_function" in requirement.assumed:
-        yield part_in_words(value, language)
+    if isinstance(value, Each) and "once_each" in requirement.assumed:
+        yield SAID[language]["once"].format(_wording(language, exact=False).name(value.keys[0]))
+    elif requirement.implied or "usual_function" in requirement.assumed:
+        grouped = isinstance(value, GroupBy | Time)
+        yield SAID[language]["by" if grouped else "all"].format(part_in_words(value, language)).strip(" ,")
     if "main_date" in requirement.assumed:
         yield SAID[language]["dated by"].format(_list(sorted(_dates_in(value, language)), language))
 

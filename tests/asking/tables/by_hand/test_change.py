@@ -183,7 +183,7 @@ def test_words_of_a_removed_part_are_replaced_and_no_other_word_is_lost(sales: S
     fates = {word.text: word.fate for word in word_fates(planned.reading, planned.tables)}
     assert fates["north"] == "replaced"
     assert "not understood" not in fates.values()
-    assert planned.read_as == "Read as: total revenue by month (date), where date is in 2024."
+    assert planned.read_as == "Read as: total revenue by month (date), where date is in 2024. Assumed: total revenue."
 
 
 def test_a_ranking_follows_its_measure(sales: Sync) -> None:
