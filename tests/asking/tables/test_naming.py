@@ -27,7 +27,7 @@ STAFF = "name,department,salary,started,left_on\n" + "".join(
     for n in range(40)
 )
 JOBS = "job_id,bay,hours,received,finished\n" + "".join(
-    f"{n},{('A', 'B', '')[n % 3]},{1 + n % 7},2025-{1 + n % 12:02}-0{1 + n % 9},2025-{1 + n % 12:02}-1{n % 9}\n"
+    f"{n},{('A', 'B', '')[n % 3]},{1 + n % 7},2025-{1 + n % 12:02}-03,2025-{1 + n % 12:02}-1{n % 9}\n"
     for n in range(60)
 )
 ASKED = """
@@ -112,7 +112,7 @@ def test_the_words_of_every_requirement_name_it_and_no_other_words_do(
         ("sales", "anomalies in daily revenue", "analysis:anomaly", "daily"),
         ("staff", "average salary by department", "metric:salary", "by department"),
         ("staff", "average salary by department", "group_by:department", "average"),
-        ("jobs", "average hours in may 2025", "filter:received", "average hours"),
+        ("jobs", "average hours in may 2025", "filter:finished", "average hours"),
         ("jobs", "average hours in may 2025", "metric:hours", "in may 2025"),
     ],
 )
@@ -214,7 +214,7 @@ def test_without_defaults_it_is_asked_which_date_and_which_function(
         outcome = project.ask(question, today=TODAY).outcome
     if not candidates:
         assert isinstance(outcome, Answer)
-        assert "dates are those of received" in outcome.read_as
+        assert "dates are those of finished" in outcome.read_as
         return
     assert isinstance(outcome, Clarification), outcome
     assert len(outcome.readings) == next(iter(candidates.values()))
