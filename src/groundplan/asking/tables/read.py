@@ -222,23 +222,13 @@ class _Asked:
         groups = [r for r in self.found.values() if isinstance(r.value, GroupBy)]
         if groups and intent in ("comparison", "time_series", "share", "ranking"):
             self._imply("analysis:compare", AnalysisAsked(label="compare"))
-        implied: dict[str, tuple[str, tuple[int, int] | None]] = {
-            "time_series": ("trend", facets.time_said),
-            "correlation": ("correlation", None),
-            "distribution": ("distribution", None),
-            "anomaly": ("anomaly", None),
-            "share": ("share", None),
-            "ranking": ("ranking", None),
-            "summary": ("summary", None),
-            "detail": ("detail", None),
-            "periods": ("compare", None),
-        }
+        own = ("correlation", "distribution", "anomaly", "share", "ranking", "summary", "detail")
+        implied = {"time_series": "trend", "periods": "compare", **{label: label for label in own}}
         shows_trend = _draws(facets, intent) and facets.chart_kind(intent) in (None, "line", "area")
         if intent in implied and (intent != "time_series" or shows_trend):
-            label, said = implied[intent]
-            cue = facets.analyses.get(label) or facets.rank_cue
-            if cue:
-                said = (cue.first, cue.last)
+            label = implied[intent]
+            cue = facets.analyses.get(label) or (facets.rank_cue if label == "ranking" else None)
+            said = (cue.first, cue.last) if cue else None
             self._because(f"analysis:{label}", AnalysisAsked(label=cast(Analysis, label)), said)
         self._also(facets, intent)
         if facets.rank and intent in ("ranking", "share") and facets.rank_cue:
