@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
+from groundplan.asking.route import Route
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
@@ -50,7 +51,7 @@ SOME = 0.5  # of any question where there are tables: most questions name a few 
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
 
-class Tables:
+class Tables(Route):
     name = "tables"
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
