@@ -13,7 +13,9 @@ from groundplan.contracts.reading import Reading, RenderStyle, Requirement
 from groundplan.contracts.tool import Tool
 
 Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-"""The planner that made a plan: rules, adapt, direct, compose, lookup, a plug-in's planner, or `hand`."""
+"""The planner that made a plan, by name."""
+
+BY_HAND = "hand"  # the strategy of a plan that a person wrote
 
 MOST_CHARACTERS = 2_000  # in a text field
 
@@ -75,6 +77,11 @@ class Plan(Contract):
     answer: Text = ""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     provenance: Provenance = Provenance()
+
+    @property
+    def is_by_hand(self) -> bool:
+        """True if a person wrote the plan: what a person wrote needs no words of a task."""
+        return self.strategy == BY_HAND
 
     @property
     def reasons(self) -> str:

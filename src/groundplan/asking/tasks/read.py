@@ -354,5 +354,5 @@ def analyse(reading: Reading) -> TaskAnalysis:
         requires_routing=routed,
         suggested_node_types=("executor", "router") if routed else ("executor",),
         key_entities=tuple(dict.fromkeys(names))[:MOST_ENTITIES],
-        intent="; ".join(r.evidence.text for r in goals)[:MOST_CHARACTERS],
+        intent="; ".join(r.words for r in goals)[:MOST_CHARACTERS],
     )
