@@ -87,7 +87,8 @@ def test_a_model_that_is_taken_at_its_word_answers(accept: Any) -> None:
     assert isinstance(outcome, Answer), outcome.text
     assert {row[0] for row in outcome.tables[0].rows} == {"North", "South", "East", "West", "Central"}
     twice = ", twice alike" if accept == "agreed" else ""
-    assert outcome.read_as == f"Read as: total revenue by region. Read by scripted{twice}; assumes: lucre is revenue."
+    read_as = f"Read as: total revenue by region. Read by scripted{twice}. Assumed: by region; lucre is revenue."
+    assert outcome.read_as == read_as
     assert [attempt.faults for attempt in outcome.proposals] == [()] * (2 if accept == "agreed" else 1)
 
 

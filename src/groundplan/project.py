@@ -33,6 +33,7 @@ from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.conversation import Turn
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Plan, Proposal
@@ -436,7 +437,7 @@ class AsyncProject:
     @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
         """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
-        edited = changed(reading, changes) if changes else reading
+        edited = changed(reading, changes, await self._assumed(reading)) if changes else reading
         asked = _question(reading.question, today, "UTC", NO_MODEL)
         context = (await self._stage(NO_MODEL, RunOptions())).context
         schemas = await self._schemas_about(reading.question, *edited.tables)
@@ -580,6 +581,12 @@ class AsyncProject:
                 schema = with_saved(corrected(await source.about(" ".join(texts)), self.columns), self._saved)
             found[name] = schema
         return found
+
+    async def _assumed(self, reading: Reading) -> tuple[Default, ...]:
+        """The defaults that are not switched off for the table that a reading is about."""
+        schemas = await self._schemas_about(reading.question, *reading.tables)
+        tables = [table for schema in schemas.values() if (table := schema.find(next(iter(reading.tables), "")))]
+        return tables[0].assume if tables else DEFAULTS
 
     async def _calls(self, strategy: str | None, bounds: Bounds) -> CallsByRole | None:
         if strategy == NO_MODEL or not self.models:

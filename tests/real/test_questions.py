@@ -47,7 +47,7 @@ FOREIGN = (
 @pytest.fixture(scope="module")
 def outcomes(qwen_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     async def run() -> list[Outcome]:
-        keep_measure(weak(qwen_url))
+        weak(qwen_url)
         project = await AsyncProject.open(
             SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")], roles=ROLES
         )
@@ -97,7 +97,7 @@ def test_words_for_what_the_data_does_not_hold_are_never_answered(
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
 
     async def run() -> list[Outcome]:
-        keep_measure(weak(qwen_url))
+        weak(qwen_url)
         project = await AsyncProject.open(
             SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")], roles=ROLES
         )

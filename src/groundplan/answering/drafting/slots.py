@@ -317,17 +317,17 @@ class _Offering:
             value = requirement.value
             assert isinstance(value, Metric)
             same = value.name == measure.name if value.expression else value.column == measure.of
-            if same and not requirement.evidence.chosen:
-                for evidence in (requirement.evidence, *requirement.also):
+            if same and not requirement.chosen:
+                for evidence in requirement.quotes:
                     alone = len(asked) == 1 and not value.expression
                     yield from self._content(evidence.text) if alone else [evidence.text]
 
     def _asked(self, column: str) -> Iterator[str]:
         for requirement in self.plan.requirements:
             value = requirement.value
-            if isinstance(value, GroupBy | Time) and value.column == column and not requirement.evidence.chosen:
+            if isinstance(value, GroupBy | Time) and value.column == column and not requirement.chosen:
                 others = {part for other in self.subject.keys if other != column for part in _stems(worded(other))}
-                yield from (word for word in self._content(requirement.evidence.text) if stem(word) not in others)
+                yield from (word for word in self._content(requirement.words) if stem(word) not in others)
 
     def _content(self, text: str) -> Iterator[str]:
         """The words of the question that mean the column: without those that the list knows."""

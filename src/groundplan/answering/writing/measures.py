@@ -89,7 +89,11 @@ def _parts(cite: Citing, told: Quotient, rate: Figure, side: str = "") -> Slots:
 def _overall(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
     """The rate over all groups, if its parts add up."""
     told, measures = measure.quotient, cite.subject.measures
-    if told is None or told.kind == "quotient" or not (measures[told.part].additive and measures[told.whole].additive):
+    if (
+        told is None
+        or told.kind in ("quotient", "percent")
+        or not (measures[told.part].additive and measures[told.whole].additive)
+    ):
         return
     if not (_has_numbers(cite, measures[told.part]) and _has_numbers(cite, measures[told.whole])):
         return
@@ -112,7 +116,8 @@ def _whole(cite: Citing, measure: ShownMeasure, told: Cites) -> Sentence:
     counts = measure.name is not None and measure.function in ("count", "count_distinct")
     if counts and plural and told[0].value != 1:
         return Sentence("things_counted", {"measure": cite.label(measure.column), "value": told})
-    form = "value" if measure.function != "sum" else "total_of_several" if plural else "total"
+    summed = measure.function == "sum" and not label.lower().startswith("total ")  # it says so itself
+    form = "value" if not summed else "total_of_several" if plural else "total"
     return Sentence(form, {"measure": cite.label(measure.column), "value": told})
 
 

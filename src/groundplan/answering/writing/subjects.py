@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Expression,
     Rows,
     Share,
+    in_percent,
     is_growth,
     is_ratio,
     quotient,
@@ -93,7 +94,7 @@ class Quotient:
 
     part: str
     whole: str
-    kind: Literal["rate", "quotient", "growth"]
+    kind: Literal["rate", "percent", "quotient", "growth"]
 
 
 @dataclass(frozen=True)
@@ -312,9 +313,14 @@ def _quotients(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Quotient]:
         sides = quotient(measure) or ()
         names = [columns.get(normal_expression(side)) for side in sides]
         if len(names) == 2 and names[0] and names[1]:
-            kind: Any = "growth" if is_growth(measure) else "rate" if is_ratio(measure) else "quotient"
-            found[name] = Quotient(names[0], names[1], kind)
+            found[name] = Quotient(names[0], names[1], _kind_of_quotient(measure))
     return found
+
+
+def _kind_of_quotient(measure: Expression) -> Literal["rate", "percent", "quotient", "growth"]:
+    if in_percent(measure) is not None:
+        return "percent"
+    return "growth" if is_growth(measure) else "rate" if is_ratio(measure) else "quotient"
 
 
 def _measure_of(metric: Mapping[str, Any]) -> Expression:

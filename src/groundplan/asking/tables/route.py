@@ -15,8 +15,16 @@ from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
+from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import asks_for_change, find_refusal, too_long, unaskable, unreadable_table
+from groundplan.asking.tables.refusals import (
+    asks_for_change,
+    find_refusal,
+    too_long,
+    unaskable,
+    unfounded,
+    unreadable_table,
+)
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
@@ -57,6 +65,7 @@ class Tables(Route):
         found = await self._read(question, context)
         if isinstance(found, Clarification):
             found = await self._with_readings(found, question, context)
+        found = await self._founded(found, question, context)
         context.notes.extend(_not_looked_up(found, context.unread))
         return found
 
@@ -90,6 +99,23 @@ class Tables(Route):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
+
+    async def _founded(
+        self, found: Reading | Clarification | Refusal, question: Question, context: Context
+    ) -> Reading | Clarification | Refusal:
+        """With what was assumed; refused if it asks for something that the words it quotes do not name."""
+        if isinstance(found, Refusal):
+            return found
+        readings = found.readings if isinstance(found, Clarification) else (found,)
+        told = []
+        for reading in readings:
+            values: Any = await context.find_values(reading.question)
+            clock = (question.today, question.timezone, context.nearness)
+            naming = Naming(reading.question, context.tables, values, reading.tables, *clock)
+            told.append(naming.with_assumed(reading))
+            if isinstance(found, Reading) and (lacking := naming.unfounded(reading)):
+                return unfounded(lacking)
+        return found.model_copy(update={"readings": tuple(told)}) if isinstance(found, Clarification) else told[0]
 
     async def _with_readings(self, asked: Clarification, question: Question, context: Context) -> Clarification:
         """The clarification with the reading of each candidate, by words alone."""

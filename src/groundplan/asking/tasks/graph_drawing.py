@@ -81,7 +81,7 @@ class _Drawing:
                 "params": params,
                 "needs": [*dict.fromkeys([*needs, *([for_each] if for_each else [])])],
                 "satisfies": [part.requirement.id],
-                "rationale": part.requirement.evidence.text,
+                "rationale": part.requirement.words,
                 "for_each": for_each,
             }
         )

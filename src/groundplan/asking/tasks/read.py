@@ -352,5 +352,5 @@ def analyse(reading: Reading) -> TaskAnalysis:
         complexity="simple" if len(goals) <= 2 and not routed else "moderate" if len(goals) <= 5 else "complex",
         requires_routing=routed,
         key_entities=tuple(dict.fromkeys(names))[:MOST_ENTITIES],
-        intent="; ".join(r.evidence.text for r in goals)[:MOST_CHARACTERS],
+        intent="; ".join(r.words for r in goals)[:MOST_CHARACTERS],
     )

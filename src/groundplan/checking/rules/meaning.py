@@ -250,7 +250,7 @@ def unfit_expression(draft: Draft) -> Iterator[Issue]:
                 yield Issue(
                     code="meaning/unfit-expression",
                     requirement=requirement.id,
-                    problem=f"{requirement.id!r} ({requirement.evidence.text!r}) has no meaning: {why}",
+                    problem=f"{requirement.named} has no meaning: {why}",
                     hint="say of which rows or groups the value is",
                 )
 

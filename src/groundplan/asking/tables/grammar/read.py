@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
+from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
@@ -24,7 +24,8 @@ from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
-from groundplan.contracts.reading import GroupBy, Metric, Reading
+from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, Reading
+from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
@@ -73,7 +74,7 @@ def derive(
     if best.reading is None:
         return best
     own = meaning_of(best.reading)
-    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in senses.meanings.main_dates[1:]]
+    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in _other_dates(senses.meanings)]
     if own.things is not None and any(len(key) == 1 for key in table.keys):  # pay of an employee, or of a job code?
         rivals.append({"once": False})
     if any(map(_is_share_of_some, own.measures)) and own.groups:
@@ -84,7 +85,30 @@ def derive(
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
-    return replace(best, others=(*best.others, *others))
+    return replace(best, others=(*best.others, *others, *_by_other_functions(best.reading, table)))
+
+
+def _other_dates(meanings: Meanings) -> Sequence[Described]:
+    """Dates that may be meant as well as the main one; all of them where the model file lets nothing be assumed."""
+    if "main_date" in meanings.table.assume:
+        return meanings.main_dates[1:]
+    return [column for column in meanings.dates if column != meanings.main_date]
+
+
+def _by_other_functions(reading: Reading, table: Table) -> Iterator[Reading]:
+    """The total and the average instead of the usual function, where the model file lets nothing be assumed."""
+    looked = any(isinstance(r.value, AnalysisAsked) and r.value.label in LOOKS for r in reading.requirements)
+    usual = {r.value.usual for r in reading.requirements if isinstance(r.value, Metric) and not r.value.function}
+    if "usual_function" in table.assume or looked or not usual - {None}:
+        return
+    for function in {"sum", "mean"} - usual:
+        parts = tuple(
+            r.model_copy(update={"value": r.value.model_copy(update={"usual": None, "function": function})})
+            if isinstance(r.value, Metric) and r.value.usual
+            else r
+            for r in reading.requirements
+        )
+        yield reading.model_copy(update={"requirements": parts})
 
 
 def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
