@@ -21,7 +21,7 @@ from groundplan.contracts.plan import Plan
 from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
 from groundplan.settings import Endpoint
-from groundplan.state.measures import Measure, keep_measure
+from groundplan.state.measures import ModelMeasure, keep_measure
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 
@@ -94,7 +94,7 @@ def test_a_model_that_is_taken_at_its_word_answers(accept: Any) -> None:
 
 def measure(endpoint: Endpoint, right: int) -> None:
     day = date(2026, 11, 18)
-    keep_measure(Measure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
+    keep_measure(ModelMeasure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
 
 
 def test_a_model_that_was_measured_well_is_taken_at_its_word() -> None:

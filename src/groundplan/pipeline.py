@@ -66,7 +66,7 @@ from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
-from groundplan.running.run import look_up, run
+from groundplan.running.run import run, run_reads
 from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
@@ -418,7 +418,7 @@ async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Find the items that a step would change, each by each, so that a person approves them and not only a plan."""
     stage, plan = runtime.context, runtime.context.checked(state)
     first = looked_up_first(plan)
-    outcomes = await look_up(
+    outcomes = await run_reads(
         plan,
         stage.sources,
         first,
@@ -430,7 +430,7 @@ async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
     found = (items_of(step, outcomes, plan.limits) for step in plan.steps if step.id in plan.changes_each)
     failed = [one.issue for one in found if isinstance(one, StepOutcome) and one.issue]
     if failed:
-        refusal = refuse(_plain(plan), failed, ()).model_copy(update={"reading": _reading_of(state)})
+        refusal = refuse(plan.unchecked, failed, ()).model_copy(update={"reading": _reading_of(state)})
         return _stopped(stage, {**state, **traced}, refusal)
     looked = {step: _json(outcome) for step, outcome in outcomes.items()}
     return Command(update={"looked": looked, **traced}, goto="approve")
@@ -495,7 +495,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage.ended({**state, **traced}, written.model_copy(update=said))
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
-        turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
+        turns = [*turns, _json(Turn.of(reading, plan.unchecked))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
 
 
@@ -550,7 +550,7 @@ def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading) 
     text = f"Nothing was done: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
     each = [f"{issue.problem}." for issue in issues if issue.step in plan.changes_each]
     text = " ".join((text, *(f"{said[0].upper()}{said[1:]}" for said in each)))
-    return Refusal(text=text, issues=issues, reading=reading, plan=_plain(plan))
+    return Refusal(text=text, issues=issues, reading=reading, plan=plan.unchecked)
 
 
 def bounds_of(state: State) -> Bounds:
@@ -564,10 +564,6 @@ def _looked(state: State) -> dict[str, StepOutcome]:
 
 def _language_of(state: State) -> Language:
     return "ru" if _reading_of(state).language == "ru" else "en"
-
-
-def _plain(plan: CheckedPlan) -> Plan:
-    return Plan.model_validate({name: getattr(plan, name) for name in Plan.model_fields})
 
 
 def _planner(state: State, stage: Stage) -> Planner | None:
@@ -694,7 +690,7 @@ class Waiting:
         return tuple(turn for raw in self.state.get("turns") or [] if (turn := Turn.read(raw)))
 
 
-async def look(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
+async def inspect_thread(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
     snapshot = await _stages_with(saver).aget_state(_config(thread))
     exists, stage = bool(snapshot.created_at), next(iter(snapshot.next), None)
     return Waiting(stage, cast(State, snapshot.values), exists, exists and stage is None)

@@ -54,8 +54,8 @@ from groundplan.pipeline import (
     begin,
     bounds_of,
     drive,
+    inspect_thread,
     last_stage,
-    look,
     waits,
 )
 from groundplan.result import Planned, Result, plan_for
@@ -291,7 +291,7 @@ class AsyncProject:
             return await self._drive_once(begin(run_id or uuid.uuid4().hex[:12], asked), stage, lasting=bool(run_id))
         async with self._threads.setdefault(thread, asyncio.Lock()):
             saver, place = await self._open_checkpoints(), self._place(thread)
-            waiting = await look(place, saver)
+            waiting = await inspect_thread(place, saver)
             said = [turn.reading.question for turn in waiting.turns]
             schemas = await self._schemas_about(question, *said, *_named_in(waiting))
             stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
@@ -381,7 +381,7 @@ class AsyncProject:
             await self._open_checkpoints(),
             self._place(_run_id(run_id) if thread is None else _thread(thread)),
         )
-        waiting = await look(place, saver)
+        waiting = await inspect_thread(place, saver)
         if not waiting.exists or (thread is not None and waiting.state.get("run") != run_id):
             raise StateInvalid(f"there is no run {run_id!r} to resume")
         if waiting.stage == "clarify":
@@ -406,7 +406,7 @@ class AsyncProject:
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
         """The last turns of a conversation, oldest first."""
-        return (await look(self._place(_thread(thread)), await self._open_checkpoints())).turns
+        return (await inspect_thread(self._place(_thread(thread)), await self._open_checkpoints())).turns
 
     @_typed()
     async def plan(

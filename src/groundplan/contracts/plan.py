@@ -147,6 +147,11 @@ class CheckedPlan(Plan):
     schema_hash: str | None
 
     @property
+    def unchecked(self) -> Plan:
+        """The plan alone: to run it again, it must pass the gate again."""
+        return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields})
+
+    @property
     def changes_each(self) -> tuple[StepId, ...]:
         """The steps that change each item of a list: which items is known only once the list has been read."""
         return tuple(step.id for step in self.steps if step.for_each and step.id in self.writes)

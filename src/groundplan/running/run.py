@@ -81,7 +81,7 @@ async def run(
     return collect.execute([] if trail is None else trail, this.id, plan, outcomes, each_step)
 
 
-async def look_up(
+async def run_reads(
     plan: CheckedPlan,
     sources: Mapping[str, Source],
     steps: Collection[str],

@@ -40,7 +40,7 @@ from groundplan.contracts.reading import (
     Time,
     Value,
 )
-from groundplan.contracts.words import Wording, day_named, in_words
+from groundplan.contracts.wording import Wording, day_named, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
 from groundplan.text.safe import ACTIVE, as_code, plain

@@ -16,8 +16,8 @@ from groundplan.asking.tasks.choose import Choose, Chosen, PartRequest, by_words
 from groundplan.asking.tasks.conditions import StepCondition, find_conditions
 from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.asking.tasks.routing import goal_of, wired
+from groundplan.asking.tasks.task_words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.asking.tasks.values import values_in
-from groundplan.asking.tasks.words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan, Step

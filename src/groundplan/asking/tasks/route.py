@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan.asking.route import Route, load_planners
 from groundplan.asking.tasks.read import read_task
-from groundplan.asking.tasks.words import first_of, glossed, stems, tool_words
+from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question

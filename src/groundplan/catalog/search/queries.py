@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.words import words
+from groundplan.catalog.search.search_words import words
 from groundplan.contracts.reading import OutputAsked, Reading, Requirement
 from groundplan.text.names import name_words
 

@@ -15,7 +15,7 @@ from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 LOOK_UP = frozenset({"entity", "intent", "relation"})  # what a look-up names; a search of documents names none of them
 

@@ -27,7 +27,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
 from groundplan.contracts.normal_form import in_whole_days
 from groundplan.contracts.reading import Each, GroupBy, Metric, Rank, Reading, Requirement, Time, Value
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 
 def differs(draft: Draft) -> Iterator[Issue]:

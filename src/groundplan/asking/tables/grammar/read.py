@@ -50,7 +50,6 @@ class Derived:
     others: tuple[Reading, ...] = ()  # just as likely, with another meaning
     unread: tuple[str, ...] = ()
     unsaid: Unsaid | None = None
-    why: tuple[str, ...] = ()  # for whoever develops the grammar
     corrected: tuple[tuple[str, str], ...] = ()
 
 
@@ -174,7 +173,6 @@ def senses_of(
 
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
-    why: list[str] = []
     unsaid: Unsaid | None = None
     complete = [cover for cover in found if not cover.unread]
     for cover in complete:
@@ -182,12 +180,11 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
-            except Unfit as unfit:
-                why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
+            except Unfit:
+                continue
             except Unsaid as missing:
                 if unsaid is None and not made:
                     unsaid = missing
-                    why.append(f"unsaid :: {' '.join(item.category for item in cover.items)}")
             else:
                 made.append((cover.score - assembly.penalty, reading))
                 break
@@ -195,12 +192,12 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     if not made:
         best = found[0] if found else Cover((), (), 0.0)
         unread = tuple(senses.words[place].text for place in _unknown(best, senses)) if not complete else ()
-        return Derived(unread=unread, unsaid=unsaid, why=tuple(why), corrected=corrected)
+        return Derived(unread=unread, unsaid=unsaid, corrected=corrected)
     made.sort(key=lambda pair: -pair[0])
     score, reading = made[0]
     own = meaning_of(reading)
     others = tuple(r for s, r in made[1:] if score - s < CLOSE and meaning_of(r) != own)
-    return Derived(reading, score, others, unsaid=unsaid, why=tuple(why), corrected=corrected)
+    return Derived(reading, score, others, unsaid=unsaid, corrected=corrected)
 
 
 def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:

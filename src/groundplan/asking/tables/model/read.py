@@ -22,13 +22,14 @@ from groundplan.contracts.reading import (
     AnalysisAsked,
     ChartKind,
     Intent,
+    Metric,
     OutputAsked,
     Reading,
     Requirement,
 )
 from groundplan.llm.calls import Calls
 from groundplan.proposing.loop import Accepted, Faults, propose
-from groundplan.text.words import language_of
+from groundplan.text.words import Language, language_of
 
 TOKENS = 1_200  # of a reply
 LOOK_UPS = 2  # rounds in which a model may ask to see further tables
@@ -138,13 +139,14 @@ class SqlReader:
 
     def _completed(self, reading: Reading, reply: SqlReply, asked: Asked) -> Reading:
         """With the words that each part rests on, the tables it speaks of, who read it and what it assumes."""
-        parts = [r for r in reading.requirements if not isinstance(r.value, OutputAsked)]
+        language = language_of(asked.text)
+        parts = [_in_its_language(r, language) for r in reading.requirements if not isinstance(r.value, OutputAsked)]
         root = reading.tables[0]
         others = {table for r in parts for table in _tables_in(r.value)} - {root}
         naming = _naming(asked, (root, *sorted(others)))
         return reading.model_copy(
             update={
-                "language": language_of(asked.text),
+                "language": language,
                 "tables": (root, *sorted(others)),
                 "requirements": tuple(map(naming.evident, parts)),
                 "read_by": (self._calls.model,),
@@ -163,6 +165,14 @@ class SqlReader:
         if len(found) < 2:
             return Hesitant(tuple(one.means for one in ask))
         return Hesitant(tuple(means for means, _ in found), tuple(reading for _, reading in found))
+
+
+def _in_its_language(requirement: Requirement, language: Language) -> Requirement:
+    """Without an English name of a measure, where the question is Russian: then it is called after what it computes."""
+    value = requirement.value
+    if language != "ru" or not isinstance(value, Metric) or not (value.name or "").isascii():
+        return requirement
+    return requirement.model_copy(update={"value": value.model_copy(update={"name": None})})
 
 
 def _naming(asked: Asked, tables: Sequence[str]) -> Naming:
