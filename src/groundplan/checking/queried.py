@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from groundplan.checking.relation import Relation, Unknown
+from groundplan.checking.relation import Relation, Unknown, read_filter, read_param
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.expression import Aggregate, Column, Condition, DateCut, Expression
 from groundplan.contracts.meaning import Sorting
-from groundplan.contracts.normal_form import both, normal_expression, of_filter
+from groundplan.contracts.normal_form import both, normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.query import DimensionField, MeasureField, Query, QueryField, TopFilter, output_name
 from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
-from groundplan.contracts.reading import Filter
 
 
 def queried(given: Relation, step: Step) -> Relation:
     """Raises `Unknown` for bins, calculations, and filters that no reading can ask for."""
-    query = Query.model_validate(thaw(step.params["query"]))
+    query = read_param(Query.model_validate, thaw(step.params.get("query")))
     if given.groups is not None or given.limit is not None or given.columns or query.parameters:
         raise Unknown
     columns = {output_name(field): normal_expression(_value(field)) for field in query.fields}
@@ -54,7 +53,7 @@ def _conditions(query: Query) -> Iterator[Condition]:
             raise Unknown
         for part in told:
             filter_ = {"column": part.column, "operator": part.operator, "values": part.values}
-            yield of_filter(Filter.model_validate(filter_))
+            yield read_param(read_filter, filter_)
 
 
 def _order(query: Query, columns: dict[str, Expression]) -> tuple[Sorting, ...]:
