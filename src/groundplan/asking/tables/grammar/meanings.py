@@ -204,6 +204,8 @@ class Meanings:
         """
         if self.dated_by is not None:
             return (self.column(self.dated_by),)
+        if self.table.main_date is not None and any(column.verbs for column in self.table.columns):
+            return (self.column(self.table.main_date),)  # a source that knows its events also knows their usual date
         dates = [c for c in self.dates if not {*self.names[c.name]} & {*map(stem, BIRTHS)}]
         fewest = min((c.nulls or 0 for c in dates), default=0)
         whole = [c for c in dates if (c.nulls or 0) == fewest]
