@@ -476,7 +476,9 @@ class Assembly:
                 column = self.meanings.events.get(value) if category == "event" else None
                 if column is not None:
                     yield column.name
-            yield from (c.name for c in self.meanings.dates if self.words[place].stem in map(stem, c.verbs))
+            word = self.words[place]  # merge requests are not merged
+            same = {word.lower} | ({word.stem} if is_russian(word.lower) else set())
+            yield from (c.name for c in self.meanings.dates if same & {*c.verbs, *map(stem, c.verbs)})
 
     def _dates_called_like(self, names: Iterable[str]) -> set[str]:
         known = self.meanings.names
