@@ -38,7 +38,7 @@ ci:  ## run everything that CI runs, in a fresh environment
 	.ci/run
 
 bench:  ## run the benchmarks
-	@for file in $(filter-out benchmarks/whole_graph.py, $(wildcard benchmarks/*.py)); do echo "== $$file" && $(BIN)python "$$file" || exit 1; done
+	@for file in $(filter-out benchmarks/whole_graph.py, $(wildcard benchmarks/*.py)); do echo "== $$file" && $(BIN)python -m "benchmarks.$$(basename "$$file" .py)" || exit 1; done
 
 tools:  ## install what make lock, audit, licences and sbom need
 	$(BIN)pip install --no-deps --require-hashes -r requirements/release.lock

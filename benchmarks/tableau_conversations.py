@@ -1,6 +1,6 @@
 """The long way to an answer against groundplan's own, on ten conversations over a Tableau server on loopback.
 
-    python benchmarks/tableau_conversations.py [--round-trip 100] [--model URL] [--strategy adapt] [--sample 3]
+    python -m benchmarks.tableau_conversations [--round-trip 100] [--model URL] [--strategy adapt] [--sample 3]
 
 Both ways have the same source, reader, query builder, gate, runner and writer; `long_pipeline.py` says where they
 differ. The server is the double of the tests, so its requests are counted where they arrive. It answers in a few
@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
+from benchmarks.long_pipeline import LongPipeline
 
 from groundplan.evaluation.comparing.compare import Variant, compare
 from groundplan.evaluation.comparing.conversations import load_conversations
@@ -35,7 +36,6 @@ from groundplan.evaluation.suites.sampling import spread
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.settings import load_models
-from long_pipeline import LongPipeline
 
 HERE = Path(__file__).parent
 TODAY = date(2025, 1, 10)

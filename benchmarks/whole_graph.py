@@ -1,6 +1,6 @@
 """The whole graph in one call against part by part: both ways in which the product plans a task, with the same model.
 
-    python benchmarks/whole_graph.py FOLDER --model URL [--sample 20]
+    python -m benchmarks.whole_graph FOLDER --model URL [--sample 20]
 
 FOLDER is that of the suite `workflow`. Part by part is `composer = "parts"`: a call for each part of a task that the
 words leave open. The whole graph is `composer = "whole"`: one call, and one more for each graph that the gate refuses,
@@ -21,6 +21,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.suites.workflow import TODAY, TRIES, Bench, _bench
+from benchmarks.suites.workflow_files import Request, catalog_of, load_requests, load_tools
+from benchmarks.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
+
 from groundplan.asking.tasks.planners import WHOLE as BY_THE_WHOLE
 from groundplan.context import Context
 from groundplan.contracts.answer import Usage
@@ -29,9 +33,6 @@ from groundplan.contracts.roles import Composer
 from groundplan.contracts.verdict import Passed
 from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap
 from groundplan.evaluation.suites.sampling import spread
-from groundplan.evaluation.suites.workflow import TODAY, TRIES, Bench, _bench
-from groundplan.evaluation.suites.workflow_files import Request, catalog_of, load_requests, load_tools
-from groundplan.evaluation.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
 from groundplan.llm.calls import CallsByRole
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +50,25 @@ def test_a_broken_rule_is_found(file: str, line: str, tmp_path: Path) -> None:
     finished = lint(tmp_path)
     assert finished.returncode == 1
     assert "planted" in finished.stdout
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("groundplan", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert circles(imports) == set()
+    assert circles(imports | {"groundplan.errors": {"groundplan.project"}}) >= {
+        "groundplan.errors",
+        "groundplan.project",
+    }
+
+
+def circles(imports: dict[str, set[str]]) -> set[str]:
+    """The modules that are left when those that import none of the others are taken away, again and again."""
+    left = dict(imports)
+    while ended := [module for module, others in left.items() if not others & left.keys()]:
+        for module in ended:
+            del left[module]
+    return {*left}
 
 
 def test_every_package_that_exists_has_its_rules() -> None:

@@ -213,7 +213,16 @@ def test_after_three_faults_the_next_model_reads_and_then_the_words() -> None:
     assert [one.model for one in both.proposals] == ["scripted"] * 3 + ["large"]
     assert "(by large)" in both.text
     assert isinstance(alone, Refusal)
-    assert alone.issues[0].code == "reading/unread-word", "as without a model"
+    assert [one.code for one in alone.issues] == ["reading/unproven", "reading/unread-word"], "and as without a model"
+
+
+def test_a_refusal_says_why_the_query_of_the_model_could_not_be_used() -> None:
+    union = {"sql": "SELECT region FROM sales UNION SELECT channel FROM sales"}
+    outcome = asyncio.run(asked(UNKNOWN, told(union)))
+    assert isinstance(outcome, Refusal)
+    assert outcome.text.startswith("The model scripted wrote a query that cannot be checked, so nothing was run: UNION")
+    assert outcome.text.endswith("By the words alone: the data has nothing called 'lucre by fiefdom'.")
+    assert [issue.code for issue in outcome.issues] == ["reading/unproven", "reading/unread-word"]
 
 
 @pytest.mark.requirement("R8")

@@ -66,6 +66,7 @@ from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
+KEPT_VERDICTS = 8  # of the gate, for one question
 RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
@@ -155,9 +156,9 @@ class Stage:
     options: RunOptions = field(default_factory=RunOptions)
     effects: Effects | None = None
     plan_only: bool = False
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # the gate's last word
     outcome: Outcome | None = None  # how the question ended; not in the state, because it holds rows
-    _given: tuple[Json | None, Json | None] = (None, None)  # the plan and the reading that `verdict` is about
+    _verdicts: list[tuple[Plan, Reading, Bounds, Verdict]] = field(default_factory=list)  # the last ones
     _tokens: int = 0
     _since: float = field(default_factory=time.perf_counter)
 
@@ -205,12 +206,18 @@ class Stage:
         return verdict.plan
 
     def check(self, state: State) -> Verdict:
-        given = state["plan"], state["reading"]
-        if self.verdict is None or self._given != given:
-            plan, reading, bounds = _plan_of(state), _reading_of(state), bounds_of(state)
-            self.verdict = check(plan, reading, self.context.catalog, self.context.schemas, bounds)
-            self._given = given
+        self.verdict = self.verdict_on(_plan_of(state), _reading_of(state), bounds_of(state))
         return self.verdict
+
+    def verdict_on(self, plan: Plan, reading: Reading, bounds: Bounds) -> Verdict:
+        """What the gate says of a plan; a reader that proved its reading has asked it of the same plan before."""
+        reading = reading.model_copy(update={"read_by": (), "assumes": ()})
+        for *given, verdict in self._verdicts:
+            if given == [plan, reading, bounds]:
+                return verdict
+        verdict = check(plan, reading, self.context.catalog, self.context.schemas, bounds)
+        self._verdicts = [(plan, reading, bounds, verdict), *self._verdicts[: KEPT_VERDICTS - 1]]
+        return verdict
 
 
 async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
@@ -232,7 +239,7 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
-    context = with_proofs(stage.context, stage.sources, question)
+    context = with_proofs(stage.context, stage.sources, question, stage.verdict_on)
     failed: Clarification | Refusal | None = None
     route = None
     for name in state["routes"]:

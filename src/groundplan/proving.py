@@ -6,38 +6,39 @@ Readers do not import planners, the gate or the runner; the pipeline hands them 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from groundplan.asking.route import Declined, PlanRequest, planners_for
-from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.matching_rows import Rows, tell_the_same
-from groundplan.contracts.plan import CheckedPlan
+from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
-from groundplan.contracts.verdict import Passed
+from groundplan.contracts.verdict import Passed, Verdict
 from groundplan.running.run import run
 from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 
 PROVING = frozenset({"rules", "direct"})  # strategies whose plans show that a reading can be planned without a model
 TABLES = "tables"
+Check = Callable[[Plan, Reading, Bounds], Verdict]
 
 
-def with_proofs(context: Context, sources: Mapping[str, Source], question: Question) -> Context:
+def with_proofs(context: Context, sources: Mapping[str, Source], question: Question, verdict_on: Check) -> Context:
     """The context with functions that plan, check and compare readings for this question."""
 
     async def find_issues(reading: Reading) -> tuple[Issue, ...]:
-        proven = await _proven(context, question, reading)
+        proven = await _proven(context, question, reading, verdict_on)
         return () if isinstance(proven, CheckedPlan) else proven
 
     async def same_rows(one: Reading, other: Reading) -> bool:
-        first = await _rows(context, sources, question, one)
-        second = await _rows(context, sources, question, other) if first is not None else None
+        first = await _rows(context, sources, question, one, verdict_on)
+        second = await _rows(context, sources, question, other, verdict_on) if first is not None else None
         return first is not None and second is not None and tell_the_same(first, second)
 
     return replace(context, find_issues=find_issues, same_rows=same_rows)
@@ -52,7 +53,9 @@ async def fetch_shown(facts: Facts, sources: Mapping[str, Source], plan: Checked
     }
 
 
-async def _proven(context: Context, question: Question, reading: Reading) -> CheckedPlan | tuple[Issue, ...]:
+async def _proven(
+    context: Context, question: Question, reading: Reading, verdict_on: Check
+) -> CheckedPlan | tuple[Issue, ...]:
     """The checked plan of the first planner without a model that has one, or why there is none."""
     issues: tuple[Issue, ...] = ()
     for planner in planners_for(TABLES, question, context):
@@ -63,18 +66,20 @@ async def _proven(context: Context, question: Question, reading: Reading) -> Che
             issues = issues or ((proposed.issue,) if proposed.issue else ())
             continue
         plan = question.bounds.limited(proposed)
-        verdict = check(plan, reading, context.catalog, context.schemas, question.bounds)
+        verdict = verdict_on(plan, reading, question.bounds)
         if isinstance(verdict, Passed):
             return verdict.plan
         issues = verdict.issues
     return issues
 
 
-async def _rows(context: Context, sources: Mapping[str, Source], question: Question, reading: Reading) -> Rows | None:
+async def _rows(
+    context: Context, sources: Mapping[str, Source], question: Question, reading: Reading, verdict_on: Check
+) -> Rows | None:
     """The one table of a reading, without its chart; None if there is none, it would change something, or fails."""
     drawn = [r for r in reading.requirements if isinstance(r.value, OutputAsked) and r.value.label == "chart"]
     kept = tuple(r for r in reading.requirements if r not in drawn)
-    plan = await _proven(context, question, reading.model_copy(update={"requirements": kept}))
+    plan = await _proven(context, question, reading.model_copy(update={"requirements": kept}), verdict_on)
     if not isinstance(plan, CheckedPlan) or plan.writes or not sources:
         return None
     facts = await run(plan, sources, run_id=f"compared-{uuid.uuid4().hex[:12]}")

@@ -387,9 +387,9 @@ def test_one_way_is_no_comparison(folder: Path) -> None:
 @pytest.mark.needs("llm")
 def test_the_short_way_asks_tableau_less_and_builds_on_earlier_turns() -> None:
     """The servers count: the long way reads the fields for every question, ours once."""
-    script = ROOT / "benchmarks/tableau_conversations.py"
-    command = [sys.executable, script, "--sample", "3", "--round-trip", "200", "--json"]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    script = ["-m", "benchmarks.tableau_conversations"]
+    command = [sys.executable, *script, "--sample", "3", "--round-trip", "200", "--json"]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT)
     assert finished.stdout, finished.stderr
     told = json.loads(finished.stdout)
     long, ours = told["comparison"]["variants"]

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.suites.metaqa import evaluate
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.suites.metaqa import evaluate
 
 KNOWLEDGE = """
 types:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.suites.nlv import evaluate
 
 from groundplan.evaluation.report import Report
-from groundplan.evaluation.suites.nlv import evaluate
 from tests.llm.scripted import PROBED, says, scripted
 
 CSV = (

@@ -116,7 +116,6 @@ def test_a_connection_outlives_the_models_that_use_it() -> None:
 @pytest.mark.parametrize(
     ("suite", "options", "says"),
     [
-        ("metaqa", ["--replies", "r.jsonl"], "are for the suites questions and sql"),
         ("questions", ["--replies", "r.jsonl", "--model", "http://127.0.0.1:1/v1"], "omit --model"),
         ("questions", ["--record", "r.jsonl"], "--record needs a model"),
         ("sql", ["--replies", "r.jsonl"], "r.jsonl cannot be read"),

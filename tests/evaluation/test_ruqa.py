@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from benchmarks.suites.ruqa import evaluate
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.suites.ruqa import evaluate
 from groundplan.sources.knowledge.vectors import installed
 
 ROOT = Path(__file__).parents[2]

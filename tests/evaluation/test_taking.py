@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.suites.cost import took, usage_of
 
 from groundplan.checking.gate import check_text
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.plan import Plan, Proposal, Provenance
-from groundplan.evaluation.cost import took, usage_of
 from groundplan.project import load_catalog
 from groundplan.result import Planned
 from tests.checking.asked import SCHEMA

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from benchmarks.suites.tools import evaluate
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.suites.tools import evaluate
 
 ROOT = Path(__file__).parents[2]
 BENCHMARK = Path(os.environ.get("GROUNDPLAN_BENCHMARKS") or ROOT.parent / "shared/benchmarks") / "tool_narrowing"

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.suites import registry
+from benchmarks.suites.webtables import evaluate
 
 from groundplan.errors import UsageError
-from groundplan.evaluation.suites import registry
-from groundplan.evaluation.suites.webtables import evaluate
 
 
 @pytest.fixture

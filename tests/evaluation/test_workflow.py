@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.suites import registry as suites
+from benchmarks.suites.workflow import evaluate
+from benchmarks.suites.workflow_files import Node, Request, catalog_of, load_tools
+from benchmarks.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
 
 from groundplan.contracts.plan import Step
 from groundplan.errors import UsageError
 from groundplan.evaluation.report import Report
-from groundplan.evaluation.suites import registry as suites
-from groundplan.evaluation.suites.workflow import evaluate
-from groundplan.evaluation.suites.workflow_files import Node, Request, catalog_of, load_tools
-from groundplan.evaluation.suites.workflow_graphs import Overlap, has_arguments, proposed_graph, wanted_graph
 from tests.llm.scripted import PROBED, says, scripted
 
 ROOT = Path(__file__).parents[2]

@@ -92,10 +92,8 @@ def test_doctor_says_that_nobody_is_there_and_that_nobody_is_needed() -> None:
         (["ask", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["plan", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
         (["explain", SALES, KNOWN, "--model", "qwne"], "[models.qwne]"),
-        (["eval", "nlv", ".", "--model", "qwne"], "[models.qwne]"),
-        (["eval", "tools", ".", "--model", "qwne"], "omit --model"),
-        (["eval", "tools", ".", "--strategy", "adapt"], "omit --model and --strategy"),
-        (["eval", "nlv", ".", "--sample", "0"], "--sample"),
+        (["eval", "questions", ".", "--model", "qwne"], "[models.qwne]"),
+        (["eval", "questions", ".", "--sample", "0"], "--sample"),
     ],
 )
 def test_a_wrong_choice_says_what_there_is(arguments: list[object], word: str) -> None:

@@ -16,6 +16,7 @@ from groundplan.contracts.expression import columns_of, read_node
 from groundplan.contracts.plan import Step
 from groundplan.contracts.query import BinField, MeasureField, Query, QueryField, TableCalcField, TopFilter
 from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
+from groundplan.contracts.references import references
 from groundplan.contracts.tool import Tool
 
 FUNCTIONS = frozenset(get_args(Function))
@@ -103,17 +104,41 @@ def _walked(schema: _Frozen, params: _Frozen) -> tuple[Node, ...]:
     return tuple(found)
 
 
+def referred_steps(step: Step) -> frozenset[str]:
+    """The steps whose results the params take values from."""
+    return _referred(_Frozen(step.params))
+
+
+@lru_cache(maxsize=256)
+def _referred(params: _Frozen) -> frozenset[str]:
+    return frozenset(reference.step for _, reference in references(params.value))
+
+
 def read_query(step: Step, tool: Tool) -> Query | None:
     """The query of a step whose tool takes one; None if it is malformed (`query/malformed` reports it)."""
+    return _query(step.params) if tool.output.columns == "query" else None
+
+
+def _query(params: Mapping[str, object]) -> Query | None:
     try:
-        return Query.model_validate(thaw(step.params.get("query"))) if tool.output.columns == "query" else None
+        return Query.model_validate(thaw(params.get("query")))
     except ValidationError:
         return None
 
 
-def column_uses(step: Step, tool: Tool) -> Iterator[ColumnUse]:
-    roles = dict(_query_roles(step, tool))
-    for node in walk(step, tool):
+def column_uses(step: Step, tool: Tool) -> tuple[ColumnUse, ...]:
+    """The params that name columns, and the columns of the expressions in them."""
+    return _column_uses(_Frozen(tool.params), _Frozen(step.params), tool.output.columns == "query")
+
+
+@lru_cache(maxsize=256)  # every rule looks at every step
+def _column_uses(schema: _Frozen, params: _Frozen, queries: bool) -> tuple[ColumnUse, ...]:
+    return (*_named_columns(schema, params, queries), *_expressed_columns(schema, params))
+
+
+def _named_columns(schema: _Frozen, params: _Frozen, queries: bool) -> Iterator[ColumnUse]:
+    roles = dict(_query_roles(params.value)) if queries else {}
+    for node in _walked(schema, params):
         if "x-column" in node.schema and isinstance(node.value, str):
             yield ColumnUse(
                 path=node.path,
@@ -121,21 +146,32 @@ def column_uses(step: Step, tool: Tool) -> Iterator[ColumnUse]:
                 kind=str(node.schema["x-column"]),
                 port=_text(node.schema.get("x-input")),
                 keep=bool(node.schema.get("x-keep")),
-                role=node.role or roles.get(node.path, "queried" if tool.output.columns == "query" else None),
+                role=node.role or roles.get(node.path, "queried" if queries else None),
             )
-    for path, expressed in expressions(step, tool):
+
+
+def _expressed_columns(schema: _Frozen, params: _Frozen) -> Iterator[ColumnUse]:
+    for path, expressed in _expressed(schema, params):
         for name in sorted(columns_of(expressed)) if expressed is not None else ():
             yield ColumnUse(path, name, "any", None, keep=False, role="expression")
 
 
-def expressions(step: Step, tool: Tool) -> Iterator[tuple[str, Expressed | None]]:
+def expressions(step: Step, tool: Tool) -> tuple[tuple[str, Expressed | None], ...]:
     """The expressions and conditions in the params, by path; None where one is ill-formed."""
-    for node in walk(step, tool):
-        if "x-expression" in node.schema:
-            try:
-                yield node.path, read_node(str(node.schema["x-expression"]), node.value)
-            except ValidationError:
-                yield node.path, None
+    return _expressed(_Frozen(tool.params), _Frozen(step.params))
+
+
+@lru_cache(maxsize=256)
+def _expressed(schema: _Frozen, params: _Frozen) -> tuple[tuple[str, Expressed | None], ...]:
+    written = (node for node in _walked(schema, params) if "x-expression" in node.schema)
+    return tuple((node.path, _read(str(node.schema["x-expression"]), node.value)) for node in written)
+
+
+def _read(kind: str, value: object) -> Expressed | None:
+    try:
+        return read_node(kind, value)
+    except ValidationError:
+        return None
 
 
 def metric_uses(step: Step, tool: Tool) -> Iterator[MetricUse]:
@@ -230,8 +266,8 @@ def as_used(step: Step, tool: Tool) -> Tool:
     return tool.model_copy(update={"capabilities": used or tool.capabilities})
 
 
-def _query_roles(step: Step, tool: Tool) -> Iterator[tuple[str, str]]:
-    query = read_query(step, tool)
+def _query_roles(params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    query = _query(params)
     for index, field in enumerate(query.fields if query else ()):
         yield f"params.query.fields.{index}.fieldCaption", _role(field)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from groundplan.checking.params import referred_steps
 from groundplan.contracts.plan import Plan, Step
-from groundplan.contracts.references import references
 from groundplan.contracts.tool import Tool
 
 
@@ -46,7 +46,7 @@ class Wiring:
         each other (branches of one router) fill one port together.
         """
         filled: dict[str, str | tuple[str, ...]] = {}
-        referred = {reference.step for _, reference in references(step.params)}
+        referred = referred_steps(step)
         groups = self._alternatives(tuple(need for need in self.data_needs(step) if need not in referred))
         for port in tool.inputs:
             named = step.params.get(port.name)
@@ -60,8 +60,9 @@ class Wiring:
         """Needs that fill no input. Tools that return facts have none, as their needs may only set the order."""
         if tool.output.kind == "facts" and not tool.inputs:
             return ()
-        used = {reference.step for _, reference in references(step.params)}
-        used |= {need for origin in self.inputs(step, tool).values() if not isinstance(origin, str) for need in origin}
+        used = referred_steps(step) | {
+            need for origin in self.inputs(step, tool).values() if not isinstance(origin, str) for need in origin
+        }
         return tuple(need for need in self.data_needs(step) if need not in used)
 
     def _alternatives(self, needs: tuple[str, ...]) -> list[tuple[str, ...]]:

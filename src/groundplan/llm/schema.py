@@ -7,6 +7,8 @@ lengths, multiples) are checked when the reply is validated, which happens even 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -29,7 +31,7 @@ LONGEST = 256  # characters: with a larger `maxLength` grammars are slow or refu
 
 def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schema:
     """A closed schema without references, every field required; fields in `choices` list the allowed names."""
-    whole = into.model_json_schema()
+    whole = _described(into)
     writer = _Writer(into.__name__, whole.get("$defs", {}), choices or {})
     schema = writer.write(whole, "", ())
     unused = sorted({*writer.choices} - writer.filled)
@@ -37,6 +39,11 @@ def strict_schema(into: type[Contract], choices: Choices | None = None) -> Schem
         known = ", ".join(sorted(writer.texts)) or "none"
         raise UsageError(f"{into.__name__} has no text field at {', '.join(unused)}; its text fields: {known}")
     return schema
+
+
+@lru_cache(maxsize=256)
+def _described(into: type[Contract]) -> dict[str, Any]:
+    return into.model_json_schema()
 
 
 def closed(fields: Schema) -> Schema:

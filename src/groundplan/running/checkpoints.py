@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiosqlite
@@ -12,7 +12,8 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from groundplan.errors import GroundplanError, StateInvalid
+from groundplan.errors import StateInvalid
+from groundplan.running.damage import undamaged
 from groundplan.state.database import FILE, SECONDS, Database, SQLite
 
 if TYPE_CHECKING:
@@ -81,20 +82,6 @@ class Checkpoints(AsyncSqliteSaver):
             raise StateInvalid(
                 f"{FILE} cannot be read or written ({error}); move it away to start with an empty one"
             ) from error
-
-
-async def undamaged(found: Awaitable[CheckpointTuple | None], where: str) -> CheckpointTuple | None:
-    """Refuse a checkpoint that somebody changed so that it cannot be decoded."""
-    try:
-        checkpoint = await found
-        if checkpoint is None or isinstance(checkpoint.checkpoint["channel_values"], dict):
-            return checkpoint
-        damage = "its form is another"
-    except GroundplanError:
-        raise
-    except Exception as error:  # noqa: BLE001 - bytes that somebody changed may break the decoder in any way
-        damage = type(error).__name__
-    raise StateInvalid(f"{where} has a damaged checkpoint ({damage}); move it away to start with an empty one")
 
 
 async def open_checkpoints(database: Database) -> Checkpoints | PostgresCheckpoints:

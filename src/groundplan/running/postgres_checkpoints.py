@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import dict_row
 
-from groundplan.running.checkpoints import undamaged
+from groundplan.running.damage import undamaged
 from groundplan.state.postgres import Postgres, typed
 
 OUTDATED = """delete from {table} where thread_id = %s and (checkpoint_ns != '' or checkpoint_id <

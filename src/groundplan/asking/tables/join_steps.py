@@ -30,7 +30,7 @@ def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
         wanted = {r.id: [*foreign(r.value, table.name)] for r in reading.requirements}
         cites = tuple(id_ for id_, nodes in wanted.items() if nodes)
         language: Language = "ru" if reading.language == "ru" else "en"
-        joins = _Joins(table, schema, cites, [], _preferred(reading), language)
+        joins = _Joins(table, schema, cites, [], _preferred(reading), language, _derived(reading))
         nodes = [node for nodes in wanted.values() for node in nodes]
         joins.widen(node for node in nodes if not isinstance(node, Overall | Found))
         overall = joins.compute(dict.fromkeys(node for node in nodes if isinstance(node, Overall)), _names(reading))
@@ -58,6 +58,12 @@ def _names(reading: Reading) -> frozenset[str]:
             case Each(measures=made, computed=computed):
                 found |= {one.name for one in (*made, *computed)}
     return frozenset(filter(None, found))
+
+
+def _derived(reading: Reading) -> frozenset[str]:
+    """The groups that the reading derives: `ordered_on` is the month, and the joined day is called otherwise."""
+    groups = [r.value for r in reading.requirements if isinstance(r.value, GroupBy)]
+    return frozenset(group.column for group in groups if not isinstance(group.expression, Column | Related | None))
 
 
 def _preferred(reading: Reading) -> dict[Expression, str]:
@@ -96,6 +102,7 @@ class _Joins:
     steps: list[Step]
     preferred: Mapping[Expression, str]
     language: Language
+    made: frozenset[str] = frozenset()  # the columns that the reading derives from those that are joined
     names: dict[Node, str] = field(default_factory=dict)  # the columns that were joined
     data: str | None = None
 
@@ -227,7 +234,7 @@ class _Joins:
 
     def _free(self, preferred: str | None, name: str, table: str, also: Sequence[str] = ()) -> str:
         """What the reading calls it; its own name, with the table's where that is taken."""
-        taken = {*(column.name for column in self.wide.columns), *self.preferred.values(), *also}
+        taken = {*(column.name for column in self.wide.columns), *self.preferred.values(), *self.made, *also}
         if preferred is not None:
             return preferred
         return first_free(name if name not in taken else f"{table} {name}"[:LONGEST_NAME], taken, " ")

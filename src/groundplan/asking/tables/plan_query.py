@@ -211,9 +211,10 @@ class _Draft(StepList):
     def parse_dates(self) -> None:
         """Dates that a file keeps as text or numbers are read as dates, each column once."""
         for column in self.table.columns:
-            users = [r for r in self.reading.requirements if column.name in _columns(r)]
-            if users and column.kind != "time" and column.role == "temporal":
-                self.add("dates", "parse_datetime", {"column": column.name}, users)
+            if column.kind != "time" and column.role == "temporal":
+                users = [r for r in self.reading.requirements if column.name in _columns(r)]
+                if users:
+                    self.add("dates", "parse_datetime", {"column": column.name}, users)
 
     def groups_rows(self) -> bool:
         return bool(self.asked(GroupBy) or self.asked(Time))

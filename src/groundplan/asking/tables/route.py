@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -20,8 +20,7 @@ from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
 from groundplan.context import Context
-from groundplan.contracts.answer import Clarification, Refusal
-from groundplan.contracts.proposing import ModelAttempt
+from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
@@ -81,8 +80,8 @@ class Tables:
             if not settled and not (_is_weak(context.calls) and isinstance(by_words().answer, Reading)):
                 answer = await self._with_model(question, context, by_words, known)
         if answer is None:
-            answer = by_words().answer
-            context.notes.extend((*_unused(context.attempts), *by_words().notes))
+            answer = _floor(by_words().answer, context)
+            context.notes.extend(by_words().notes)
         if isinstance(answer, Reading):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
@@ -220,11 +219,20 @@ def _is_weak(calls: CallsByRole) -> bool:
     return calls.roles.accept == "measured" and trust_in(calls.of("read").cascade.model.endpoint) == "weak"
 
 
-def _unused(attempts: Sequence[ModelAttempt]) -> Iterator[str]:
-    """Why the last proposal of a model is not what was read; nothing if it gave no reply."""
-    last = attempts[-1] if attempts else None
-    if last is not None and last.proposal and last.faults:
-        yield f"{last.model} read the question in a way that could not be used: {last.faults[0]}"
+def _floor(answer: Reading | Clarification | Refusal, context: Context) -> Reading | Clarification | Refusal:
+    """What the words say; a refusal tells first why the query of a model could not be used, if one wrote a query."""
+    last = context.attempts[-1] if context.attempts else None
+    if last is None or not last.proposal or not last.faults:
+        return answer
+    problem = (
+        f"the model {last.model} wrote a query that cannot be checked, so nothing was run: {last.faults[0].rstrip('.')}"
+    )
+    if not isinstance(answer, Refusal):
+        context.notes.append(problem)
+        return answer
+    unproven = refused("reading/unproven", problem, "ask for a part of it, or in other words")
+    told = f"{unproven.text} By the words alone: {answer.issues[0].problem if answer.issues else answer.text}."
+    return unproven.model_copy(update={"text": told, "issues": (*unproven.issues, *answer.issues)})
 
 
 def _clock(question: Question) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, assert_never, get_args
+from typing import get_args
 
 from groundplan.contracts.roles import Accept, Roles
 from groundplan.errors import UsageError
@@ -13,10 +13,7 @@ from groundplan.evaluation.asking import Asking
 from groundplan.evaluation.report import Report
 from groundplan.settings import load_models, load_settings
 
-Suite = Literal["nlv", "questions", "tools", "metaqa", "ruqa", "sql", "webtables", "workflow"]
-SUITES: tuple[Suite, ...] = get_args(Suite)
-WITH_REPLIES = ("questions", "sql")  # suites whose questions a model may read
-WITH_MODEL = ("nlv", "workflow", *WITH_REPLIES)
+SUITES = ("questions", "sql")
 OnProgress = Callable[[int, int], None]
 
 
@@ -40,21 +37,11 @@ def evaluate(
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
-    if suite == "workflow" and strategy:
-        raise UsageError("the suite 'workflow' has only one strategy; omit --strategy")
-    chosen = model not in (None, "none") or strategy not in (None, "rules")
-    if suite not in WITH_MODEL and chosen:
-        raise UsageError(f"the suite {suite!r} uses no model and has only one strategy; omit --model and --strategy")
-    if replies or record or accept:
-        if suite not in WITH_REPLIES:
-            raise UsageError(f"--replies, --record and --accept are for the suites {' and '.join(WITH_REPLIES)}")
-        if replies and (record or chosen):
-            raise UsageError("--replies stand for the model; omit --model, --strategy and --record")
+    if replies and (record or model not in (None, "none") or strategy not in (None, "rules")):
+        raise UsageError("--replies stand for the model; omit --model, --strategy and --record")
     if accept not in (None, *get_args(Accept)):
         raise UsageError(f"--accept {accept}: use {', '.join(get_args(Accept))}")
-    if suite in WITH_REPLIES:
-        return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record, accept))
-    return _evaluate(suite, folder, sample, on_progress, model, strategy)
+    return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record, accept))
 
 
 async def _ask(
@@ -90,43 +77,3 @@ async def _ask(
 
     async with recording(record) as recorder:
         return await run(folder, sample, on_progress, Asking(models, strategy, roles, recorder))
-
-
-def _evaluate(
-    suite: Suite, folder: Path, sample: int | None, on_progress: OnProgress, model: str | None, strategy: str | None
-) -> Report:
-    match suite:
-        case "nlv":
-            from groundplan.evaluation.suites import nlv
-
-            models = () if strategy == "rules" else load_models(Path.cwd(), model)
-            return asyncio.run(nlv.evaluate(folder, sample, on_progress, models, strategy))
-        case "tools":
-            from groundplan.catalog.search import vectors
-            from groundplan.evaluation.suites import tools
-
-            embeddings = load_settings(Path.cwd()).embeddings
-            return tools.evaluate(folder, sample, vectors.installed(), on_progress, embeddings)
-        case "metaqa":
-            from groundplan.evaluation.suites import metaqa
-
-            return metaqa.evaluate(folder, sample, on_progress)
-        case "ruqa":
-            from groundplan.evaluation.suites import ruqa
-
-            return ruqa.evaluate(folder, sample, on_progress)
-        case "webtables":
-            from groundplan.evaluation.suites import webtables
-
-            return webtables.evaluate(folder, sample, on_progress)
-        case "workflow":
-            from groundplan.catalog.search import vectors
-            from groundplan.evaluation.suites import workflow
-
-            models, embeddings = load_models(Path.cwd(), model), load_settings(Path.cwd()).embeddings
-            found = workflow.evaluate(folder, sample, vectors.installed(), on_progress, models, embeddings)
-            return asyncio.run(found)
-        case "questions" | "sql":
-            raise AssertionError("asked with `_ask`")
-        case _:
-            assert_never(suite)

@@ -421,7 +421,7 @@ def trust(
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="nlv, questions, tools, metaqa, ruqa, sql, webtables or workflow.")],
+    suite: Annotated[str, typer.Argument(help="questions or sql.")],
     folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
     json: JsonOption = False,
     sample: Annotated[
@@ -433,18 +433,16 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             "--replies",
-            help="questions, sql: a file of replies that stands for a model; a second one gives a second opinion.",
+            help="A file of replies that stands for a model; a second one gives a second opinion.",
         ),
     ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="questions, sql: write the model's replies to this file.")
-    ] = None,
+    record: Annotated[Path | None, typer.Option("--record", help="Write the model's replies to this file.")] = None,
     accept: Annotated[
         str | None,
         typer.Option(
             "--accept",
             metavar="first|agreed|confirmed|measured",
-            help="questions, sql: which reading of a model is answered at once.",
+            help="Which reading of a model is answered at once.",
         ),
     ] = None,
     floor: Annotated[

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.sources.interface import Call, Result
-from groundplan.sources.tables.engine.engines import AttachedFile
 from groundplan.sources.tables.engine.handle import Handle
-from groundplan.sources.tables.source import Tables
+
+if TYPE_CHECKING:
+    from groundplan.sources.tables.source import Tables
 
 FILES = "duckdb"  # the engine of the files, which is not the server's
 
@@ -21,8 +22,8 @@ class FilesBeside:
 
     name = "tables"
 
-    def __init__(self, server: Tables, files: Sequence[AttachedFile]) -> None:
-        self._server, self._files = server, Tables.scratch(files)
+    def __init__(self, server: Tables, files: Tables) -> None:
+        self._server, self._files = server, files
 
     async def describe(self) -> SourceSchema:
         return _together(await self._server.describe(), await self._files.describe())

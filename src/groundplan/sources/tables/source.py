@@ -27,6 +27,7 @@ from groundplan.sources.tables.engine.interface import first_line
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.notes import load_notes
 from groundplan.sources.tables.files.opening import open_engine, open_with_files
+from groundplan.sources.tables.files_beside import FilesBeside
 from groundplan.sources.tables.schema.describe import describe, outline, with_notes
 from groundplan.sources.tables.schema.distinct import find_values, first_values
 from groundplan.sources.tables.schema.model_file import Model, find_model_file, load_model
@@ -69,10 +70,8 @@ class Tables:
     @classmethod
     def with_files(cls, where: str | Path, files: Sequence[AttachedFile]) -> Source:
         """The given data with the tables of these files: in one engine if it can read files, else beside it."""
-        from groundplan.sources.tables.files_beside import FilesBeside
-
         engine = open_with_files(where, files)
-        return cls._opened(where, engine, "tables") if engine else FilesBeside(cls.open(where), files)
+        return cls._opened(where, engine, "tables") if engine else FilesBeside(cls.open(where), cls.scratch(files))
 
     @classmethod
     def _opened(cls, where: object, engine: Engine, name: str) -> Self:

@@ -250,13 +250,22 @@ class Meanings:
         for event, names in self.lexicon.values["event_names"].items():
             keys = {stems_of(name) for name in names}
             for column in self.dates:
-                own = tuple(word for word in self.names[column.name] if word not in map(stem, DATING))
-                runs = {own[i:j] for i in range(len(own)) for j in range(i + 1, len(own) + 1)}
-                if runs & keys:
+                if keys & self._event_keys[column.name]:
                     found.setdefault(event, column)
         people = {stem(word) for word in split_name(self.table.name)} & self.lexicon.persons
         if people and "open" in found:  # customers are created when they sign up
             found.setdefault("start", found["open"])
+        return found
+
+    @cached_property
+    def _event_keys(self) -> Mapping[str, frozenset[Key]]:
+        """The names of events in the name of each date, without those inside a longer one: a sign-up signs nothing."""
+        known = {stems_of(name) for names in self.lexicon.values["event_names"].values() for name in names}
+        found: dict[str, frozenset[Key]] = {}
+        for column in self.dates:
+            own = tuple(word for word in self.names[column.name] if word not in map(stem, DATING))
+            runs = {own[i:j] for i in range(len(own)) for j in range(i + 1, len(own) + 1)} & known
+            found[column.name] = frozenset(r for r in runs if not any(len(r) < len(o) and {*r} < {*o} for o in runs))
         return found
 
     @cached_property

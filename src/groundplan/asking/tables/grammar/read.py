@@ -21,10 +21,10 @@ from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
 from groundplan.contracts.answer import Clarification
-from groundplan.contracts.expression import Aggregate, Arithmetic, Expression, Related, columns_of
+from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
-from groundplan.contracts.meaning import Meaning, meaning_of
-from groundplan.contracts.reading import GroupBy, Reading
+from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
+from groundplan.contracts.reading import GroupBy, Metric, Reading
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
@@ -36,6 +36,7 @@ from groundplan.text.words import language_of, normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
+ELSEWHERE = 0.5  # for counting what has a table of its own in a table that points at it
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
 
@@ -218,7 +219,7 @@ def derive_best(
     best = one(question)
     if shown and (best.reading is None or not names_only(shown, question, best.reading)):
         return replace(best, reading=None, others=(), unread=best.unread or (shown,))
-    if best.reading is None or _by_pointers(best.reading):
+    if best.reading is None or _by_pointers(best.reading) or _counts_pointers(best.reading, schema):
         beside = side_by_side(normalise(question), schema, plain)
         return Derived(reading=beside) if beside is not None else best
     return best
@@ -269,6 +270,7 @@ def _by_one_table(
         for table in tables
         if table.columns
     ]
+    found = [_counted_at_home(one, schema) for one in found]
     best = max(found, key=lambda one: (one.reading is not None, one.score, -len(one.unread)), default=Derived())
     if best.reading is not None or not schema.relationships:
         return best
@@ -287,10 +289,26 @@ def _by_one_table(
             )
             for one in wide
         ]
-        found = [one for one in joined if one.reading is not None]
+        found = [_counted_at_home(one, schema) for one in joined if one.reading is not None]
         if found:
             return max(found, key=_joined_score)
     return best
+
+
+def _counted_at_home(derived: Derived, schema: SourceSchema) -> Derived:
+    """With a lower score if it counts orders in a table that points at them: some orders have no row there."""
+    away = derived.reading is not None and _counts_pointers(derived.reading, schema)
+    return replace(derived, score=derived.score - ELSEWHERE) if away else derived
+
+
+def _counts_pointers(reading: Reading, schema: SourceSchema) -> bool:
+    pointers = {(link.table, link.columns) for link in schema.relationships}
+    for requirement in reading.requirements:
+        match measure_of(requirement.value) if isinstance(requirement.value, Metric) else None:
+            case Aggregate(function="count_distinct", of=Column(name=name, table=table)):
+                if (table or reading.tables[0], (name,)) in pointers:
+                    return True
+    return False
 
 
 def _by_pointers(reading: Reading) -> bool:

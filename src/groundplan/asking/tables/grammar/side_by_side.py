@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from groundplan.contracts.expression import Aggregate, Column, Expression, Related, Rows
+from groundplan.contracts.expression import Aggregate, Column, DateCut, Expression, Related, Rows
 from groundplan.contracts.join_paths import NoPath, Path, find_path
 from groundplan.contracts.meaning import measure_of
-from groundplan.contracts.reading import Evidence, Filter, GroupBy, Metric, Reading, Requirement, Time
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    Evidence,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Reading,
+    Requirement,
+    Time,
+)
 from groundplan.contracts.schema import SourceSchema
 
 BESIDE = re.compile(
@@ -29,8 +40,15 @@ def side_by_side(text: str, schema: SourceSchema, derive: Callable[[str], Readin
         if reading is None:
             return None
         halves.append(_moved(reading, begin, len(said[name]), by))
+    if len({half.tables[0] for half in halves}) < 2:
+        return None
+    return _of_rows_pointed_at(text, halves, schema) or _of_table_between(text, halves, schema)
+
+
+def _of_table_between(text: str, halves: Sequence[Reading], schema: SourceSchema) -> Reading | None:
+    """Both point at the table whose column groups them."""
     measured = [_measured(half, schema) for half in halves]
-    if None in measured or len({half.tables[0] for half in halves}) < 2:
+    if None in measured:
         return None
     (to_table, group, first), (same_table, same_group, second) = (one for one in measured if one is not None)
     if (to_table, group) != (same_table, same_group) or first.id == second.id:
@@ -41,6 +59,60 @@ def side_by_side(text: str, schema: SourceSchema, derive: Callable[[str], Readin
     return halves[0].model_copy(
         update={"question": text, "tables": (to_table, *others), "requirements": (first, second, *kept)}
     )
+
+
+def _of_rows_pointed_at(text: str, halves: Sequence[Reading], schema: SourceSchema) -> Reading | None:
+    """Orders and the amount of their items by month: each order, with what its items add up to."""
+    for own, other in (halves, halves[::-1]):
+        table, further = own.tables[0], other.tables[0]
+        first, second = _only_metric(own), _only_metric(other)
+        if first is None or second is None or _grouped_by(own) is None or _grouped_by(own) != _grouped_by(other):
+            continue
+        try:
+            path = find_path(schema.relationships, further, table, None)
+        except NoPath:
+            continue
+        measure = measure_of(second.value)  # type: ignore[arg-type]
+        if not path or not _adds_up(measure) or not _is_whole(path, schema):
+            continue
+        if first.value == Metric(function="count"):
+            first = first.model_copy(update={"value": Metric(expression=Rows(), name=table)})
+        added = _added_up(second, further, None)
+        both = (first, added) if own is halves[0] else (added, first)
+        kept = [r for r in own.requirements if not isinstance(r.value, Metric) and r.id != "analysis:total"]
+        tables = tuple(dict.fromkeys((*own.tables, further)))
+        return own.model_copy(update={"question": text, "tables": tables, "requirements": (*both, *kept)})
+    return None
+
+
+def _only_metric(reading: Reading) -> Requirement | None:
+    metrics = [r for r in reading.requirements if isinstance(r.value, Metric)]
+    return metrics[0] if len(metrics) == 1 else None
+
+
+def _grouped_by(reading: Reading) -> list[Expression] | None:
+    """The groups, with the tables of their columns; None if it does more than group."""
+    found: list[Expression] = []
+    for requirement in reading.requirements:
+        match requirement.value:
+            case GroupBy(column=name, expression=made):
+                found.append(made or Column(table=reading.tables[0], name=name))
+            case Time(column=name, grain=grain):
+                found.append(DateCut(of=Column(table=reading.tables[0], name=name), grain=grain or "day"))
+            case Metric() | AnalysisAsked() | OutputAsked():
+                pass
+            case _:
+                return None
+    return found
+
+
+def _added_up(metric: Requirement, table: str, via: str | None) -> Requirement:
+    """The measure of rows of a table, as seen from what they point at."""
+    value: Any = metric.value
+    measure = measure_of(value)
+    name = f"number of {table}" if isinstance(measure, Rows) else value.name or f"total {value.column}"
+    whole = Metric(expression=Aggregate(function="sum", of=Related(table=table, via=via, of=measure)), name=name)
+    return metric.model_copy(update={"id": f"metric:{name}"[:100], "value": whole, "implied": False})
 
 
 def _measured(reading: Reading, schema: SourceSchema) -> tuple[str, str, Requirement] | None:
@@ -58,16 +130,7 @@ def _measured(reading: Reading, schema: SourceSchema) -> tuple[str, str, Require
         return None
     if not _adds_up(measure) or not _is_whole(path, schema):
         return None
-    whole = Aggregate(function="sum", of=Related(table=table, via=column.via, of=measure))
-    name = f"number of {table}" if isinstance(measure, Rows) else _name(metric.value)  # type: ignore[arg-type]
-    made = metric.model_copy(
-        update={"id": f"metric:{name}"[:100], "value": Metric(expression=whole, name=name), "implied": False}
-    )
-    return column.table or table, column.name, made
-
-
-def _name(metric: Metric) -> str:
-    return metric.name or f"total {metric.column}"
+    return column.table or table, column.name, _added_up(metric, table, column.via)
 
 
 def _adds_up(measure: Expression) -> bool:

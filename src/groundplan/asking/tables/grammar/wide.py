@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from groundplan.asking.tables.grammar.assemble import Unfit
+from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.lexicon import Key, load
 from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NAMING, Joined
 from groundplan.asking.tables.grammar.names import GENERIC
@@ -38,6 +39,7 @@ from groundplan.contracts.reading import (
     EachMeasure,
     Filter,
     GroupBy,
+    Intent,
     Metric,
     OutputAsked,
     Rank,
@@ -169,7 +171,9 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
     if _by_pointers(requirements) and _has_period(reading, wide):
         raise Unfit("when was it done?")
     tables = (wide.table.name, *sorted(used))
-    return reading.model_copy(update={"tables": tables, "requirements": tuple(requirements)})
+    said = [r for r in requirements if not (r.implied and isinstance(r.value, AnalysisAsked | OutputAsked))]
+    intents = (Intent(name=intent_of(said), confidence=1.0),)
+    return reading.model_copy(update={"tables": tables, "requirements": with_implied(said), "intents": intents})
 
 
 def _is_own(value: Contract, wide: Wide) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
@@ -38,13 +39,18 @@ def nearest(value: str, values: Sequence[str], most: int = 3) -> tuple[str, ...]
 
 def _is_meant(value: str, question: Sequence[Word], initials: set[str]) -> bool:
     """A word is the value's own, its beginning, its spelling but for a letter, or their initials are the same."""
-    parts = [lower(part) for part in texts_of(value)]
+    parts, stems = _parts(value)
     if "".join(parts) in initials or (
         "".join(part[0] for part in parts) in {w.lower for w in question} and len(parts) > 1
     ):
         return True
-    stems = {word.stem for word in words_of(value)}
     return any(word.stem in stems or any(_is_like(word.lower, part) for part in parts) for word in question)
+
+
+@lru_cache(maxsize=20_000)
+def _parts(value: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The words of a value in lower case, and their stems."""
+    return tuple(map(lower, texts_of(value))), frozenset(word.stem for word in words_of(value))
 
 
 def _is_like(word: str, part: str) -> bool:

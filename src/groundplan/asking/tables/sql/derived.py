@@ -79,10 +79,7 @@ def _at(node: N, source: TableSource) -> N:
 
 def measured(query: Query, equal: Sequence[tuple[str, str]], root: Table, optional: bool, session: Session) -> Seen:
     """Groups by the root's key: each measure is one of the rows that point at a row of the root."""
-    from groundplan.asking.tables.sql.joins import adopt
-
-    link = _link(query, equal, root, session)
-    adopt(session, link)
+    link = session.adopt(_link(query, equal, root, session))
     path: Path = (link,)
     keys = {normal(name): Column(name=own) for name, own in equal}
     outputs: dict[str, Output] = {}

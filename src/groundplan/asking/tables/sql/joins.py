@@ -85,7 +85,7 @@ def read_joins(node: Any, session: Session, ctes: Mapping[str, Any]) -> Joined:
     heads = _heads(found, root, reached)
     for path in (*reached.values(), *heads.values()):
         for link in path:
-            adopt(session, link)
+            session.adopt(link)
     rest = [*found.where, *_unused(found, root, reached, heads)]
     sources: dict[str, TableSource | SelectSource] = {}
     scope = Scope(session, found.tables[root], sources, using=frozenset(found.using), ctes=ctes)
@@ -306,15 +306,6 @@ def _could(found: _From, many: str, one: str, equal: set[tuple[str, str]]) -> No
         columns = tuple(own[name] for name in key)
         tables = found.tables[many].name, found.tables[one].name
         found.keyed[many, one] = Relationship(table=tables[0], columns=columns, to_table=tables[1], to_columns=key)
-
-
-def adopt(session: Session, link: Relationship) -> Relationship:
-    """A relationship that only the statement names; whether the values are contained is checked by the caller."""
-    if link not in session.links:
-        session.joins.append(link)
-        to = f"{link.to_table} has one row for each {', '.join(link.to_columns)}"
-        session.note(f"the join {link.text} is not in the schema; {to}")
-    return link
 
 
 def _reach(found: _From, start: str) -> dict[str, Path]:

@@ -79,6 +79,14 @@ class Session:
     def links(self) -> tuple[Relationship, ...]:
         return (*self.schema.relationships, *self.joins)
 
+    def adopt(self, link: Relationship) -> Relationship:
+        """A relationship that only the statement names; whether the values are contained is checked by the caller."""
+        if link not in self.links:
+            self.joins.append(link)
+            to = f"{link.to_table} has one row for each {', '.join(link.to_columns)}"
+            self.note(f"the join {link.text} is not in the schema; {to}")
+        return link
+
 
 @dataclass(frozen=True)
 class Output:

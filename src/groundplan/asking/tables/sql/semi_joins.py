@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.joins import adopt
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Scope, conjuncts
@@ -185,9 +184,9 @@ def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship |
         if (link.table, link.columns, link.to_table, link.to_columns) == (here.name, (value,), there.name, (wanted,)):
             return link
     if (value,) in here.keys:
-        return adopt(scope.session, _made(there.name, wanted, here.name, value))
+        return scope.session.adopt(_made(there.name, wanted, here.name, value))
     if (wanted,) in there.keys:
-        return adopt(scope.session, _made(here.name, value, there.name, wanted))
+        return scope.session.adopt(_made(here.name, value, there.name, wanted))
     return None
 
 

@@ -50,7 +50,7 @@ def _same_in_all_rows(handle: Handle, thing: Column, others: Sequence[Column], a
     for place, _ in enumerate(others):
         different = several[f"d{place}"] > 1
         partly = (several[f"c{place}"] > 0) & (several[f"c{place}"] < several["n"])
-        varies[f"v{place}"] = ibis.coalesce((different | partly).cast("int64").sum(), 0)
+        varies[f"v{place}"] = ibis.coalesce((different | partly).ifelse(1, 0).sum(), 0)
     told = ask(several.aggregate(**varies))[0]
     if told["things"] < FEWEST:
         return []

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from benchmarks.suites import tools
 from pydantic import BaseModel, Field, JsonValue
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.tool import Output, Tool
-from groundplan.evaluation.suites import tools
 from groundplan.evaluation.suites.rows import load_rows
 
 HOLDS = "tools.jsonl and requests.jsonl"

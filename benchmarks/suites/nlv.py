@@ -17,12 +17,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.suites.cost import took, usage_of
+
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.plan import Plan, Proposal, Step
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.errors import UsageError
-from groundplan.evaluation.cost import took, usage_of
 from groundplan.evaluation.report import Miss, Report
 from groundplan.evaluation.suites.sampling import spread
 from groundplan.project import AsyncProject, Planned

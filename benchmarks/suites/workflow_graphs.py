@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from benchmarks.suites.workflow_files import Node, Request
+
 from groundplan.contracts.plan import Step
 from groundplan.contracts.references import read_join, read_reference, references
-from groundplan.evaluation.suites.workflow_files import Node, Request
 
 TAKEN = "\0"  # stands for a reference to another step
 _REFERENCE = re.compile(r"\$[A-Za-z]\w*(?:\.[^$]*)?\$|\bAPI_call_\d+\b")

@@ -17,6 +17,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from benchmarks.suites.cost import took, usage_of
+from benchmarks.suites.workflow_files import (
+    ListedTool,
+    Request,
+    catalog_of,
+    homes_of,
+    load_distractors,
+    load_requests,
+    load_tools,
+)
+from benchmarks.suites.workflow_graphs import Overlap, chain, has_arguments, proposed_graph, wanted_graph
 from pydantic import JsonValue
 
 from groundplan.asking.tasks.plan import OFFERED
@@ -36,19 +47,8 @@ from groundplan.contracts.roles import Role, Roles
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed
-from groundplan.evaluation.cost import took, usage_of
 from groundplan.evaluation.report import Miss, Report
 from groundplan.evaluation.suites.sampling import spread
-from groundplan.evaluation.suites.workflow_files import (
-    ListedTool,
-    Request,
-    catalog_of,
-    homes_of,
-    load_distractors,
-    load_requests,
-    load_tools,
-)
-from groundplan.evaluation.suites.workflow_graphs import Overlap, chain, has_arguments, proposed_graph, wanted_graph
 from groundplan.result import Planned, plan_for
 from groundplan.running.model.tools import TOOLS as MODEL_TOOLS
 from groundplan.settings import Endpoint, cache_folder

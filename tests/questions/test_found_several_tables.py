@@ -1,0 +1,92 @@
+"""Wrong answers that trials over several tables found, asked of other tables: files, and Postgres if there is one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from groundplan.project import Project
+from tests.questions.found import TODAY, assert_truth, write_csv
+
+POSTGRES = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
+NAMES = ("reserves", "wardens", "permits", "checks")
+TABLES = """
+    CREATE TABLE reserves (reserve_id INT PRIMARY KEY, reserve_name TEXT, county TEXT);
+    CREATE TABLE wardens (warden_id INT PRIMARY KEY, warden_name TEXT, joined_on DATE, left_on DATE);
+    CREATE TABLE permits (
+        permit_id INT PRIMARY KEY, reserve_id INT REFERENCES reserves (reserve_id), granted_on DATE, state TEXT
+    );
+    CREATE TABLE checks (
+        check_id INT PRIMARY KEY, permit_id INT REFERENCES permits (permit_id),
+        warden_id INT REFERENCES wardens (warden_id), fee DECIMAL(8, 2), minutes INT, method TEXT
+    );
+    INSERT INTO reserves SELECT n, 'Reserve ' || n, CASE n % 3 WHEN 0 THEN 'Kent' WHEN 1 THEN 'Fife' ELSE 'Mayo' END
+        FROM generate_series(1, 12) AS s(n);
+    INSERT INTO wardens SELECT n, 'Warden ' || n, DATE '2020-01-01' + CAST(n * 40 AS INT),
+        CASE WHEN n % 4 = 0 THEN DATE '2025-01-01' + CAST(n * 20 AS INT) END FROM generate_series(1, 16) AS s(n);
+    INSERT INTO permits SELECT n, 1 + n % 10, DATE '2025-01-01' + CAST(n * 37 % 300 AS INT),
+        CASE n % 3 WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'withdrawn' END FROM generate_series(1, 90) AS s(n);
+    INSERT INTO checks SELECT n, 1 + n % 80, 1 + n % 13, 5 + (n * 31) % 90, 10 + (n * 7) % 50,
+        CASE n % 2 WHEN 0 THEN 'patrol' ELSE 'camera' END FROM generate_series(1, 240) AS s(n);
+"""
+MONTH = "CAST(date_trunc('month', granted_on) AS DATE)"
+ASKED = {
+    "how many permits": "SELECT count(*) FROM permits",
+    "how many wardens": "SELECT count(*) FROM wardens",
+    "number of permits by county": "SELECT county, count(*) FROM permits JOIN reserves USING (reserve_id) GROUP BY 1",
+    "permits by method": "SELECT method, count(DISTINCT permit_id) FROM checks GROUP BY 1",
+    "total fee by month": f"SELECT {MONTH}, sum(fee) FROM checks JOIN permits USING (permit_id) GROUP BY 1",
+    "fee by county and month": (
+        f"SELECT county, {MONTH}, sum(fee) FROM checks JOIN permits USING (permit_id) JOIN reserves USING (reserve_id) "
+        "GROUP BY 1, 2"
+    ),
+    "permits and fee by month": (
+        f"SELECT {MONTH}, count(DISTINCT permit_id), sum(fee) FROM permits LEFT JOIN checks USING (permit_id) "
+        "GROUP BY 1"
+    ),
+    "total fee and number of permits by county": (
+        "SELECT county, sum(fee), count(DISTINCT permit_id) FROM permits JOIN reserves USING (reserve_id) "
+        "LEFT JOIN checks USING (permit_id) GROUP BY 1"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def truth() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(TABLES)
+    return connection
+
+
+@pytest.fixture(scope="module", params=["files", "postgres"])
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    if request.param == "postgres":
+        yield from _postgres()
+        return
+    folder = tmp_path_factory.mktemp("reserves")
+    write_csv(folder, TABLES, NAMES)
+    with Project(str(folder)) as opened:
+        yield opened
+
+
+def _postgres() -> Iterator[Project]:
+    if POSTGRES is None:
+        pytest.skip("set GROUNDPLAN_TEST_POSTGRES to a PostgreSQL server")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    name = f"found_{os.getpid()}"
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}; SET search_path = {name}")
+        try:
+            connection.execute(TABLES)
+            with Project(f"{POSTGRES}/{name}") as opened:
+                yield opened
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_the_answer_is_what_sql_gives(project: Project, truth: duckdb.DuckDBPyConnection, question: str) -> None:
+    assert_truth(project.ask(question, today=TODAY).outcome, ASKED[question], truth)
