@@ -146,14 +146,14 @@ def answered(sources: Sources, kinds: Iterable[str], questions: Iterable[str]) -
     return asyncio.run(asked())
 
 
-@pytest.mark.requirement("R46", "R66")
+@pytest.mark.requirement("R46")
 @pytest.mark.parametrize("kind", ALONE)
 def test_one_source_answers_what_it_knows_and_nothing_with_an_unknown_word(sources: Sources, kind: str) -> None:
     about = ALONE[kind]
     assert answered(sources, [kind], (*UNDERSTOOD[about], *ASKED[about])) == {*UNDERSTOOD[about]}
 
 
-@pytest.mark.requirement("R46", "R66")
+@pytest.mark.requirement("R46")
 @pytest.mark.parametrize("kinds", MIXED, ids="-".join)
 def test_beside_others_a_source_answers_no_more_than_alone(sources: Sources, kinds: tuple[str, ...]) -> None:
     topics = sorted({ALONE[kind] for kind in kinds})

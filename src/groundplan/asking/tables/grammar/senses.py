@@ -65,7 +65,7 @@ from groundplan.text.words import Word, words_of
 LONGEST = 6
 CALLED, VALUE, GUESSED = 1.15, 0.95, 0.55  # values by the words that their source has for them; by their own; by a part
 TOLD = 0.2  # another word of the column's name is elsewhere in the question
-WRITTEN_OUT = 0.2  # a name of three words or more is no formula: days to ship
+WRITTEN_OUT = 0.2  # a name of three words or more is no formula: hours until done
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
