@@ -21,7 +21,7 @@ from groundplan.contracts.plan import Plan
 from groundplan.contracts.roles import Roles
 from groundplan.project import AsyncProject
 from groundplan.settings import Endpoint
-from groundplan.state.measures import Measure, keep_measure
+from groundplan.state.measures import ModelMeasure, keep_measure
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, dies_within, hangs, hangs_up, says, scripted, sends
 
@@ -87,13 +87,14 @@ def test_a_model_that_is_taken_at_its_word_answers(accept: Any) -> None:
     assert isinstance(outcome, Answer), outcome.text
     assert {row[0] for row in outcome.tables[0].rows} == {"North", "South", "East", "West", "Central"}
     twice = ", twice alike" if accept == "agreed" else ""
-    assert outcome.read_as == f"Read as: total revenue by region. Read by scripted{twice}; assumes: lucre is revenue."
+    read_as = f"Read as: total revenue by region. Read by scripted{twice}. Assumed: by region; lucre is revenue."
+    assert outcome.read_as == read_as
     assert [attempt.faults for attempt in outcome.proposals] == [()] * (2 if accept == "agreed" else 1)
 
 
 def measure(endpoint: Endpoint, right: int) -> None:
     day = date(2026, 11, 18)
-    keep_measure(Measure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
+    keep_measure(ModelMeasure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
 
 
 def test_a_model_that_was_measured_well_is_taken_at_its_word() -> None:

@@ -32,7 +32,7 @@ from pydantic import JsonValue
 
 from groundplan.asking.tasks.plan import OFFERED
 from groundplan.asking.tasks.read import parts_of
-from groundplan.asking.tasks.words import glossed
+from groundplan.asking.tasks.task_words import glossed
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.documents import documents
 from groundplan.catalog.search.index import build_index, open_index

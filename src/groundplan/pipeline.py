@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -28,7 +28,16 @@ from langgraph.types import Command, interrupt
 from groundplan.answering.answer import RENDERED, answer, refuse
 from groundplan.answering.refusals import in_russian
 from groundplan.asking.replies import chosen, complete, declines
-from groundplan.asking.route import Declined, Planner, PlanRequest, Route, attempts_of, load_routes, planners_for
+from groundplan.asking.route import (
+    Declined,
+    Planner,
+    PlanRequest,
+    Route,
+    attempts_of,
+    find_route,
+    load_routes,
+    planners_for,
+)
 from groundplan.asking.tables.sql.write import Unwritable, sql_of
 from groundplan.checking.gate import check
 from groundplan.context import Context
@@ -57,8 +66,8 @@ from groundplan.contracts.verdict import Passed, Refused, Verdict
 from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
-from groundplan.running.run import look_up, run
-from groundplan.sources.interface import Source
+from groundplan.running.run import run, run_reads
+from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
@@ -71,7 +80,6 @@ RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
 SHOWN = 500  # characters of a model's proposal in the trace
-MODEL = "model"
 TABLES = "tables"
 NOTHING_HERE = Issue(
     code="reading/no-data",
@@ -166,7 +174,8 @@ class Stage:
         """Model usage for this question: by earlier processes, by the stages, and by the plan's steps."""
         spent = Usage.model_validate(state.get("usage") or {})
         spent = spent.plus(self.context.calls.usage) if self.context.calls else spent
-        return spent.plus(getattr(self.sources.get(MODEL), "usage", Usage()))
+        metered = (source.usage for source in self.sources.values() if isinstance(source, MeteredSource))
+        return reduce(Usage.plus, metered, spent)
 
     def traced(self, state: State, stage: str, thought: str, action: str, agents: Iterable[Execution] = ()) -> State:
         """A state update that adds one trace entry for the stage and one for each agent."""
@@ -370,7 +379,7 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
     if isinstance(verdict, Passed):
         traced = stage.traced(state, "check", "every requirement is covered, and every step is asked for", "passed")
         planner = _planner(state, stage)
-        if planner and (planner.needs_model or plan.strategy == "compose"):
+        if planner and (planner.needs_model or planner.is_stored):
             await stage.context.keep(plan, reading)
         elif state.get("confirmed") and reading.read_by:
             await stage.context.keep(plan, reading, approved=True)
@@ -409,7 +418,7 @@ async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Find the items that a step would change, each by each, so that a person approves them and not only a plan."""
     stage, plan = runtime.context, runtime.context.checked(state)
     first = looked_up_first(plan)
-    outcomes = await look_up(
+    outcomes = await run_reads(
         plan,
         stage.sources,
         first,
@@ -421,7 +430,7 @@ async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
     found = (items_of(step, outcomes, plan.limits) for step in plan.steps if step.id in plan.changes_each)
     failed = [one.issue for one in found if isinstance(one, StepOutcome) and one.issue]
     if failed:
-        refusal = refuse(_plain(plan), failed, ()).model_copy(update={"reading": _reading_of(state)})
+        refusal = refuse(plan.unchecked, failed, ()).model_copy(update={"reading": _reading_of(state)})
         return _stopped(stage, {**state, **traced}, refusal)
     looked = {step: _json(outcome) for step, outcome in outcomes.items()}
     return Command(update={"looked": looked, **traced}, goto="approve")
@@ -449,7 +458,7 @@ async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
 async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Run the checked plan. Its steps are tasks of a subgraph inside this node."""
     stage, plan = runtime.context, runtime.context.checked(state)
-    trail: list[Execution] = []
+    route, trail = _route_of(state, plan), list[Execution]()
     facts = await run(
         plan,
         stage.sources,
@@ -461,8 +470,9 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
         trail=trail,
         language=_language_of(state),
         known=_looked(state),
+        each_step=route is not None and route.reports_steps,
     )
-    audited = any(entry["stage"] == "retrieval_planner" for entry in state["trace"])
+    audited = route is not None and route.is_audited
     traced = stage.traced(state, "run", plan.reasons, ", ".join(s.id for s in plan.steps), trail if audited else ())
     return Command(update={"facts": _json(facts), "runs": state["runs"] + 1, **traced}, goto="answer")
 
@@ -484,8 +494,8 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     said = {"read_as": read_as(reading), "sql": _as_sql(reading, facts, stage.context)}
     stage.ended({**state, **traced}, written.model_copy(update=said))
     turns = state.get("turns") or []
-    if state["route"] != "tasks":
-        turns = [*turns, _json(Turn.of(reading, _plain(plan)))][-TURNS:]
+    if route is None or route.is_remembered:
+        turns = [*turns, _json(Turn.of(reading, plan.unchecked))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
 
 
@@ -540,7 +550,7 @@ def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading) 
     text = f"Nothing was done: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
     each = [f"{issue.problem}." for issue in issues if issue.step in plan.changes_each]
     text = " ".join((text, *(f"{said[0].upper()}{said[1:]}" for said in each)))
-    return Refusal(text=text, issues=issues, reading=reading, plan=_plain(plan))
+    return Refusal(text=text, issues=issues, reading=reading, plan=plan.unchecked)
 
 
 def bounds_of(state: State) -> Bounds:
@@ -556,10 +566,6 @@ def _language_of(state: State) -> Language:
     return "ru" if _reading_of(state).language == "ru" else "en"
 
 
-def _plain(plan: CheckedPlan) -> Plan:
-    return Plan.model_validate({name: getattr(plan, name) for name in Plan.model_fields})
-
-
 def _planner(state: State, stage: Stage) -> Planner | None:
     """The planner that made the plan; None for a plan supplied by the caller."""
     if not state.get("route"):
@@ -568,7 +574,7 @@ def _planner(state: State, stage: Stage) -> Planner | None:
 
 
 def _route_of(state: State, plan: Plan) -> Route | None:
-    return load_routes().get(state.get("route") or plan.strategy)
+    return load_routes().get(state.get("route") or "") or find_route(plan.strategy)
 
 
 def _question_of(state: State) -> Question:
@@ -684,7 +690,7 @@ class Waiting:
         return tuple(turn for raw in self.state.get("turns") or [] if (turn := Turn.read(raw)))
 
 
-async def look(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
+async def inspect_thread(thread: str, saver: BaseCheckpointSaver[Any]) -> Waiting:
     snapshot = await _stages_with(saver).aget_state(_config(thread))
     exists, stage = bool(snapshot.created_at), next(iter(snapshot.next), None)
     return Waiting(stage, cast(State, snapshot.values), exists, exists and stage is None)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.replies import yes_or_no
-from groundplan.asking.route import known_strategy
+from groundplan.asking.route import known_strategy, needs_model
 from groundplan.asking.tables.by_hand.change import changed
 from groundplan.asking.tables.by_hand.suggest import suggest
 from groundplan.asking.tables.grammar.meanings import with_meanings
@@ -33,10 +33,11 @@ from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.conversation import Turn
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Plan, Proposal
-from groundplan.contracts.question import Question
+from groundplan.contracts.question import NO_MODEL, Question
 from groundplan.contracts.reading import Kind, Reading
 from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
@@ -53,12 +54,12 @@ from groundplan.pipeline import (
     begin,
     bounds_of,
     drive,
+    inspect_thread,
     last_stage,
-    look,
     waits,
 )
 from groundplan.result import Planned, Result, plan_for
-from groundplan.running.options import Options, RunOptions
+from groundplan.running.options import AskOptions, Options, PlanOptions, ResumeOptions, RunOptions, RunPlanOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
 from groundplan.sources.interface import EntitySource, PublishedSource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
@@ -290,7 +291,7 @@ class AsyncProject:
             return await self._drive_once(begin(run_id or uuid.uuid4().hex[:12], asked), stage, lasting=bool(run_id))
         async with self._threads.setdefault(thread, asyncio.Lock()):
             saver, place = await self._open_checkpoints(), self._place(thread)
-            waiting = await look(place, saver)
+            waiting = await inspect_thread(place, saver)
             said = [turn.reading.question for turn in waiting.turns]
             schemas = await self._schemas_about(question, *said, *_named_in(waiting))
             stage.context = replace(stage.context, turns=waiting.turns, schemas=schemas)
@@ -380,7 +381,7 @@ class AsyncProject:
             await self._open_checkpoints(),
             self._place(_run_id(run_id) if thread is None else _thread(thread)),
         )
-        waiting = await look(place, saver)
+        waiting = await inspect_thread(place, saver)
         if not waiting.exists or (thread is not None and waiting.state.get("run") != run_id):
             raise StateInvalid(f"there is no run {run_id!r} to resume")
         if waiting.stage == "clarify":
@@ -394,7 +395,7 @@ class AsyncProject:
             waiting = replace(waiting, state=given)
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         bounds = bounds_of(waiting.state)
-        stage = await self._stage(None if asks_model else "rules", _run_options(options), bounds)
+        stage = await self._stage(None if asks_model else NO_MODEL, _run_options(options), bounds)
         turns = waiting.turns if thread else ()
         stage.context = replace(stage.context, turns=turns, schemas=await self._schemas_about(*_named_in(waiting)))
         if thread is None:
@@ -405,7 +406,7 @@ class AsyncProject:
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
         """The last turns of a conversation, oldest first."""
-        return (await look(self._place(_thread(thread)), await self._open_checkpoints())).turns
+        return (await inspect_thread(self._place(_thread(thread)), await self._open_checkpoints())).turns
 
     @_typed()
     async def plan(
@@ -427,8 +428,8 @@ class AsyncProject:
         """Exactly what a model would be sent for a question about tables. Nothing is sent."""
         from groundplan.asking.tables.model.context import asked_of, prompt_for
 
-        asked = _question(question, today, "UTC", "rules")
-        context = (await self._stage("rules", RunOptions())).context
+        asked = _question(question, today, "UTC", NO_MODEL)
+        context = (await self._stage(NO_MODEL, RunOptions())).context
         context = replace(context, schemas=await self._schemas_about(question), plans=PlanStore(self.database))
         values = await context.find_values(question)
         return prompt_for(await asked_of(asked, context, values, share_values=(self.roles or Roles()).share_values))
@@ -436,9 +437,9 @@ class AsyncProject:
     @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
         """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
-        edited = changed(reading, changes) if changes else reading
-        asked = _question(reading.question, today, "UTC", "rules")
-        context = (await self._stage("rules", RunOptions())).context
+        edited = changed(reading, changes, await self._assumed(reading)) if changes else reading
+        asked = _question(reading.question, today, "UTC", NO_MODEL)
+        context = (await self._stage(NO_MODEL, RunOptions())).context
         schemas = await self._schemas_about(reading.question, *edited.tables)
         return await plan_for(asked, replace(context, schemas=schemas), edited)
 
@@ -453,7 +454,7 @@ class AsyncProject:
         today: date | None = None,
     ) -> tuple[Suggestion, ...]:
         """What a part of a reading could be instead; without a requirement, what of this kind could be added."""
-        context = (await self._stage("rules", RunOptions())).context
+        context = (await self._stage(NO_MODEL, RunOptions())).context
         schemas = await self._schemas_about(reading.question, search, *reading.tables)
         tables = replace(context, schemas=schemas).schema_of(reading)
         values = await context.find_values(search)
@@ -525,7 +526,7 @@ class AsyncProject:
         if isinstance(read, Refused):
             return refuse(None, read.issues, ())
         asks_model = any(step.kind in ("llm", "agent") for step in read.plan.steps)
-        stage = await self._stage(None if asks_model else "rules", _run_options(options), bounds)
+        stage = await self._stage(None if asks_model else NO_MODEL, _run_options(options), bounds)
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         run = _run_id(uuid.uuid4().hex if run_id is None else run_id)
         given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds)
@@ -549,8 +550,8 @@ class AsyncProject:
                 )
         if strategy:
             known_strategy(strategy)
-        if strategy == "adapt" and not self.models:
-            raise UsageError("the strategy `adapt` needs a model; name one, or plan with `rules`")
+        if needs_model(strategy) and not self.models:
+            raise UsageError(f"the strategy `{strategy}` needs a model; name one, or plan with `{NO_MODEL}`")
         calls, sources = await self._calls(strategy, bounds), self.sources
         if calls:
             model = load_type(MODEL).open((calls.of("write"), self.catalog.tools, self.sources), MODEL)
@@ -581,8 +582,14 @@ class AsyncProject:
             found[name] = schema
         return found
 
+    async def _assumed(self, reading: Reading) -> tuple[Default, ...]:
+        """The defaults that are not switched off for the table that a reading is about."""
+        schemas = await self._schemas_about(reading.question, *reading.tables)
+        tables = [table for schema in schemas.values() if (table := schema.find(next(iter(reading.tables), "")))]
+        return tables[0].assume if tables else DEFAULTS
+
     async def _calls(self, strategy: str | None, bounds: Bounds) -> CallsByRole | None:
-        if strategy == "rules" or not self.models:
+        if strategy == NO_MODEL or not self.models:
             return None
         from groundplan.llm.calls import CallsByRole
 
@@ -695,33 +702,33 @@ class Project:
     def schemas(self) -> dict[str, SourceSchema]:
         return self.aio.schemas
 
-    def ask(self, question: str, **options: Any) -> Result:
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Result:
         """Answer a question or do a task; the options are those of `AsyncProject.ask`."""
         return self._result(self._portal.call(self.aio.ask(question, **options)), options)
 
-    def _result(self, outcome: Outcome, options: Mapping[str, Any]) -> Result:
+    def _result(self, outcome: Outcome, options: AskOptions) -> Result:
         """The outcome, and how a choice goes on: as the next question of the thread, or with the reading alone."""
 
         def reply(said: str) -> Result:
             assert isinstance(outcome, Clarification)
             if options.get("thread"):
                 return self.ask(said, **options)
-            more = {name: value for name, value in options.items() if name not in ("thread", "run_id")}
+            more: Any = {name: value for name, value in options.items() if name not in ("thread", "run_id")}
             return self._result(self._portal.call(self.aio.reply(outcome, said, **more)), options)
 
         return Result(outcome, reply)
 
-    def plan(self, question: str, **options: Any) -> Planned:
+    def plan(self, question: str, **options: Unpack[PlanOptions]) -> Planned:
         """The checked plan for a question, without running it."""
         return self._portal.call(self.aio.plan(question, **options))
 
-    def explain(self, question: str, **options: Any) -> tuple[Reason, ...]:
+    def explain(self, question: str, **options: Unpack[PlanOptions]) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
         return self.plan(question, **options).reasons
 
-    def verify(self, question: str, sql: str, **options: Any) -> Verification:
+    def verify(self, question: str, sql: str, *, today: date | None = None, timezone: str = "UTC") -> Verification:
         """What a SELECT that somebody else wrote asks, and what is wrong with it."""
-        return self._portal.call(self.aio.verify(question, sql, **options))
+        return self._portal.call(self.aio.verify(question, sql, today=today, timezone=timezone))
 
     def describe(self) -> dict[str, SourceSchema]:
         """The schemas with the meaning of each column: given by a person, or inferred from names and values."""
@@ -731,14 +738,20 @@ class Project:
         """Check whether a plan may run; a refusal lists every reason."""
         return self.aio.check(proposed)
 
-    def run(self, proposed: Proposed, **options: Any) -> Result:
+    def run(self, proposed: Proposed, **options: Unpack[RunPlanOptions]) -> Result:
         """Check a plan and run it; the options are those of `AsyncProject.run`."""
         return Result(self._portal.call(self.aio.run(proposed, **options)))
 
-    def resume(self, run_id: str, **options: Any) -> Result:
+    def resume(self, run_id: str, **options: Unpack[ResumeOptions]) -> Result:
         """Continue a run that was interrupted or that waits; the options are those of `AsyncProject.resume`."""
         outcome = self._portal.call(self.aio.resume(run_id, **options))
-        return Result(outcome, lambda said: self.resume(run_id, **{**options, "reply": said, "reply_to": None}))
+        replied = ResumeOptions(**options)
+
+        def reply(said: str) -> Result:
+            replied.update({"reply": said, "reply_to": None})
+            return self.resume(run_id, **replied)
+
+        return Result(outcome, reply)
 
     def close(self) -> None:
         self._portal.call(self.aio.close())

@@ -24,7 +24,6 @@ from groundplan.running.run import run
 from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 
-PROVING = frozenset({"rules", "direct"})  # strategies whose plans show that a reading can be planned without a model
 TABLES = "tables"
 Check = Callable[[Plan, Reading, Bounds], Verdict]
 
@@ -59,7 +58,7 @@ async def _proven(
     """The checked plan of the first planner without a model that has one, or why there is none."""
     issues: tuple[Issue, ...] = ()
     for planner in planners_for(TABLES, question, context):
-        if planner.needs_model or planner.name not in PROVING:
+        if not planner.proves:
             continue
         proposed = await planner.propose(PlanRequest(question, reading, context))
         if isinstance(proposed, Declined):

@@ -14,7 +14,7 @@ import yaml
 
 import groundplan
 from groundplan import pipeline
-from groundplan.answering.drafting.slots import Offer, Slot, offer
+from groundplan.answering.drafting.slots import Slot, SlotOffer, offer
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
@@ -34,7 +34,7 @@ class Asked:
     plan: CheckedPlan
     facts: Facts
     shown: Mapping[str, ShownTable]
-    offer: Offer
+    offer: SlotOffer
 
     def draft(self, text: str) -> str:
         """The draft with slots in place of readable references."""
@@ -63,7 +63,7 @@ def ask_all() -> Iterator[tuple[Asked, list[str]]]:
             yield asked, [asked.draft(text) for text in one["drafts"]]
 
 
-def _reference(slot: Slot, offered: Offer) -> str:
+def _reference(slot: Slot, offered: SlotOffer) -> str:
     """`West`, `West|revenue`, `West|share`, `2024>2025`, `=West`."""
     match slot.kind:
         case "name":
@@ -85,11 +85,11 @@ def _is_of(name: Slot, number: Slot) -> bool:
     return number.at.get(name.column, ...) == name.at[name.column]
 
 
-def _name(slot: Slot, offered: Offer) -> str:
+def _name(slot: Slot, offered: SlotOffer) -> str:
     return slot.cite.text.strip("«»")
 
 
-def _measure(slot: Slot, offered: Offer) -> str:
+def _measure(slot: Slot, offered: SlotOffer) -> str:
     measure = offered.subject.measures[slot.column]
     if offered.subject.kind == "changes" and slot.column == offered.subject.params["as"]:
         return "growth"

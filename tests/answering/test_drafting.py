@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from groundplan.answering.answer import answer
 from groundplan.answering.drafting.draft import answer_with, compose, proven
 from groundplan.answering.drafting.proving import problems
-from groundplan.answering.drafting.words import words_of
+from groundplan.answering.drafting.tokens import words_of
 from groundplan.contracts.answer import Answer, Outcome
 from groundplan.contracts.roles import Roles, WriteRole
 from groundplan.llm.calls import Calls

@@ -154,7 +154,8 @@ def test_a_russian_question_is_refused_in_russian(shop: Project) -> None:
 def test_a_notebook_shows_text_chart_and_table_with_cells_escaped(shop: Project) -> None:
     result = shop.ask("revenue by item as a bar chart")
     bundle = result._repr_mimebundle_()
-    assert bundle["text/plain"] == f"Read as: total revenue by item, as a bar chart.\n{result.text}"
+    read_as = "Read as: total revenue by item, as a bar chart. Assumed: total revenue."
+    assert bundle["text/plain"] == f"{read_as}\n{result.text}"
     assert bundle[VEGA_LITE]["$schema"].endswith("v6.json")
     assert MARKUP not in bundle["text/html"]
     assert "&lt;script&gt;" in bundle["text/html"]

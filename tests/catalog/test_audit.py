@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from groundplan.catalog.audit import audit
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.loading import load_file
 from groundplan.catalog.store import compile_tools
 from groundplan.catalog.vocabulary import CAPABILITIES, REQUIREMENTS, Vocabulary, load_vocabulary
 from groundplan.contracts.tool import Tool
 from groundplan.errors import CatalogError
+from tests.catalog.gaps import audit
 from tests.catalog.test_catalog import tool
 from tests.catalog.test_loading import BUILT_IN
 

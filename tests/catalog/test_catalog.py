@@ -53,7 +53,6 @@ def test_any_of_several_capabilities_serves_a_requirement_and_one_serves_many(bu
     assert built_in.serving("analysis:trend") == {"time_series_plot", "time_series_features"}
     assert {"aggregate", "segment"} <= built_in.serving("analysis:compare")
     assert all("aggregate" in built_in.serving(label) for label in ("metric", "group_by", "analysis:total"))
-    assert built_in.map_version == 4
 
 
 @pytest.mark.requirement("R12")

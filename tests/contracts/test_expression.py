@@ -19,7 +19,7 @@ from groundplan.contracts.expression import (
     misplaced,
 )
 from groundplan.contracts.normal_form import normal_condition, normal_expression
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 from tests.questions.notation import condition, value
 
 KINDS = {"price": "number", "region": "text", "day": "time", "paid": "boolean"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundplan.contracts.matching_rows import tell_the_same
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 from tests.questions.notation import value
 
 ONE = [("West", 0.25, 12), ("East", 0.5, 30)]

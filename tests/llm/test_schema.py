@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from groundplan.asking.tables.adapt.changes import Adaptation, Offer
+from groundplan.asking.tables.adapt.changes import Adaptation, EditOffer
 from groundplan.asking.tables.model.reply import SqlReply
 from groundplan.contracts.contract import Contract, JsonObject, Name, Scalar
 from groundplan.contracts.issue import Issue, Repair
@@ -134,10 +134,10 @@ CHANGED = Plan.model_validate(
 )
 
 
-def offer(*tools: str, reading: Reading = ASKED) -> Offer:
+def offer(*tools: str, reading: Reading = ASKED) -> EditOffer:
     """Of these tools, and columns with hard names."""
     known = catalog().tools
-    return Offer(
+    return EditOffer(
         base=CHANGED,
         requirements=reading.requirements,
         tools={name: known[name] for name in known},

@@ -129,10 +129,7 @@ def test_a_plan_response_has_all_that_the_graph_came_from(project: Project) -> N
     edges = {(edge.source, edge.target): edge.condition for edge in response.graph.edges}
     assert edges["choice_1", "send_email"] == 'find_customer.first.tier == "premium"'
     assert response.analysis is not None
-    assert (response.analysis.requires_routing, response.analysis.suggested_node_types) == (
-        True,
-        ("executor", "router"),
-    )
+    assert response.analysis.requires_routing
     assert "ada@example.org" in response.analysis.key_entities
     assert response.reasoning
     assert response.duration_ms > 0

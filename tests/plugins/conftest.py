@@ -15,6 +15,18 @@ PACKAGES = Path(__file__).parent / "packages"
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def install(site: Path, packages: dict[str, str]) -> None:
+    """The modules and the entry points of these packages, in a folder for PYTHONPATH."""
+    for package, points in packages.items():
+        for file in (PACKAGES / package).iterdir():
+            if file.is_file():
+                shutil.copy(file, site)
+        info = site / f"{package}-1.0.dist-info"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(points)
+
+
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     """`groundplan` in a folder of its own, with these packages installed."""
@@ -23,14 +35,7 @@ def command(tmp_path: Path) -> Command:
     work.mkdir()
 
     def run(*arguments: str, packages: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        for package, points in packages.items():
-            for file in (PACKAGES / package).iterdir():
-                if file.is_file():
-                    shutil.copy(file, site)
-            info = site / f"{package}-1.0.dist-info"
-            info.mkdir(exist_ok=True)
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-            (info / "entry_points.txt").write_text(points)
+        install(site, packages)
         path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
         return subprocess.run(
             [sys.executable, "-m", "groundplan.interfaces.cli.main", *arguments],

@@ -21,7 +21,7 @@ from groundplan.contracts.plan import Proposal
 from groundplan.contracts.roles import Role, Roles
 from groundplan.project import AsyncProject, load_catalog
 from groundplan.settings import Endpoint
-from groundplan.state.measures import Measure, keep_measure
+from groundplan.state.measures import ModelMeasure, keep_measure
 from tests.asking.tables.described import SALES
 
 pytest_plugins = ["tests.models"]
@@ -47,7 +47,7 @@ FOREIGN = (
 @pytest.fixture(scope="module")
 def outcomes(qwen_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     async def run() -> list[Outcome]:
-        keep_measure(weak(qwen_url))
+        weak(qwen_url)
         project = await AsyncProject.open(
             SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")], roles=ROLES
         )
@@ -97,7 +97,7 @@ def test_words_for_what_the_data_does_not_hold_are_never_answered(
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
 
     async def run() -> list[Outcome]:
-        keep_measure(weak(qwen_url))
+        weak(qwen_url)
         project = await AsyncProject.open(
             SALES, models=[Endpoint(name="qwen", url=qwen_url, model="qwen")], roles=ROLES
         )
@@ -134,7 +134,7 @@ def test_every_answer_says_what_the_model_took(outcomes: list[Outcome]) -> None:
 
 def weak(url: str) -> Endpoint:
     """The model, measured below the share from which it is taken at its word."""
-    keep_measure(Measure(url=url, model="qwen", right=15, wrong=20, declined=11, n=46, date=TODAY))
+    keep_measure(ModelMeasure(url=url, model="qwen", right=15, wrong=20, declined=11, n=46, date=TODAY))
     return Endpoint(name="qwen", url=url, model="qwen")
 
 

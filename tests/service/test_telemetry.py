@@ -177,7 +177,7 @@ def test_labels_are_not_chosen_by_who_posts_a_plan(monitored: Monitored) -> None
     metrics, answer = Metrics(), Answer.model_validate(monitored.runs[ANSWERED]["outcome"])
     for n in range(400):
         plan = answer.plan.model_copy(update={"strategy": f"my-name-{n}"})
-        metrics.outcome(answer.model_copy(update={"plan": plan}))
+        metrics.outcome(answer.model_copy(update={"plan": plan}), {"rules"})
         metrics.ended("failed", 1.0, f"made/up-{chr(97 + n % 26)}{chr(97 + n // 26)}")
     text = metrics.text().decode()
     assert value(samples(text), "outcomes_total", kind="answer", strategy="other") == 400

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.state.measures import FILE, Measure, find_measure, keep_measure
+from groundplan.state.measures import FILE, ModelMeasure, find_measure, keep_measure
 
 DAY = date(2026, 11, 18)
 URL = "http://127.0.0.1:8080/v1"
 
 
-def measured(right: int, model: str = "large", url: str = URL) -> Measure:
-    return Measure(url=url, model=model, right=right, wrong=1, declined=19 - right, n=20, date=DAY)
+def measured(right: int, model: str = "large", url: str = URL) -> ModelMeasure:
+    return ModelMeasure(url=url, model=model, right=right, wrong=1, declined=19 - right, n=20, date=DAY)
 
 
 @pytest.fixture(autouse=True)

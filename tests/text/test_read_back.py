@@ -265,7 +265,7 @@ def changed(asked: Reading) -> Iterator[Reading]:
 def _changed(given: Any) -> Iterator[Any]:
     if isinstance(given, dict):
         for key, value in given.items():
-            if key not in ("id", "evidence", "also", "implied", "name", "ordered", "label", "usual"):
+            if key not in ("id", "evidence", "also", "implied", "assumed", "name", "ordered", "label", "usual"):
                 yield from ({**given, key: other} for other in _changed(value))
     elif isinstance(given, list):
         for place, value in enumerate(given):

@@ -31,7 +31,7 @@ def answer(
     """An answer if anything was found, or if the facts show that there is nothing to find; otherwise a refusal."""
     broken = tuple(failure.issue for failure in facts.failures if failure.issue)
     if broken and not _brought_something(facts):
-        return Refusal(text=_why(broken), issues=broken, plan=_plain(plan), facts=facts, trace=tuple(trace))
+        return Refusal(text=_why(broken), issues=broken, plan=plan.unchecked, facts=facts, trace=tuple(trace))
     text, citations, doubts = _verified(plan, facts, shown, "ru" if language == "ru" else "en")
     return Answer(
         text=text,
@@ -42,7 +42,7 @@ def answer(
         ),
         files=facts.files,
         citations=with_cells(citations, shown),
-        plan=_plain(plan),
+        plan=plan.unchecked,
         coverage=facts.coverage,
         repairs=facts.repairs,
         issues=(*broken, *doubts),
@@ -78,11 +78,6 @@ def _brought_something(facts: Facts) -> bool:
     """Whether there is anything to report; a change counts even if it returned nothing."""
     done = any(end.effect == "write" and end.status == "finished" for end in facts.steps)
     return done or bool(facts.tables or facts.charts or facts.groups or facts.items)
-
-
-def _plain(plan: CheckedPlan) -> Plan:
-    """The plan that ran, as an unchecked plan: to run it again, it must pass the gate again."""
-    return Plan.model_validate({name: getattr(plan, name) for name in Plan.model_fields})
 
 
 def _why(issues: Sequence[Issue]) -> str:

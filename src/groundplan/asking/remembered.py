@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from groundplan.asking.route import Declined, PlanRequest
+from groundplan.asking.route import Declined, Planner, PlanRequest
 from groundplan.contracts.plan import Plan
 
 
-class Remembered:
+class Remembered(Planner):
     """A planner that reuses stored plans. Each route registers a subclass with its name and order."""
 
-    name, role, needs_model = "remember", None, True
+    name, needs_model, is_offered = "remember", True, False
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         context = request.context

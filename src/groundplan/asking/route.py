@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.plan import Plan
+from groundplan.contracts.plan import BY_HAND, Plan
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import RoleName
@@ -20,14 +20,14 @@ from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.verdict import Refused
 from groundplan.errors import UsageError
 
-REUSE = "reuse"
-NOT_CHOSEN = frozenset({"lookup", "remember", REUSE})  # strategies that users cannot choose
-
 
 class Route(Protocol):
-    """One kind of question: scores how well a question fits, and reads it."""
+    """One kind of question: scores how well a question fits, and reads it. Subclasses declare what differs."""
 
     name: str
+    is_remembered: bool = True  # later questions of a conversation refer to its turns
+    is_audited: bool = False  # the trace records the agents that collect its facts
+    reports_steps: bool = False  # the answer reports each step that returned facts, as a workflow's does
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
         """A score from 0 to 1: how much of the question the route's data explains."""
@@ -77,13 +77,20 @@ class Declined:
 
 
 class Planner(Protocol):
-    """A planning strategy. The gate checks each plan; after a refusal, the planner may try again with the reasons."""
+    """A planning strategy. The gate checks each plan; after a refusal, the planner may try again with the reasons.
+
+    Subclasses declare what differs from the defaults.
+    """
 
     name: str  # the strategy, as users choose it
     route: str  # the kind of question it plans for
     order: int  # planners are tried in ascending order, after the one that the user chose
-    role: RoleName | None  # whose models it calls and whose `attempts` it has; None: one attempt
-    needs_model: bool
+    role: RoleName | None = None  # whose models it calls and whose `attempts` it has; None: one attempt
+    needs_model: bool = False
+    is_offered: bool = True  # users may choose it by name
+    is_first: bool = False  # tried even before the planner that the user chose
+    proves: bool = False  # its plans show that a reading can be planned without a model
+    is_stored: bool = False  # its plans are stored for later questions, as those of models are
 
     async def propose(self, request: PlanRequest) -> Plan | Declined: ...
 
@@ -108,16 +115,37 @@ def load_planners(route: str) -> tuple[Planner, ...]:
     return tuple(sorted(loaded, key=lambda planner: (planner.order, planner.name)))
 
 
+def all_planners() -> tuple[Planner, ...]:
+    """The planners of every route."""
+    return tuple(planner for route in load_routes() for planner in load_planners(route))
+
+
+def strategies() -> frozenset[str]:
+    """The strategies that a plan can have here: the planners, and plans by hand."""
+    return frozenset({BY_HAND, *(planner.name for planner in all_planners())})
+
+
 def known_strategy(name: str) -> str:
     """Return the name if it is a strategy; otherwise raise an error that lists the strategies."""
-    planners = [planner for route in load_routes() for planner in load_planners(route)]
-    known = sorted({planner.name for planner in planners} - NOT_CHOSEN)
+    known = sorted({planner.name for planner in all_planners() if planner.is_offered})
     if name not in known:
         raise UsageError(f"there is no strategy {name!r}; the strategies are {', '.join(known)}")
     return name
 
 
+def needs_model(strategy: str | None) -> bool:
+    """True if no planner of this name works without a model."""
+    named = [planner for planner in all_planners() if planner.name == strategy]
+    return bool(named) and all(planner.needs_model for planner in named)
+
+
+def find_route(strategy: str) -> Route | None:
+    """The route that plans with this strategy; None if no route or several do."""
+    routes = {planner.route for planner in all_planners() if planner.name == strategy}
+    return load_routes()[routes.pop()] if len(routes) == 1 else None
+
+
 def planners_for(route: str, question: Question, context: Context) -> tuple[Planner, ...]:
     """The planners for a question: reusable plans first, then the chosen strategy. Model planners need a model."""
     usable = [planner for planner in load_planners(route) if context.calls or not planner.needs_model]
-    return tuple(sorted(usable, key=lambda planner: planner.name not in (REUSE, question.strategy)))
+    return tuple(sorted(usable, key=lambda planner: not planner.is_first and planner.name != question.strategy))

@@ -85,10 +85,6 @@ class Catalog:
     def tools(self) -> Mapping[str, Tool]:
         return self._tools
 
-    @property
-    def map_version(self) -> int:
-        return self.vocabulary.version
-
     def serving(self, label: str) -> frozenset[str]:
         """The capabilities that serve a requirement with this label; empty for an unknown label."""
         return self.vocabulary.serving.get(label, frozenset())

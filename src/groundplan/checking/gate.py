@@ -110,11 +110,7 @@ def _first(most: int, issues: Iterator[Issue]) -> Iterator[Issue]:
 def _refused(issues: tuple[Issue, ...]) -> Refused:
     return Refused(
         issues=issues,
-        missing=tuple(
-            dict.fromkeys(
-                i.requirement for i in issues if i.requirement and i.code.startswith(("coverage/", "meaning/"))
-            )
-        ),
+        missing=tuple(dict.fromkeys(i.requirement for i in issues if i.requirement and i.code.startswith(UNMET))),
         remove=tuple(
             dict.fromkeys(
                 i.step

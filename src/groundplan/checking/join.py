@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from groundplan.checking.relation import Relation, Unknown
+from groundplan.checking.relation import Relation, Unknown, read_param
 from groundplan.contracts.expression import Column, Expression, Found, Holds, Overall, Related, is_count
 from groundplan.contracts.join_paths import SEPARATOR
 from groundplan.contracts.normal_form import normal_expression
@@ -38,7 +38,7 @@ def with_overall(left: Relation, right: Relation, step: Step) -> Relation:
     table = None if right.table == left.table else right.table
     made: dict[str, Expression] = {}
     for one in cast(Sequence[Mapping[str, object]], step.params["columns"]):
-        measure = right.columns[str(one["column"])]
+        measure = right.measure(str(one["column"]))
         made[str(one["as"])] = normal_expression(Overall(table=table, of=measure, where=right.where))
     return left.with_columns(made)
 
@@ -66,7 +66,8 @@ def _looked_up(
     table, via = _owner([first for first, _ in pairs])
     link = _link(pairs, table or left.table, right.table, links)
     path = _longer(via, link)
-    return {str(one["as"]): Column(table=right.table, via=path, name=str(one["column"])) for one in chosen}
+    named = {str(one["as"]): {"table": right.table, "via": path, "name": one["column"]} for one in chosen}
+    return {name: read_param(Column.model_validate, given) for name, given in named.items()}
 
 
 def _related(
@@ -79,7 +80,7 @@ def _related(
     link = _link([(second, first) for first, second in pairs], table or right.table, left.table, links)
     made: dict[str, Expression] = {}
     for one in chosen:
-        measure = right.columns[str(one["column"])]
+        measure = right.measure(str(one["column"]))
         if measure in whole.groups or is_count(measure) != ("otherwise" in one):  # type: ignore[operator]
             raise Unknown
         made[str(one["as"])] = Related(table=right.table, via=_longer(via, link), of=measure)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, cast, get_args
 
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError as SchemaError
 from pydantic import ValidationError
 
 from groundplan.contracts.columns import Function
@@ -82,6 +84,22 @@ class RankUse:
 def walk(step: Step, tool: Tool) -> tuple[Node, ...]:
     """Every value of the params that the schema describes, outer values first. Ill-typed values are skipped."""
     return _walked(_Frozen(tool.params), _Frozen(step.params))
+
+
+def schema_errors(step: Step, tool: Tool) -> tuple[SchemaError, ...]:
+    """What in the params does not fit the tool's JSON schema; inputs are no params."""
+    return _schema_errors(_Frozen(tool.params), _Frozen(step.params), frozenset(port.name for port in tool.inputs))
+
+
+def fits_schema(step: Step, tool: Tool) -> bool:
+    return not schema_errors(step, tool)
+
+
+@lru_cache(maxsize=256)
+def _schema_errors(schema: _Frozen, params: _Frozen, ports: frozenset[str]) -> tuple[SchemaError, ...]:
+    given = {name: thaw(value) for name, value in params.value.items() if name not in ports}
+    validator = Draft202012Validator(cast(dict[str, object], thaw(schema.value)), format_checker=FormatChecker())
+    return tuple(validator.iter_errors(given))
 
 
 class _Frozen:

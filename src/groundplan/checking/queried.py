@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from groundplan.checking.relation import Relation, Unknown
+from groundplan.checking.relation import Relation, Unknown, read_filter, read_param
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.expression import (
     Aggregate,
@@ -21,7 +21,7 @@ from groundplan.contracts.expression import (
     Share,
 )
 from groundplan.contracts.meaning import Sorting
-from groundplan.contracts.normal_form import both, normal_condition, normal_expression, of_filter
+from groundplan.contracts.normal_form import both, normal_condition, normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.query import (
     ConditionFilter,
@@ -39,12 +39,11 @@ from groundplan.contracts.query import (
     output_name,
 )
 from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
-from groundplan.contracts.reading import Filter
 
 
 def queried(given: Relation, step: Step) -> Relation:
     """Raises `Unknown` for bins, calculations, and filters that no reading can ask for."""
-    query = Query.model_validate(thaw(step.params["query"]))
+    query = read_param(Query.model_validate, thaw(step.params.get("query")))
     if given.groups is not None or given.limit is not None or given.columns or query.parameters:
         raise Unknown
     grouped = [field for field in query.fields if groups(field)]
@@ -140,7 +139,7 @@ def _conditions(query: Query) -> Iterator[Condition]:
             raise Unknown
         for part in told:
             filter_ = {"column": part.column, "operator": part.operator, "values": part.values}
-            yield of_filter(Filter.model_validate(filter_))
+            yield read_param(read_filter, filter_)
 
 
 def _plain(filter_: MatchFilter) -> Column:

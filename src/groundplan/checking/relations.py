@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from pydantic import ValidationError
-
 from groundplan.checking.join import joined, with_found, with_overall
 from groundplan.checking.lineage import Shape
-from groundplan.checking.params import FilterUse, kept_by
+from groundplan.checking.params import FilterUse, fits_schema, kept_by
 from groundplan.checking.queried import queried
-from groundplan.checking.relation import Relation, Unknown
+from groundplan.checking.relation import Relation, Unknown, read_filter, read_param
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import JsonObject, thaw
@@ -31,9 +29,8 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.meaning import Sorting, Things, follows_series, ties_once
-from groundplan.contracts.normal_form import both, normal_expression, of_filter, substituted
+from groundplan.contracts.normal_form import both, normal_expression, substituted
 from groundplan.contracts.plan import Step
-from groundplan.contracts.reading import Filter
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.tool import Tool
 
@@ -48,12 +45,12 @@ def relations(
     found: dict[str, Relation] = {}
     for step in wiring.steps:
         tool = tools[step.id]
-        if tool is None:
+        if tool is None or not fits_schema(step, tool):
             continue
         try:
             made = _of_step(step, tool, wiring, found, shapes[step.id], links)
-        except (Unknown, ValidationError, ValueError, KeyError, TypeError, AttributeError):
-            continue  # other rules name what is malformed
+        except Unknown:
+            continue
         if made is not None:
             found[step.id] = made
     return found
@@ -88,7 +85,7 @@ def _of_step(
 
 
 def _kept(use: FilterUse) -> Condition:
-    return of_filter(Filter.model_validate({"column": use.column, "operator": use.operator, "values": use.values}))
+    return read_param(read_filter, {"column": use.column, "operator": use.operator, "values": use.values})
 
 
 def _input(origin: str | Sequence[str], found: Mapping[str, Relation]) -> Relation | None:
@@ -104,10 +101,9 @@ def _same(relation: Relation, step: Step, shape: Shape | None) -> Relation:
 def _filter_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     if relation.limit is not None or any(map(_ranks, relation.columns.values())):
         raise Unknown  # it would keep others than the best of what is left
-    short = [
-        of_filter(Filter.model_validate(thaw(c))) for c in cast(Sequence[object], step.params.get("conditions", ()))
-    ]
-    given = [*short, *([read_condition(step.params["where"])] if "where" in step.params else [])]
+    short = [read_param(read_filter, thaw(one)) for one in cast(Sequence[object], step.params.get("conditions", ()))]
+    where = [read_param(read_condition, step.params["where"])] if "where" in step.params else []
+    given = [*short, *where]
     if any(map(_ranks, given)):
         raise Unknown
     kept = both(*(substituted(condition, relation.columns) for condition in given))
@@ -120,7 +116,7 @@ def _derive_column(relation: Relation, step: Step, shape: Shape | None) -> Relat
     name, params = str(step.params["as"]), step.params
     if "expression" not in params:
         raise Unknown
-    made = read_expression(params["expression"])
+    made = read_param(read_expression, params["expression"])
     columns = {**relation.columns, name: relation.value(made)}
     if level(made) == "series" or _ranks(made):
         _refuse_dropped(relation)
@@ -177,12 +173,11 @@ def _cut(relation: Relation, step: Step, shape: Shape | None, name: str) -> Expr
 
 def _measure(relation: Relation, metric: Mapping[str, object]) -> Expression:
     if "expression" in metric:
-        return relation.value(read_expression(metric["expression"]))
+        return relation.value(read_param(read_expression, metric["expression"]))
     if "column" not in metric:
         return Rows()
-    return Aggregate.model_validate(
-        {"function": metric["function"], "of": relation.column(str(metric["column"])).model_dump()}
-    )
+    given = {"function": metric.get("function"), "of": relation.column(str(metric["column"])).model_dump()}
+    return read_param(Aggregate.model_validate, given)
 
 
 def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:

@@ -33,7 +33,7 @@ def reasons(reading: Reading, plan: Plan) -> tuple[Reason, ...]:
     return tuple(
         Reason(
             requirement=requirement.id,
-            words=requirement.evidence.text,
+            words=requirement.words,
             implied=requirement.implied,
             steps=tuple(step.id for step in plan.steps if requirement.id in step.satisfies),
         )

@@ -530,9 +530,28 @@ def _conjuncts(condition: Condition | None) -> Iterator[Condition]:
         yield condition
 
 
+def in_percent(node: Node) -> Expression | None:
+    """The ratio of measures that it gives in percent: `100 * a / b` or `a / b * 100`."""
+    match node:
+        case Arithmetic(operator="*", left=Arithmetic(operator="/") as ratio, right=Constant(value=100)):
+            found = ratio
+        case Arithmetic(operator="*", left=Constant(value=100), right=Arithmetic(operator="/") as ratio):
+            found = ratio
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=one, right=Constant(value=100)), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=Constant(value=100), right=one), right=whole):
+            found = Arithmetic(operator="/", left=one, right=whole)
+        case _:
+            return None
+    return found if level(found) != "row" else None
+
+
 def quotient(node: Node) -> tuple[Expression, Expression] | None:
     """The two measures that it divides: part and whole, or, if `is_growth`, the later and the earlier."""
-    match node:
+    ratio = in_percent(node)
+    if ratio is not None and is_growth(ratio):
+        return None  # neither its value nor its percentage is what the two divide to
+    match ratio or node:
         case Arithmetic(operator="-", left=Arithmetic(operator="/", left=left, right=right), right=Constant(value=1)):
             sides = left, right
         case Arithmetic(operator="/", left=Arithmetic(operator="-", left=left, right=old), right=right) if old == right:

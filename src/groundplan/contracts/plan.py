@@ -13,7 +13,9 @@ from groundplan.contracts.reading import Reading, RenderStyle, Requirement
 from groundplan.contracts.tool import Tool
 
 Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
-"""The planner that made a plan: rules, adapt, direct, compose, lookup, a plug-in's planner, or `hand`."""
+"""The planner that made a plan, by name."""
+
+BY_HAND = "hand"  # the strategy of a plan that a person wrote
 
 MOST_CHARACTERS = 2_000  # in a text field
 
@@ -77,6 +79,11 @@ class Plan(Contract):
     provenance: Provenance = Provenance()
 
     @property
+    def is_by_hand(self) -> bool:
+        """True if a person wrote the plan: what a person wrote needs no words of a task."""
+        return self.strategy == BY_HAND
+
+    @property
     def reasons(self) -> str:
         """The rationale of each step."""
         return "; ".join(f"{step.id}: {step.rationale}" for step in self.steps if step.rationale)[:MOST_CHARACTERS]
@@ -138,6 +145,11 @@ class CheckedPlan(Plan):
     writes: tuple[StepId, ...] = ()  # steps with an effect, which need approval
     catalog_version: str
     schema_hash: str | None
+
+    @property
+    def unchecked(self) -> Plan:
+        """The plan alone: to run it again, it must pass the gate again."""
+        return Plan.model_validate({name: getattr(self, name) for name in Plan.model_fields})
 
     @property
     def changes_each(self) -> tuple[StepId, ...]:

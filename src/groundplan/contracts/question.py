@@ -10,6 +10,8 @@ from pydantic import Field
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract, Name
 
+NO_MODEL = "rules"  # the strategy that calls no model, neither to read nor to plan
+
 
 class Question(Contract):
     text: Annotated[str, Field(max_length=100_000)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Condition, Expression
 from groundplan.contracts.relationship import Relationship
 
@@ -236,14 +238,28 @@ Value = Annotated[
 
 
 class Requirement(Contract):
-    """One thing the question asks for, with its evidence in the words."""
+    """One thing the question asks for, with the words that name it. What nobody said is implied and quotes nothing."""
 
     id: Annotated[str, Field(pattern=r"^[a-z_]+:\S.*$", max_length=256)]
     value: Value
-    evidence: Evidence
+    evidence: Evidence | None = None
     also: tuple[Evidence, ...] = ()  # further words that ask for it
-    implied: bool = False  # it follows from the words, but they do not name it
-    by_model: bool = False  # a model says so: no word of the question could be found for it
+    implied: bool = False  # a default, what follows from the rest, or a choice of a model
+    assumed: tuple[Default, ...] = ()  # the defaults that made it, or a part of it
+
+    @model_validator(mode="before")
+    @classmethod
+    def _implied_quotes_nothing(cls, given: object) -> object:
+        """Earlier versions let it quote the words of something else."""
+        if isinstance(given, Mapping) and given.get("implied"):
+            return {key: value for key, value in given.items() if key not in ("evidence", "also")}
+        return given
+
+    @model_validator(mode="after")
+    def _has_words_or_is_implied(self) -> Requirement:
+        if not self.implied and self.evidence is None:
+            raise ValueError(f"{self.id!r} has no evidence; quote the words that ask for it, or mark it as implied")
+        return self
 
     @model_validator(mode="after")
     def _id_names_its_kind(self) -> Requirement:
@@ -254,6 +270,31 @@ class Requirement(Contract):
     @property
     def kind(self) -> Kind:
         return self.value.kind
+
+    @property
+    def quotes(self) -> tuple[Evidence, ...]:
+        """All words that ask for it."""
+        return (*((self.evidence,) if self.evidence else ()), *self.also)
+
+    @property
+    def words(self) -> str:
+        """The first words that ask for it; empty if it is implied."""
+        return self.evidence.text if self.evidence else ""
+
+    @property
+    def start(self) -> int:
+        """Where its first words begin; 0 if that is not known."""
+        return (self.evidence.start or 0) if self.evidence else 0
+
+    @property
+    def named(self) -> str:
+        """The id, with the words that ask for it."""
+        return f"{self.id!r} ({self.words!r})" if self.evidence else f"{self.id!r}"
+
+    @property
+    def chosen(self) -> bool:
+        """True if it was put there by hand."""
+        return self.evidence is not None and self.evidence.chosen
 
     @property
     def label(self) -> str:

@@ -11,6 +11,7 @@ from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract, JsonObject
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Strategy
 
 State = Literal[
     "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "refused", "failed", "cancelled"
@@ -49,7 +50,7 @@ class RunRequest(Contract):
     question: Said | None = None
     plan: JsonObject | None = Field(None, description="A reading and a plan, as /v1/plans returns them.")
     thread: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)] | None = None
-    strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
+    strategy: Strategy | None = Field(None, description="A planner by name, as in `groundplan ask --strategy`.")
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
     bounds: Bounds = Field(NO_BOUNDS, description="What the caller allows: tools, steps, items, seconds, tokens.")

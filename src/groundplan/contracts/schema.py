@@ -6,6 +6,7 @@ import hashlib
 
 from groundplan.contracts.columns import ColumnKind, Meaning, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.expression import Expression
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.relationship import Relationship
@@ -47,6 +48,7 @@ class Table(Contract):
     description: Text = ""
     synonyms: tuple[Text, ...] = ()  # of its name, from a model file
     unreadable: Text = ""  # why it has no columns here: it could not be read
+    assume: tuple[Default, ...] = DEFAULTS  # what is taken to be meant where a question does not say it
 
     def find(self, column: str) -> Column | None:
         return next((item for item in self.columns if item.name == column), None)

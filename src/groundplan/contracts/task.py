@@ -14,9 +14,7 @@ class TaskAnalysis(Contract):
     """Features of a task, derived from its words."""
 
     complexity: Literal["simple", "moderate", "complex"]
-    requires_tools: bool
     requires_routing: bool
-    suggested_node_types: tuple[Literal["executor", "router"], ...]
     key_entities: tuple[str, ...] = ()
     intent: Text = ""
 

@@ -42,16 +42,19 @@ def create_server(opening: Any, approving: str) -> MCPServer[AsyncProject]:
 class _Asking:
     approving: str
 
-    async def ask(self, ctx: Context[Any], question: str, thread: str | None, today: date | None) -> Told:
+    async def ask(
+        self, ctx: Context[Any], question: str, thread: str | None, today: date | None, strategy: str | None
+    ) -> Told:
         run = None if thread else uuid.uuid4().hex[:12]
-        return self._told(await _project(ctx).ask(question, today=today, thread=thread, run_id=run), run)
+        asked = await _project(ctx).ask(question, today=today, strategy=strategy, thread=thread, run_id=run)
+        return self._told(asked, run)
 
     async def run(self, ctx: Context[Any], proposal: dict[str, Any]) -> Told:
         run = uuid.uuid4().hex[:12]
         return self._told(await _project(ctx).run(json.dumps(proposal), run_id=run), run)
 
-    async def plan(self, ctx: Context[Any], question: str, today: date | None) -> Planned:
-        return await _project(ctx).plan(question, today=today)
+    async def plan(self, ctx: Context[Any], question: str, today: date | None, strategy: str | None) -> Planned:
+        return await _project(ctx).plan(question, today=today, strategy=strategy)
 
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict:
         return _project(ctx).check(json.dumps(proposal))

@@ -19,7 +19,6 @@ from groundplan.running.references import referred
 from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 
 Places = Mapping[str, tuple[int, ...]]
-WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps are reported one by one
 
 
 @agent(
@@ -32,11 +31,11 @@ WORKFLOWS = frozenset({"hand", "compose"})  # strategies whose steps are reporte
         capabilities=Capabilities(parallel=False, retry=True, needs_model=False, deterministic=True, expected_ms=1),
     )
 )
-def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Facts:
-    """Collect the facts in plan order. Steps without facts are listed with the reason."""
+def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], each_step: bool) -> Facts:
+    """Collect the facts in plan order; with `each_step`, or if written by hand, report how each step ended."""
     finished = [o.facts for s in plan.steps if (o := outcomes[s.id]).facts is not None]
     seen = [facts for facts in finished if facts.step in plan.ends or facts.shown or facts.chart]
-    told = [step for step in plan.steps if _is_told(step, plan)]
+    told = [step for step in plan.steps if (each_step or plan.is_by_hand) and _returns_facts(step, plan)]
     grouped = [facts for facts in finished if facts in seen or facts.step in {step.id for step in told}]
     return Facts(
         run=run,
@@ -64,10 +63,9 @@ def _state(finished: list[StepFacts]) -> State:
     return next((facts.state for facts in finished if facts.state.kind != "complete"), Complete())
 
 
-def _is_told(step: Step, plan: CheckedPlan) -> bool:
-    """Whether to report a step by itself: it belongs to a workflow and its tool returns facts."""
+def _returns_facts(step: Step, plan: CheckedPlan) -> bool:
     tool = plan.tools.get(step.tool or "")
-    return plan.strategy in WORKFLOWS and tool is not None and tool.output.kind == "facts"
+    return tool is not None and tool.output.kind == "facts"
 
 
 def _ends(

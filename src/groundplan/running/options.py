@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, TypedDict
 
+from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.verdict import Passed
 
@@ -25,6 +27,38 @@ class Options(TypedDict, total=False):
     on_update: OnUpdate
     on_progress: Callable[[Progress], None]
     on_run: Callable[[str], None]
+
+
+class PlanOptions(TypedDict, total=False):
+    """The keyword arguments of `Project.plan`: those of `AsyncProject.plan`."""
+
+    today: date | None
+    timezone: str
+    strategy: str | None
+    bounds: Bounds
+
+
+class AskOptions(PlanOptions, Options, total=False):
+    """The keyword arguments of `Project.ask`: those of `AsyncProject.ask`."""
+
+    thread: str | None
+    run_id: str | None
+
+
+class RunPlanOptions(Options, total=False):
+    """The keyword arguments of `Project.run`: those of `AsyncProject.run`."""
+
+    thread: str | None
+    run_id: str | None
+    bounds: Bounds
+
+
+class ResumeOptions(Options, total=False):
+    """The keyword arguments of `Project.resume`: those of `AsyncProject.resume`."""
+
+    reply: str | None
+    reply_to: str | None
+    thread: str | None
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,14 @@ async def run(
     trail: list[Execution] | None = None,
     language: Language = "en",
     known: Mapping[str, StepOutcome] = MappingProxyType({}),
+    each_step: bool = False,
 ) -> Facts:
     """Run a checked plan within its time limit and return its facts. Failures of steps are part of the facts.
 
     Inside another graph, the steps are checkpointed and resumed with that graph. Otherwise pass a `checkpointer`;
     `resume` then continues where an earlier process stopped, without repeating finished steps. With `effects`, a step
     with an effect is called only once per run, even if processes are killed. `trail` collects audit records. `known`
-    has the outcomes of steps that ran before the effects were approved.
+    has the outcomes of steps that ran before the effects were approved. `each_step` reports how each step ended.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
@@ -75,12 +76,12 @@ async def run(
     config: RunnableConfig | None = {"configurable": {"thread_id": this.id}} if checkpointer else None
     start = None if resume else {"plan": plan.fingerprint}
     if resume and config and (done := await _finished_before(graph, config)) is not None:
-        return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(done))
+        return collect.execute([] if trail is None else trail, this.id, plan, _outcomes(done), each_step)
     outcomes = await _walked(graph, start, config, on_progress, durable=checkpointer is not None)
-    return collect.execute([] if trail is None else trail, this.id, plan, outcomes)
+    return collect.execute([] if trail is None else trail, this.id, plan, outcomes, each_step)
 
 
-async def look_up(
+async def run_reads(
     plan: CheckedPlan,
     sources: Mapping[str, Source],
     steps: Collection[str],

@@ -16,7 +16,7 @@ from groundplan.contracts.run import storable
 from groundplan.contracts.schema import Column, Table
 from groundplan.project import AsyncProject
 from groundplan.service.runs import project_of
-from groundplan.state.column_settings import NoSuchColumn, SavedSettings, Unfit
+from groundplan.state.column_settings import NoSuchColumn, SavedSettings, UnfitSetting
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
 from groundplan.text.words import words_of
@@ -84,15 +84,17 @@ def _found(project: AsyncProject, table: str, column: str) -> tuple[Table, Colum
 
 def _refuse_unfit(settings: ColumnSettings, table: Table, column: Column) -> None:
     if problem := unfitting(column, settings):
-        raise Unfit("meaning", problem)
+        raise UnfitSetting("meaning", problem)
     taken = {name: other.name for other in table.columns if other.name != column.name for name in _names(other)}
     for place, name in enumerate(settings.called):
         if stems_of(name) in taken:
-            raise Unfit(f"called.{place}", f"{name!r} is what the column {taken[stems_of(name)]!r} is called")
+            raise UnfitSetting(f"called.{place}", f"{name!r} is what the column {taken[stems_of(name)]!r} is called")
         if _is_grammar(name):
-            raise Unfit(f"called.{place}", f"{name!r} has a meaning of its own in questions; choose another word")
+            raise UnfitSetting(
+                f"called.{place}", f"{name!r} has a meaning of its own in questions; choose another word"
+            )
     if settings.description and _is_grammar(settings.description):  # it is matched as a name, too
-        raise Unfit("description", "these words have a meaning of their own in questions; say more")
+        raise UnfitSetting("description", "these words have a meaning of their own in questions; say more")
 
 
 def _names(column: Column) -> Iterator[tuple[str, ...]]:

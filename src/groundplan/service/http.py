@@ -21,7 +21,7 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.editing import Change, Chip, Suggestion
 from groundplan.contracts.explanation import Reason, WordFate
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.plan import Plan
+from groundplan.contracts.plan import Plan, Strategy
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.run import WAITING, Run, RunEvent, RunReply, RunRequest, Said, storable
 from groundplan.contracts.schema import SourceSchema
@@ -38,7 +38,7 @@ from groundplan.service.oidc import Tokens
 from groundplan.service.pages import add_pages
 from groundplan.service.problems import Problem, add_handlers
 from groundplan.service.projects import Projects
-from groundplan.service.runs import PING, STOPPING, approve_run, forget, project_of, run_of, runs_of, settled
+from groundplan.service.runs import PING, STOPPING, add_run, approve_run, forget, project_of, run_of, runs_of, settled
 from groundplan.service.sign_in import add_sign_in
 from groundplan.service.uploads import add_uploads
 from groundplan.settings import OidcSettings, ServiceSettings
@@ -62,7 +62,7 @@ class Asked(Contract):
     """A question to plan, without running anything."""
 
     question: Said
-    strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
+    strategy: Strategy | None = None
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
     bounds: Bounds = NO_BOUNDS
@@ -74,7 +74,7 @@ class PlanAsked(Contract):
     question: Said | None = None
     reading: Reading | None = None
     changes: Annotated[tuple[Change, ...], Field(max_length=32)] = ()
-    strategy: Literal["rules", "adapt", "direct", "compose"] | None = None
+    strategy: Strategy | None = None
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
     bounds: Bounds = NO_BOUNDS
@@ -243,7 +243,7 @@ def _add_runs(app: FastAPI) -> None:
         prefer: Annotated[str | None, Header(max_length=200)] = None,
     ) -> Run:
         """Ask a question, or run a plan. 200 if it has ended or waits for a reply, else 202."""
-        run, _ = await runs.add(body, idempotency_key, request.app.state.most_runs)
+        run = await add_run(request, body, idempotency_key)
         if seconds := _wait_of(prefer):
             run = await settled(request, runs, run, seconds)
             response.headers["Preference-Applied"] = f"wait={seconds:g}"

@@ -31,7 +31,7 @@ from groundplan.contracts.verdict import Verdict
 from groundplan.contracts.verification import Verification
 from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
-from groundplan.service.runs import approve_run, project_of, run_of, runs_of, settled
+from groundplan.service.runs import add_run, approve_run, project_of, run_of, runs_of, settled
 from groundplan.service.tools import MAY_CHANGE, Told, create_server, told
 from groundplan.text.printable import printable
 
@@ -90,9 +90,9 @@ class _Running:
     """The verbs as runs of the tenant that calls."""
 
     async def ask(
-        self, ctx: Context[Any], question: str, thread: str | None, today: date | None
+        self, ctx: Context[Any], question: str, thread: str | None, today: date | None, strategy: str | None
     ) -> Told | InputRequiredResult:
-        asked = _requested(question=question, thread=thread, today=today)
+        asked = _requested(question=question, thread=thread, today=today, strategy=strategy)
         if ctx.request_state is None and thread and (waiting := await runs_of(_request(ctx)).asking_in(thread)):
             return await _followed(ctx, await _answered(ctx, waiting, question))
         return await _ran(ctx, asked)
@@ -100,9 +100,9 @@ class _Running:
     async def run(self, ctx: Context[Any], proposal: dict[str, Any]) -> Told | InputRequiredResult:
         return await _ran(ctx, _requested(plan=proposal))
 
-    async def plan(self, ctx: Context[Any], question: str, today: date | None) -> Planned:
+    async def plan(self, ctx: Context[Any], question: str, today: date | None, strategy: str | None) -> Planned:
         async with project_of(_request(ctx)) as project:
-            return await project.plan(question, today=today)
+            return await project.plan(question, today=today, strategy=strategy)
 
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict:
         async with project_of(_request(ctx)) as project:
@@ -131,8 +131,7 @@ async def _ran(ctx: Context[Any], asked: RunRequest) -> Told | InputRequiredResu
     if ctx.request_state is not None:
         return await _continued(ctx, ctx.request_state)
     request = _request(ctx)
-    run, _ = await runs_of(request).add(asked, most=request.app.state.most_runs)
-    return await _followed(ctx, run)
+    return await _followed(ctx, await add_run(request, asked))
 
 
 async def _continued(ctx: Context[Any], state: str) -> Told | InputRequiredResult:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from groundplan.errors import Crashed, GroundplanError, StoreUnavailable, TransientError, UsageError
-from groundplan.state.column_settings import NoSuchColumn, Unfit
+from groundplan.state.column_settings import NoSuchColumn, UnfitSetting
 from groundplan.state.keys import NoSuchKey
 from groundplan.state.runs import Conflict, NoSuchRun, TooMany
 from groundplan.state.uploads import NoRoom, NoSuchUpload, Unreadable
@@ -70,7 +70,7 @@ def of_error(error: GroundplanError) -> JSONResponse:
             return problem(429, "too-many-runs", str(error), {"Retry-After": "5"})
         case ForeignOrigin():
             return problem(403, "origin", str(error))
-        case Unfit():
+        case UnfitSetting():
             return problem(422, "unfit", str(error), field=error.field)
         case UsageError():
             return problem(422, "usage", str(error))

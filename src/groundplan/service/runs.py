@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 from starlette.requests import Request
 
-from groundplan.contracts.run import WAITING, Run, RunReply
+from groundplan.asking.route import known_strategy
+from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.project import AsyncProject
 from groundplan.service.projects import Projects
 from groundplan.state.database import wait_for
@@ -24,6 +25,14 @@ def runs_of(request: Request) -> Runs:
 def project_of(request: Request) -> AbstractAsyncContextManager[AsyncProject]:
     projects: Projects = request.app.state.projects
     return projects.of(request.state.tenant)
+
+
+async def add_run(request: Request, asked: RunRequest, key: str | None = None) -> Run:
+    """Queue the run; an unknown strategy is refused at once, not by a worker later."""
+    if asked.strategy:
+        known_strategy(asked.strategy)
+    run, _ = await runs_of(request).add(asked, key, request.app.state.most_runs)
+    return run
 
 
 async def run_of(runs: Runs, id_: str) -> Run:

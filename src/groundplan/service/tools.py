@@ -21,6 +21,7 @@ from groundplan.asking.replies import yes_or_no
 from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
 from groundplan.contracts.explanation import Reason, WordFate
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import Strategy
 from groundplan.contracts.verdict import Passed, Verdict
 from groundplan.contracts.verification import Finding, Verification
 from groundplan.errors import Crashed, GroundplanError
@@ -39,6 +40,9 @@ INSTRUCTIONS = (
 Question = Annotated[str, Field(max_length=20_000, description="The question in plain words, in English or Russian.")]
 Proposed = Annotated[dict[str, Any], Field(description="The `proposal` that the tool `plan` returned, or one like it.")]
 Today = Annotated[date | None, Field(description="The date to which relative periods refer; by default today.")]
+Planner = Annotated[
+    Strategy | None, Field(description="The planner to try first, such as rules; by default the usual order.")
+]
 Sql = Annotated[str, Field(max_length=20_000, description="One SELECT in DuckDB's dialect over the user's tables.")]
 Thread = Annotated[
     str | None, Field(max_length=200, description="A conversation: follow-ups refer to its last question.")
@@ -89,12 +93,12 @@ class Verbs(Protocol):
     """How a server does what its tools offer."""
 
     async def ask(
-        self, ctx: Context[Any], question: str, thread: str | None, today: date | None
+        self, ctx: Context[Any], question: str, thread: str | None, today: date | None, strategy: str | None
     ) -> Told | InputRequiredResult: ...
 
     async def run(self, ctx: Context[Any], proposal: dict[str, Any]) -> Told | InputRequiredResult: ...
 
-    async def plan(self, ctx: Context[Any], question: str, today: date | None) -> Planned: ...
+    async def plan(self, ctx: Context[Any], question: str, today: date | None, strategy: str | None) -> Planned: ...
 
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict: ...
 
@@ -109,19 +113,19 @@ def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPSer
 
     @server.tool(annotations=acts)
     async def ask(
-        question: Question, ctx: Context[Any], thread: Thread = None, today: Today = None
+        question: Question, ctx: Context[Any], thread: Thread = None, today: Today = None, strategy: Planner = None
     ) -> Told | InputRequiredResult:
         """Answer a question about the data. Every number in the text traces back to a fact."""
         if yes_or_no(question):
             raise ToolError("a change is approved by a person, not by a tool call; reply to a choice with its number")
         async with _typed():
-            return await verbs.ask(ctx, question, thread, today)
+            return await verbs.ask(ctx, question, thread, today, strategy)
 
     @server.tool(annotations=READS)
-    async def plan(question: Question, ctx: Context[Any], today: Today = None) -> PlanTold:
+    async def plan(question: Question, ctx: Context[Any], today: Today = None, strategy: Planner = None) -> PlanTold:
         """Plan a question and check the plan, without running it."""
         async with _typed():
-            found = await verbs.plan(ctx, question, today)
+            found = await verbs.plan(ctx, question, today, strategy)
         proposal = None
         if found.plan and found.reading and not found.ended:
             proposal = {"reading": found.reading.model_dump(mode="json"), "plan": found.plan.model_dump(mode="json")}
@@ -142,10 +146,12 @@ def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPSer
             return await verbs.run(ctx, proposal)
 
     @server.tool(annotations=READS)
-    async def explain(question: Question, ctx: Context[Any], today: Today = None) -> ExplanationTold:
+    async def explain(
+        question: Question, ctx: Context[Any], today: Today = None, strategy: Planner = None
+    ) -> ExplanationTold:
         """Why these steps: each requirement with the words that ask for it, and what became of every word."""
         async with _typed():
-            found = await verbs.plan(ctx, question, today)
+            found = await verbs.plan(ctx, question, today, strategy)
         return ExplanationTold(read_as=found.read_as, reasons=found.reasons, words=found.words, why=found.why)
 
     @server.tool(annotations=READS)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from groundplan.asking.route import strategies
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.issue import Issue
@@ -217,7 +218,7 @@ class Worker:
         else:
             state: State = "succeeded" if isinstance(outcome, Answer) else "refused"
             await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
-            self._telemetry.metrics.outcome(outcome)
+            self._telemetry.metrics.outcome(outcome, strategies())
 
     async def _end(self, runs: Runs, claim: Claim, state: State, events: Events = (), **changes: Any) -> None:
         problem = changes.get("problem")

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from groundplan.contracts.answer import ShownTable
+from groundplan.contracts.answer import ShownTable, Usage
 from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.facts import StepFacts, TableRef
 from groundplan.contracts.metadata import Metadata
@@ -126,6 +126,16 @@ class ToolLister(Source, Protocol):
     """A source that describes its own tools once it is open, as an MCP server does."""
 
     def catalog_tools(self) -> Sequence[Tool]: ...
+
+
+@runtime_checkable
+class MeteredSource(Source, Protocol):
+    """A source whose tools call language models."""
+
+    @property
+    def usage(self) -> Usage:
+        """Model usage of the run so far."""
+        ...
 
 
 class SourceType(Protocol):

@@ -15,7 +15,7 @@ class NoSuchColumn(UsageError):
     """The data has no such column."""
 
 
-class Unfit(UsageError):
+class UnfitSetting(UsageError):
     """A part of the settings cannot be used for this column."""
 
     def __init__(self, field: str, why: str) -> None:

@@ -16,7 +16,7 @@ FILE = "measures.json"
 Count = Annotated[int, Field(ge=0)]
 
 
-class Measure(Contract):
+class ModelMeasure(Contract):
     """What a model made of `n` questions whose answers are known."""
 
     url: str
@@ -33,15 +33,15 @@ class Measure(Contract):
         return self.right / self.n
 
 
-_FILE = TypeAdapter(list[Measure])
+_FILE = TypeAdapter(list[ModelMeasure])
 
 
-def find_measure(url: str, model: str) -> Measure | None:
+def find_measure(url: str, model: str) -> ModelMeasure | None:
     """The last measure of this model at this server; None if it was never measured."""
     return next((one for one in _load() if (one.url, one.model) == (url, model)), None)
 
 
-def keep_measure(measure: Measure) -> None:
+def keep_measure(measure: ModelMeasure) -> None:
     """Keep the measure in place of an earlier one of the same model and server."""
     others = [one for one in _load() if (one.url, one.model) != (measure.url, measure.model)]
     written = _path().with_suffix(f".{os.getpid()}")
@@ -49,7 +49,7 @@ def keep_measure(measure: Measure) -> None:
     written.replace(_path())
 
 
-def _load() -> list[Measure]:
+def _load() -> list[ModelMeasure]:
     """All measures; none if the file is missing or another version wrote it."""
     try:
         return _FILE.validate_json(_path().read_bytes())

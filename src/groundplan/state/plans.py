@@ -49,7 +49,7 @@ def signature(reading: Reading) -> str:
 def told_by_words(reading: Reading) -> list[str]:
     """What no requirement holds and words still tell: a calculation such as `growth`, which end of a ranking."""
     loose = {meaning for run in loose_runs(reading) for meaning in run.means}
-    ranked = [words_of(r.evidence.text) for r in reading.requirements if r.id == "analysis:ranking"]
+    ranked = [words_of(r.words) for r in reading.requirements if r.id == "analysis:ranking"]
     return sorted(loose | {cue.label for words in ranked for cue in load_lexicon().rankings.find(words)})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -12,8 +12,6 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.run import ENDED, State
 from groundplan.telemetry.observing import Attributes, Kind
 
-# a plan that somebody posts may name any strategy
-STRATEGIES = ("rules", "adapt", "direct", "compose", "lookup", "lists", "hand")
 CODE = re.compile(r"[a-z_]+/[a-z_-]+")
 MOST_CODES = 300
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -114,11 +112,10 @@ class Metrics:
         """The run waits for a person."""
         (self._clarifications if isinstance(outcome, Clarification) else self._approvals).inc()
 
-    def outcome(self, outcome: Answer | Refusal) -> None:
-        """A question was answered or refused."""
+    def outcome(self, outcome: Answer | Refusal, strategies: Collection[str]) -> None:
+        """A question was answered or refused. A plan that somebody posts may name any strategy: others are `other`."""
         strategy = outcome.plan.strategy if outcome.plan else "none"
-        known = strategy if strategy in (*STRATEGIES, "none") else "other"
-        self._outcomes.labels(outcome.kind, known).inc()
+        self._outcomes.labels(outcome.kind, strategy if strategy in (*strategies, "none") else "other").inc()
         for entry in outcome.trace:
             if entry.stage == "plan":
                 self._plans.labels(entry.thought.partition(",")[0]).inc()

@@ -63,7 +63,7 @@ def loose_runs(reading: Reading) -> tuple[Run, ...]:
 
 def _outside(reading: Reading) -> Iterator[re.Match[str]]:
     """The words that ask for no measure, group, time, filter or number of rows."""
-    told = [r.evidence for r in reading.requirements if not r.implied and r.kind != "analysis"]
+    told = [quote for r in reading.requirements if r.kind != "analysis" for quote in r.quotes[:1]]
     spans = [(one.start, one.start + len(one.text)) for one in told if one.start is not None]
     for word in re.finditer(r"\w+", reading.question):
         if not any(first <= word.start() and word.end() <= last for first, last in spans):

@@ -40,7 +40,7 @@ from groundplan.contracts.reading import (
     Time,
     Value,
 )
-from groundplan.contracts.words import Wording, day_named, in_words
+from groundplan.contracts.wording import Wording, day_named, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
 from groundplan.text.safe import ACTIVE, as_code, plain
@@ -51,12 +51,15 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "readers": " Read by {}.",
         "by words": "words",
         "twice": "{}, twice alike",
-        "assumes": "{}; assumes: {}",
+        "assumed": " Assumed: {}.",
+        "dated by": "dates are those of {}",
+        "once": "each {} counts once",
         "and": " and ",
         "anomaly": "unusual values of {}",
         "correlation": "how {} go together",
         "distribution": "distribution of {}",
         "summary": "summary of {}",
+        "all": "{}",
         "all columns": "all columns",
         "every": "every {}",
         "different": "different {}",
@@ -101,12 +104,15 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "readers": " Прочитано: {}.",
         "by words": "слова",
         "twice": "{}, дважды одинаково",
-        "assumes": "{}; допущения: {}",
+        "assumed": " Допущения: {}.",
+        "dated by": "даты по столбцу {}",
+        "once": "каждое значение {} учтено один раз",
         "and": " и ",
         "anomaly": "необычные значения {}",
         "correlation": "связь {}",
         "distribution": "распределение {}",
         "summary": "сводка: {}",
+        "all": "{}",
         "all columns": "все столбцы",
         "every": "все значения: {}",
         "different": "разные значения {}",
@@ -214,18 +220,46 @@ def read_as(reading: Reading) -> str:
     if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
         return ""
     said = SAID[language_of(reading)]
-    return said["line"].format(read_back(reading).removesuffix(".")) + _readers(reading, said)
+    line = said["line"].format(read_back(reading).removesuffix("."))
+    return line + _readers(reading, said) + _assumptions(reading, said)
 
 
 def _readers(reading: Reading, said: Mapping[str, str]) -> str:
-    """Who read it, where a model did, and what the model assumes: `Read by words and large.`"""
+    """Who read it, where a model did: `Read by words and large.`"""
     names = [said["by words"] if name == "words" else plain(name) for name in reading.read_by]
     if not names:
         return ""
     told = said["twice"].format(names[0]) if len(names) == 2 and names[0] == names[1] else said["and"].join(names)
-    if reading.assumes:
-        told = said["assumes"].format(told, "; ".join(plain(line).strip(" .") for line in reading.assumes))
     return said["readers"].format(told)
+
+
+def _assumptions(reading: Reading, said: Mapping[str, str]) -> str:
+    """What the question leaves open and was taken to be meant: by defaults, or by a model."""
+    lines = [*(line for r in reading.requirements for line in assumptions_of(r, language_of(reading)))]
+    lines += [plain(line).strip(" .") for line in reading.assumes]
+    return said["assumed"].format("; ".join(dict.fromkeys(lines))) if lines else ""
+
+
+def assumptions_of(requirement: Requirement, language: Language) -> Iterator[str]:
+    """In words, what the question does not say of a requirement: all of it, its function or its date."""
+    value = requirement.value
+    if isinstance(value, AnalysisAsked | OutputAsked):
+        return
+    if isinstance(value, Each) and "once_each" in requirement.assumed:
+        yield SAID[language]["once"].format(_wording(language, exact=False).name(value.keys[0]))
+    elif requirement.implied or "usual_function" in requirement.assumed:
+        grouped = isinstance(value, GroupBy | Time)
+        yield SAID[language]["by" if grouped else "all"].format(part_in_words(value, language)).strip(" ,")
+    if "main_date" in requirement.assumed:
+        yield SAID[language]["dated by"].format(_list(sorted(_dates_in(value, language)), language))
+
+
+def _dates_in(value: Value, language: Language) -> set[str]:
+    wording = _wording(language, exact=False)
+    if isinstance(value, GroupBy | Time) and not (isinstance(value, GroupBy) and value.expression):
+        return {wording.name(value.column)}
+    node = of_filter(value) if isinstance(value, Filter) else value
+    return {wording.name(part.name) for part in walk(node) if isinstance(part, Column)}
 
 
 def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:

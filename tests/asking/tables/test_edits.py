@@ -65,7 +65,7 @@ def test_what_an_edit_asks_for_is_in_words_that_were_said(case: dict[str, str], 
     found = edited(asked(case["before"], sales), case["next"], sales)
     said = {word.lower for word in words_of(found.question)}
     for requirement in found.requirements:
-        for evidence in (requirement.evidence, *requirement.also):
+        for evidence in requirement.quotes:
             assert {word.lower for word in words_of(evidence.text)} <= said, requirement.id
             assert evidence.start is not None
             assert found.question[evidence.start :].startswith(evidence.text)

@@ -434,7 +434,7 @@ def test_every_word_of_a_reading_is_evidence_or_structure(words: list[str]) -> N
     spans = [
         (evidence.start or 0, (evidence.start or 0) + len(evidence.text))
         for requirement in found.reading.requirements
-        for evidence in (requirement.evidence, *requirement.also)
+        for evidence in requirement.quotes
     ]
     structure = load().structure
     assert [

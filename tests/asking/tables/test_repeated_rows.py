@@ -60,7 +60,9 @@ def test_a_property_of_a_thing_counts_once(tmp_path: Path, question: str, truth:
 def test_it_is_said_what_counts_once(tmp_path: Path) -> None:
     answer = ask(written(tmp_path, "order_lines", LINES), "total weight by customer town")
     assert isinstance(answer, Answer)
-    assert answer.read_as == "Read as: total weight kg over ord refs by customer town."
+    assert (
+        answer.read_as == "Read as: total weight kg over ord refs by customer town. Assumed: each ord ref counts once."
+    )
 
 
 def test_where_rows_have_a_key_of_their_own_it_is_asked_what_counts(tmp_path: Path) -> None:

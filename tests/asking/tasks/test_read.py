@@ -291,11 +291,10 @@ def test_a_text_that_is_too_long_is_refused_with_what_to_do(text: str) -> None:
 @pytest.mark.requirement("R28")
 def test_a_task_is_analysed_by_its_words() -> None:
     simple = analyse(read_task("Find the book, and call me."))
-    assert (simple.complexity, simple.requires_routing, simple.suggested_node_types) == ("simple", False, ("executor",))
+    assert (simple.complexity, simple.requires_routing) == ("simple", False)
     assert simple.intent == "Find the book; call me"
     routed = analyse(read_task('If ann@lib.org is a member, write "Hello" to Ann Lee on 2026-12-01, otherwise call 7.'))
     assert (routed.complexity, routed.requires_routing) == ("moderate", True)
-    assert routed.suggested_node_types == ("executor", "router")
     assert routed.key_entities == ("ann@lib.org", '"Hello"', "Ann Lee", "2026-12-01", "7")
     many = analyse(read_task(", ".join(f"call {number}" for number in range(6))))
     assert many.complexity == "complex"

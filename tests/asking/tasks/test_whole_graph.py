@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundplan.asking.tasks.graph_drawing import draw
-from groundplan.asking.tasks.graph_parts import Offer, offer_for
+from groundplan.asking.tasks.graph_parts import GraphOffer, offer_for
 from groundplan.asking.tasks.read import read_task
 from groundplan.asking.tasks.whole_graph import WrittenGraph, graph_schema
 from groundplan.catalog.catalog import Catalog
@@ -56,7 +56,7 @@ FIND = step("c1", "find_member", email=ANN)
 RIGHT = {"s1": FIND, "s2": note("g1", {"$from": "s1.email"})}
 
 
-def offered(task: str, catalog: Catalog = WITH_MODEL) -> Offer:
+def offered(task: str, catalog: Catalog = WITH_MODEL) -> GraphOffer:
     return offer_for(read_task(task), catalog, SEARCH)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from groundplan.asking.tasks.graph_parts import Offer
+from groundplan.asking.tasks.graph_parts import GraphOffer
 from groundplan.asking.tasks.whole_graph import graph_schema
 
 
@@ -13,7 +13,7 @@ def step(part: str, tool: str, for_each: str | None = None, **params: Any) -> di
     return {"part": part, "tool": tool, "for_each": for_each, "params": params}
 
 
-def whole(steps: dict[str, dict[str, Any]], offer: Offer) -> str:
+def whole(steps: dict[str, dict[str, Any]], offer: GraphOffer) -> str:
     """The reply with null for everything that is left out, as its schema requires."""
     schema: Any = graph_schema(offer)
     places = schema["properties"]["steps"]["properties"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.words import words
+from groundplan.catalog.search.search_words import words
 
 
 @pytest.mark.parametrize(

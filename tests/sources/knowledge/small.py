@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from groundplan.sources.knowledge.graph import BACKWARDS, Graph
+
 DESCRIPTION = """\
 title: A workshop
 types:
@@ -82,3 +84,8 @@ def write(folder: Path, description: str = DESCRIPTION, graph: str = GRAPH) -> P
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder
+
+
+def edge_count(graph: Graph) -> int:
+    hops = (targets for hop, targets in graph._edges.items() if not hop.startswith(BACKWARDS))
+    return sum(len(found) for targets in hops for found in targets.values())

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.sources.knowledge.small import DESCRIPTION, GRAPH, write
+from tests.sources.knowledge.small import DESCRIPTION, GRAPH, edge_count, write
 
 from groundplan.contracts.knowledge import KnowledgeSchema, NodeType, Relation
 from groundplan.errors import SourceError
@@ -62,7 +62,7 @@ def test_a_quote_in_a_tsv_is_a_letter(tmp_path: Path) -> None:
     graph = load(
         tmp_path / "a.tsv", '"Crocodile" Dundee\tdirected_by\tPeter Faiman\nAlien\tdirected_by\tRidley Scott\n'
     )
-    assert graph.edge_count == 2
+    assert edge_count(graph) == 2
     assert 'film:"Crocodile" Dundee' in graph.nodes
 
 
@@ -116,7 +116,7 @@ def test_a_small_base_fits_into_one_file(tmp_path: Path) -> None:
     alone = DESCRIPTION.partition("graph:")[0] + GRAPH.replace("project:echo", "project:atlas")
     file = tmp_path / "all.yaml"
     file.write_text(alone)
-    assert Knowledge.open(file).graph.edge_count == 4
+    assert edge_count(Knowledge.open(file).graph) == 4
 
 
 @pytest.mark.skipif(not FILMS.exists(), reason="the benchmark is not on this machine; see GROUNDPLAN_BENCHMARKS")
@@ -126,5 +126,5 @@ def test_a_hundred_thousand_edges_load_in_seconds() -> None:
     began = time.process_time()
     builder = GraphBuilder(load_description(description).schema)
     builder.add_file(FILMS)
-    assert builder.finish().edge_count == 130_172
+    assert edge_count(builder.finish()) == 130_172
     assert time.process_time() - began < 10  # 0.8 s of a processor

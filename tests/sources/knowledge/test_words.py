@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.sources.knowledge.words import forms
+from groundplan.sources.knowledge.word_forms import forms
 
 
 @pytest.mark.requirement("R3", "R47")

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from groundplan.answering.drafting.slots import At, Offer, Slot
-from groundplan.answering.drafting.words import Token
+from groundplan.answering.drafting.slots import At, Slot, SlotOffer
+from groundplan.answering.drafting.tokens import Token
 from groundplan.contracts.contract import Scalar
 
 OPENING = frozenset(
@@ -81,7 +81,7 @@ class Chunk:
         ]
 
 
-def chunks_of(tokens: Sequence[Token], offer: Offer) -> list[Chunk]:
+def chunks_of(tokens: Sequence[Token], offer: SlotOffer) -> list[Chunk]:
     found, place = [Chunk()], 0
     while place < len(tokens):
         token = tokens[place]
@@ -98,7 +98,7 @@ def chunks_of(tokens: Sequence[Token], offer: Offer) -> list[Chunk]:
     return found
 
 
-def _list(tokens: Sequence[Token], place: int, chunk: Chunk, offer: Offer) -> int:
+def _list(tokens: Sequence[Token], place: int, chunk: Chunk, offer: SlotOffer) -> int:
     """Put the slot, and those that continue its list, into the chunk; where the list ends."""
     unit = Unit([offer.slots[tokens[place].text]])
     chunk.units.append(unit)
@@ -112,7 +112,7 @@ def _list(tokens: Sequence[Token], place: int, chunk: Chunk, offer: Offer) -> in
     return place
 
 
-def _continued(tokens: Sequence[Token], place: int, first: Slot, offer: Offer) -> int | None:
+def _continued(tokens: Sequence[Token], place: int, first: Slot, offer: SlotOffer) -> int | None:
     at = place
     while at < len(tokens) and (
         tokens[at].kind in LISTING or (tokens[at].kind == "mark" and tokens[at].text in LISTING)
@@ -128,7 +128,7 @@ def _continued(tokens: Sequence[Token], place: int, first: Slot, offer: Offer) -
 class Binding:
     """Goes through the chunks of a sentence in order."""
 
-    def __init__(self, chunks: Sequence[Chunk], offer: Offer) -> None:
+    def __init__(self, chunks: Sequence[Chunk], offer: SlotOffer) -> None:
         self.chunks, self.offer = chunks, offer
         self.pending: list[Unit] = []
         self.recent: defaultdict[str, list[Scalar]] = defaultdict(list)

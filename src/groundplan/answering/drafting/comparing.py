@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from groundplan.answering.drafting.binding import Chunk
-from groundplan.answering.drafting.slots import At, Offer, Slot
+from groundplan.answering.drafting.slots import At, Slot, SlotOffer
 from groundplan.contracts.contract import Scalar
 
 NEAR = 0.05  # how far a double may be from twice as much
@@ -18,7 +18,7 @@ CLAIMS = frozenset(
 
 
 class Comparing:
-    def __init__(self, chunks: Sequence[Chunk], offer: Offer) -> None:
+    def __init__(self, chunks: Sequence[Chunk], offer: SlotOffer) -> None:
         self.chunks, self.offer = chunks, offer
         self._claimed: list[Chunk] = []  # what has been called the highest or lowest
         self.moves = any(chunk.kinds() & {*MOVES} for chunk in chunks)

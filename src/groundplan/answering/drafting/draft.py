@@ -10,7 +10,7 @@ from pydantic import Field
 
 from groundplan.answering.answer import RENDERED, answer
 from groundplan.answering.drafting.proving import problems, sentences_of
-from groundplan.answering.drafting.slots import Offer, Slot, offer
+from groundplan.answering.drafting.slots import Slot, SlotOffer, offer
 from groundplan.answering.drafting.slotting import slotted
 from groundplan.answering.verifying.record import Record
 from groundplan.answering.verifying.verify import untrue
@@ -62,7 +62,7 @@ async def answer_with(
     return usual.model_copy(update={"text": text[0], "citations": with_cells(text[1], shown)}), how
 
 
-async def _drafted(offered: Offer, question: str, read_as: str, calls: Calls) -> tuple[list[str], str]:
+async def _drafted(offered: SlotOffer, question: str, read_as: str, calls: Calls) -> tuple[list[str], str]:
     """The proven sentences, or none; each further prompt says what was wrong."""
     first = prompt = _prompt(offered, question, read_as)
     refused = "no draft was usable"
@@ -84,14 +84,14 @@ async def _drafted(offered: Offer, question: str, read_as: str, calls: Calls) ->
     return [], refused
 
 
-def proven(written: Sequence[str], offered: Offer) -> tuple[list[str], list[str]]:
+def proven(written: Sequence[str], offered: SlotOffer) -> tuple[list[str], list[str]]:
     """The sentences with slots, and what is wrong with them; nothing if a way to take them is proven."""
     ways = [(sentences_of(way), problems(way, offered)) for way in slotted(written, offered)]
     return min(ways, key=lambda way: len(way[1]))
 
 
 def compose(
-    sentences: Sequence[str], offered: Offer, plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]
+    sentences: Sequence[str], offered: SlotOffer, plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]
 ) -> Text | None:
     """The filled draft with its citations, then scope and caveats; None if a citation does not show its fact."""
     text, citations = _filled(sentences, offered)
@@ -105,7 +105,7 @@ def compose(
     return text + rest, tuple(citations)
 
 
-def _filled(sentences: Sequence[str], offered: Offer) -> tuple[str, list[Citation]]:
+def _filled(sentences: Sequence[str], offered: SlotOffer) -> tuple[str, list[Citation]]:
     text, citations = "", list[Citation]()
     for sentence in sentences:
         ended = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
@@ -118,7 +118,7 @@ def _filled(sentences: Sequence[str], offered: Offer) -> tuple[str, list[Citatio
     return text, citations
 
 
-def _prompt(offered: Offer, question: str, read_as: str) -> str:
+def _prompt(offered: SlotOffer, question: str, read_as: str) -> str:
     return load_prompt("draft").fill(
         question=_short(question, LONGEST_QUESTION),
         read_as=_short(read_as, LONGEST_QUESTION),
@@ -126,7 +126,7 @@ def _prompt(offered: Offer, question: str, read_as: str) -> str:
     )
 
 
-def _lines(offered: Offer) -> Iterator[str]:
+def _lines(offered: SlotOffer) -> Iterator[str]:
     """A line for each row: its names, then its numbers with their labels."""
     slots = offered.slots.values()
     rows: dict[frozenset[tuple[str, object]], list[Slot]] = {}
@@ -148,7 +148,7 @@ def _shown(slot: Slot) -> str:
     return f"{{{slot.id}}} = {_short(slot.cite.text, LONGEST_VALUE)}"
 
 
-def _label(slot: Slot, offered: Offer) -> str:
+def _label(slot: Slot, offered: SlotOffer) -> str:
     label = offered.subject.measures[slot.column].label(offered.language)
     if slot.sort == "share" and offered.subject.kind != "shares":
         return f"share of the total {label}"

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from groundplan.answering.drafting.binding import Binding, chunks_of
 from groundplan.answering.drafting.comparing import Comparing
-from groundplan.answering.drafting.slots import Offer
+from groundplan.answering.drafting.slots import SlotOffer
+from groundplan.answering.drafting.tokens import Token, tokens
 from groundplan.answering.drafting.wording import Wording
-from groundplan.answering.drafting.words import Token, tokens
 
 MOST_SENTENCES, LONGEST = 6, 400
 END = re.compile(r"(?<=[.!?])\s+")
 
 
-def problems(sentences: Sequence[str], offer: Offer) -> list[str]:
+def problems(sentences: Sequence[str], offer: SlotOffer) -> list[str]:
     """What is wrong with the text; empty if every sentence of it is proven."""
     told = sentences_of(sentences)
     if not 1 <= len(told) <= MOST_SENTENCES or any(len(sentence) > LONGEST for sentence in told):
@@ -34,7 +34,7 @@ def sentences_of(texts: Sequence[str]) -> list[str]:
     return [" ".join(part.split()) for text in texts for part in END.split(text.strip()) if part.strip()]
 
 
-def _read(sentence: str, offer: Offer) -> list[Token]:
+def _read(sentence: str, offer: SlotOffer) -> list[Token]:
     """The tokens. Where no column is a maximum, `maximum` means the highest; `с … до` is `from … to`."""
     functions = {*offer.functions.values()}
     meant = {kind: word for kind, word in (("max", "high"), ("min", "low")) if kind not in functions}
@@ -49,7 +49,7 @@ def _read(sentence: str, offer: Offer) -> list[Token]:
     return [replace(token, kind=meant[token.kind]) if token.kind in meant else token for token in found]
 
 
-def _of(words: Sequence[Token], offer: Offer) -> Iterator[str]:
+def _of(words: Sequence[Token], offer: SlotOffer) -> Iterator[str]:
     unknown = [token.text for token in words if token.kind == "unknown" or token.text == "."]
     missing = [token.text for token in words if token.kind == "slot" and token.text not in offer.slots]
     if unknown or missing:
@@ -69,7 +69,7 @@ def _of(words: Sequence[Token], offer: Offer) -> Iterator[str]:
                 yield f"nothing is said of {{{unit.slots[0].id}}}"
 
 
-def _left_out(read: Sequence[Sequence[Token]], offer: Offer) -> Iterator[str]:
+def _left_out(read: Sequence[Sequence[Token]], offer: SlotOffer) -> Iterator[str]:
     """The direct answer, and the conditions under which it holds."""
     used = [offer.slots[token.text] for words in read for token in words if token.text in offer.slots]
     for slot in offer.slots.values():

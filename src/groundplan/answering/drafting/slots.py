@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
-from groundplan.answering.drafting.words import kinds_of
+from groundplan.answering.drafting.tokens import kinds_of
 from groundplan.answering.writing.citing import Cites, Citing, Figure, placed
 from groundplan.answering.writing.display import named, period
-from groundplan.answering.writing.subjects import Measure, Subject, selects_groups, subjects
+from groundplan.answering.writing.subjects import ShownMeasure, Subject, selects_groups, subjects
 from groundplan.answering.writing.tracing import flat
 from groundplan.answering.writing.write import condition_in_words
 from groundplan.contracts.answer import Citation, ShownTable
@@ -45,7 +45,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Offer:
+class SlotOffer:
     """The slots of one table, and all its numbers for comparisons."""
 
     subject: Subject
@@ -76,7 +76,7 @@ class Offer:
         return {key: number for key, number in self.values[column].items() if {name for name, _ in key} == {*at}}
 
 
-def offer(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> Offer | None:
+def offer(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> SlotOffer | None:
     """None if the answer is not about one table of a kind that drafts can speak of."""
     about = subjects(plan, facts, shown)
     if len(about) != 1 or facts.steps or facts.groups or not about[0].rows:
@@ -111,7 +111,7 @@ class _Offering:
             ("previous", "current") if compares else tuple(sorted(filter(None, times), key=str))
         )
 
-    def offer(self) -> Offer | None:
+    def offer(self) -> SlotOffer | None:
         columns = self._columns()
         labels = self._labels(columns)
         if labels is None:
@@ -124,7 +124,7 @@ class _Offering:
             self._tell(number, values[number.column])
         self._conditions()
         measures = self.subject.measures
-        return Offer(
+        return SlotOffer(
             subject=self.subject,
             language=self.cite.language,
             slots=self.slots,
@@ -310,24 +310,24 @@ class _Offering:
         risky = {"high", "low", "more", "less", "rise", "fall", "first", "last", "change", "half", "double", "level"}
         return any(kinds_of(word, self.cite.language) & risky for word in worded(name).split())
 
-    def _called(self, measure: Measure) -> Iterator[str]:
+    def _called(self, measure: ShownMeasure) -> Iterator[str]:
         """What the question calls the measure."""
         asked = [one for one in self.plan.requirements if isinstance(one.value, Metric)]
         for requirement in asked:
             value = requirement.value
             assert isinstance(value, Metric)
             same = value.name == measure.name if value.expression else value.column == measure.of
-            if same and not requirement.evidence.chosen:
-                for evidence in (requirement.evidence, *requirement.also):
+            if same and not requirement.chosen:
+                for evidence in requirement.quotes:
                     alone = len(asked) == 1 and not value.expression
                     yield from self._content(evidence.text) if alone else [evidence.text]
 
     def _asked(self, column: str) -> Iterator[str]:
         for requirement in self.plan.requirements:
             value = requirement.value
-            if isinstance(value, GroupBy | Time) and value.column == column and not requirement.evidence.chosen:
+            if isinstance(value, GroupBy | Time) and value.column == column and not requirement.chosen:
                 others = {part for other in self.subject.keys if other != column for part in _stems(worded(other))}
-                yield from (word for word in self._content(requirement.evidence.text) if stem(word) not in others)
+                yield from (word for word in self._content(requirement.words) if stem(word) not in others)
 
     def _content(self, text: str) -> Iterator[str]:
         """The words of the question that mean the column: without those that the list knows."""

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
-from groundplan.answering.drafting.slots import Offer
+from groundplan.answering.drafting.slots import SlotOffer
 
 MOST = 16  # ways to take a text in which a value could be one of several slots
 
 
-def slotted(sentences: Sequence[str], offer: Offer) -> Iterator[list[str]]:
+def slotted(sentences: Sequence[str], offer: SlotOffer) -> Iterator[list[str]]:
     """The sentences with slots, in each way that the copied values can be taken."""
     slots: defaultdict[str, list[str]] = defaultdict(list)
     for slot in offer.slots.values():

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from groundplan.answering.drafting.binding import Chunk
 from groundplan.answering.drafting.comparing import MOVES
-from groundplan.answering.drafting.slots import PERIOD, Offer, Slot
-from groundplan.answering.drafting.words import Token
+from groundplan.answering.drafting.slots import PERIOD, Slot, SlotOffer
+from groundplan.answering.drafting.tokens import Token
 
 FUNCTIONS = {
     "sum": {"sum", "rows", "count"},
@@ -28,7 +28,7 @@ COUNTS = {"rows", "count", "count_distinct"}
 
 
 class Wording:
-    def __init__(self, tokens: Sequence[Token], chunks: Sequence[Chunk], offer: Offer) -> None:
+    def __init__(self, tokens: Sequence[Token], chunks: Sequence[Chunk], offer: SlotOffer) -> None:
         self.tokens, self.chunks, self.offer = tokens, chunks, offer
         self.kinds = {token.kind for token in tokens}
         self.numbers = [slot for chunk in chunks for slot in chunk.numbers()]

@@ -116,7 +116,7 @@ def quotient(stated: Stated, value: str, part: str, whole_: str, kind: str) -> b
     measure = stated.subject(value).measures[stated.column(value)]
     sides = Quotient(stated.column(part), stated.column(whole_), kind)  # type: ignore[arg-type]
     ratio = stated.number(part) / stated.number(whole_) if stated.number(whole_) else math.nan
-    expected = ratio - 1 if kind == "growth" else ratio
+    expected = ratio - 1 if kind == "growth" else 100 * ratio if kind == "percent" else ratio
     return (
         measure.quotient == sides
         and same_row(stated, value, part, whole_)

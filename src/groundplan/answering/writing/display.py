@@ -25,7 +25,7 @@ from groundplan.contracts.expression import Condition
 from groundplan.contracts.facts import Item
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import Filter
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 from groundplan.text.names import worded
 from groundplan.text.period_names import Whole, period_name, whole_period
 from groundplan.text.rounding import rounded

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number
 from groundplan.answering.writing.forms import Sentence, Slots
 from groundplan.answering.writing.phrases import is_plural
-from groundplan.answering.writing.subjects import Measure, Quotient
+from groundplan.answering.writing.subjects import Quotient, ShownMeasure
 
 MOST_MEASURES = 4
 MOST_DIMENSIONS = 3
@@ -32,23 +32,23 @@ def movers(cite: Citing, pairs: Sequence[tuple[Figure, Figure]], names: Sequence
             yield _moved(cite, form, first, last, names)
 
 
-def whole(cite: Citing, measure: Measure) -> Figure:
+def whole(cite: Citing, measure: ShownMeasure) -> Figure:
     """The total of a measure."""
     return cite.figures(measure.column, ())[0]
 
 
-def _told(cite: Citing) -> list[Measure]:
+def _told(cite: Citing) -> list[ShownMeasure]:
     numbers = [measure for measure in cite.subject.measures.values() if measure.column not in cite.subject.keys]
     rates = [measure for measure in numbers if measure.quotient]  # each is told with its two parts
     measures = rates or [measure for measure in numbers if measure.function] or numbers
     return measures[: MOST_MEASURES if cite.subject.keys else None]
 
 
-def _has_numbers(cite: Citing, measure: Measure) -> bool:
+def _has_numbers(cite: Citing, measure: ShownMeasure) -> bool:
     return any(is_number(row[measure.column]) for row in cite.subject.rows)
 
 
-def _one_number(cite: Citing, measure: Measure) -> Sentence:
+def _one_number(cite: Citing, measure: ShownMeasure) -> Sentence:
     label = cite.label(measure.column)
     if cite.subject.rows[0][measure.column] is None:
         return Sentence("no_value", {"measure": label})
@@ -61,7 +61,7 @@ def _one_number(cite: Citing, measure: Measure) -> Sentence:
     return _whole(cite, measure, told)
 
 
-def _by_keys(cite: Citing, measure: Measure) -> Iterator[Sentence]:
+def _by_keys(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
     time, groups = cite.subject.time, cite.subject.groups
     yield from _overall(cite, measure)
     if time is None:
@@ -86,10 +86,14 @@ def _parts(cite: Citing, told: Quotient, rate: Figure, side: str = "") -> Slots:
     return {f"{side}part": cite.cell(rate.row, told.part), f"{side}whole": cite.cell(rate.row, told.whole)}
 
 
-def _overall(cite: Citing, measure: Measure) -> Iterator[Sentence]:
+def _overall(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
     """The rate over all groups, if its parts add up."""
     told, measures = measure.quotient, cite.subject.measures
-    if told is None or told.kind == "quotient" or not (measures[told.part].additive and measures[told.whole].additive):
+    if (
+        told is None
+        or told.kind in ("quotient", "percent")
+        or not (measures[told.part].additive and measures[told.whole].additive)
+    ):
         return
     if not (_has_numbers(cite, measures[told.part]) and _has_numbers(cite, measures[told.whole])):
         return
@@ -100,11 +104,11 @@ def _overall(cite: Citing, measure: Measure) -> Iterator[Sentence]:
         yield Sentence(f"overall_{told.kind}", {"measure": cite.label(measure.column), "value": rate, **sides})
 
 
-def _total(cite: Citing, measure: Measure) -> Sentence:
+def _total(cite: Citing, measure: ShownMeasure) -> Sentence:
     return _whole(cite, measure, cite.figure(whole(cite, measure), fully=True))
 
 
-def _whole(cite: Citing, measure: Measure, told: Cites) -> Sentence:
+def _whole(cite: Citing, measure: ShownMeasure, told: Cites) -> Sentence:
     label = measure.label(cite.language)
     plural = is_plural(label)
     if measure.counts_rows:
@@ -112,11 +116,12 @@ def _whole(cite: Citing, measure: Measure, told: Cites) -> Sentence:
     counts = measure.name is not None and measure.function in ("count", "count_distinct")
     if counts and plural and told[0].value != 1:
         return Sentence("things_counted", {"measure": cite.label(measure.column), "value": told})
-    form = "value" if measure.function != "sum" else "total_of_several" if plural else "total"
+    summed = measure.function == "sum" and not label.lower().startswith("total ")  # it says so itself
+    form = "value" if not summed else "total_of_several" if plural else "total"
     return Sentence(form, {"measure": cite.label(measure.column), "value": told})
 
 
-def _extremes(cite: Citing, measure: Measure) -> Sentence:
+def _extremes(cite: Citing, measure: ShownMeasure) -> Sentence:
     column, keys = measure.column, (*cite.subject.groups, *filter(None, [cite.subject.time]))
     figures = cite.figures(column, keys)
     top, low = _highest(figures), _lowest(_of_full_periods(cite, figures))
@@ -144,7 +149,7 @@ def _extremes(cite: Citing, measure: Measure) -> Sentence:
     )
 
 
-def _extreme_rates(cite: Citing, measure: Measure, top: Figure, low: Figure) -> Sentence:
+def _extreme_rates(cite: Citing, measure: ShownMeasure, top: Figure, low: Figure) -> Sentence:
     told = measure.quotient
     assert told is not None
     keys = (*cite.subject.groups, *filter(None, [cite.subject.time]))
@@ -166,7 +171,7 @@ def _of_full_periods(cite: Citing, figures: Sequence[Figure]) -> Sequence[Figure
     return [f for f in figures if not time or cite.subject.rows[f.row][time] not in partial] or figures
 
 
-def _leaders(cite: Citing, measure: Measure) -> Iterator[Sentence]:
+def _leaders(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
     """The largest and the smallest part by each dimension alone."""
     column, all_of_it = measure.column, whole(cite, measure)
     for dimension in cite.subject.groups[:MOST_DIMENSIONS]:
@@ -188,7 +193,7 @@ def _leaders(cite: Citing, measure: Measure) -> Iterator[Sentence]:
         )
 
 
-def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
+def _series(cite: Citing, measure: ShownMeasure, time: str) -> Iterator[Sentence]:
     column = measure.column
     figures = cite.figures(column, [time])
     times = cite.subject.full_times(column)
@@ -221,7 +226,7 @@ def _series(cite: Citing, measure: Measure, time: str) -> Iterator[Sentence]:
     )
 
 
-def _ends(cite: Citing, measure: Measure, time: str) -> list[tuple[Figure, Figure]]:
+def _ends(cite: Citing, measure: ShownMeasure, time: str) -> list[tuple[Figure, Figure]]:
     """Each group's figures in the first and in the last period, if it has both."""
     rows, groups = cite.subject.rows, cite.subject.groups
     times = cite.subject.full_times(measure.column)

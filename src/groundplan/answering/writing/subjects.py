@@ -19,6 +19,7 @@ from groundplan.contracts.expression import (
     Expression,
     Rows,
     Share,
+    in_percent,
     is_growth,
     is_ratio,
     quotient,
@@ -93,11 +94,11 @@ class Quotient:
 
     part: str
     whole: str
-    kind: Literal["rate", "quotient", "growth"]
+    kind: Literal["rate", "percent", "quotient", "growth"]
 
 
 @dataclass(frozen=True)
-class Measure:
+class ShownMeasure:
     column: str
     function: str | None = None  # None: it is no function of a single column
     of: str | None = None  # the source's column; None for a count of rows
@@ -130,7 +131,7 @@ class Subject:
     kind: Kind
     params: Mapping[str, Any]  # of the step that determines the kind
     params_path: str
-    measures: Mapping[str, Measure]
+    measures: Mapping[str, ShownMeasure]
     keys: tuple[str, ...]  # the columns that identify a row, if known
     filters: Mapping[str, Mapping[str, Any]]  # by path in the plan
 
@@ -270,7 +271,7 @@ def _derived(step: Step) -> tuple[str, Mapping[str, Any]] | None:
 
 def _measures(
     step: Step | None, query: Query | None, columns: Mapping[str, TableColumn], asked: Set[str | None]
-) -> Iterator[Measure]:
+) -> Iterator[ShownMeasure]:
     """The measures of the columns; `asked` are the names that the question gives to measures."""
     queried = {name: (function, of) for name, function, of in measured_in(query)} if query else {}
     params: Mapping[str, Any] = step.params if step else {}
@@ -283,12 +284,12 @@ def _measures(
     for name, column in columns.items():
         if name in queried:
             function, of = queried[name]
-            yield Measure(name, function, of, column.unit, adds_up=function in ("sum", "count"))
+            yield ShownMeasure(name, function, of, column.unit, adds_up=function in ("sum", "count"))
         elif name in known:
             metric = known[name]
             of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
             shown = quotients.get(name)
-            yield Measure(
+            yield ShownMeasure(
                 name,
                 metric.get("function"),
                 of,
@@ -298,7 +299,7 @@ def _measures(
                 quotient=shown if shown and {shown.part, shown.whole} <= columns.keys() else None,
             )
         elif column.kind == "number":
-            yield Measure(name, None, name, column.unit)
+            yield ShownMeasure(name, None, name, column.unit)
 
 
 def _quotients(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Quotient]:
@@ -312,9 +313,14 @@ def _quotients(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Quotient]:
         sides = quotient(measure) or ()
         names = [columns.get(normal_expression(side)) for side in sides]
         if len(names) == 2 and names[0] and names[1]:
-            kind: Any = "growth" if is_growth(measure) else "rate" if is_ratio(measure) else "quotient"
-            found[name] = Quotient(names[0], names[1], kind)
+            found[name] = Quotient(names[0], names[1], _kind_of_quotient(measure))
     return found
+
+
+def _kind_of_quotient(measure: Expression) -> Literal["rate", "percent", "quotient", "growth"]:
+    if in_percent(measure) is not None:
+        return "percent"
+    return "growth" if is_growth(measure) else "rate" if is_ratio(measure) else "quotient"
 
 
 def _measure_of(metric: Mapping[str, Any]) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from groundplan.asking import route
 from groundplan.asking.lists import plan
 from groundplan.asking.lists.plan import load_rules
 from groundplan.asking.remote_tables import Fetching
@@ -9,10 +10,10 @@ from groundplan.asking.route import Declined, PlanRequest
 from groundplan.contracts.plan import Plan
 
 
-class Planner:
+class Planner(route.Planner):
     """Plans one step for each list; the list's own server applies the filters."""
 
-    name, route, order, role, needs_model = "rules", "lists", 10, None, False
+    name, route, order = "rules", "lists", 10
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tools = {tool.output.table: tool for tool in request.context.catalog.tools.values() if tool.output.table}

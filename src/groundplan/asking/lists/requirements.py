@@ -69,7 +69,8 @@ def _filters(
     for condition in conditions:
         said = reasoning.said.get(condition.filter, ())
         if value := _value(condition, today, timezone):
-            id_, evidence = f"filter:{condition.table}.{condition.column}", _evidence(said[0] if said else "", text)
+            evidence = _evidence(said[0], text) if said else None
+            id_ = f"filter:{condition.table}.{condition.column}"
             yield Requirement(id=id_, value=value, evidence=evidence, implied=not said)
 
 

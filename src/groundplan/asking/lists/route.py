@@ -8,6 +8,7 @@ from typing import Any
 from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
 from groundplan.asking.lists.read import detect_intents, load_tracker_words, read_projects
 from groundplan.asking.lists.requirements import read_retrieval
+from groundplan.asking.route import Route
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question
@@ -21,8 +22,8 @@ from groundplan.text.words import words_of
 SPARE = 0.45  # the score of a question that counts a list: taken only if the tables route scores lower
 
 
-class Lists:
-    name = "lists"
+class Lists(Route):
+    name, is_audited = "lists", True
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
         found = _plan(question, context, [])

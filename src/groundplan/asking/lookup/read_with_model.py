@@ -49,7 +49,7 @@ Heard = LookupHeard | QueryPlan
 
 
 @dataclass(frozen=True)
-class Unfit:
+class UnfitReply:
     """Why a reply cannot be used, in words for the model."""
 
     problem: str
@@ -160,15 +160,15 @@ def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOp
 
 def decide(
     options: LookupOptions, reply: Heard, threshold: float = THRESHOLD
-) -> Reading | Clarification | Unfit | None:
+) -> Reading | Clarification | UnfitReply | None:
     """The reading or clarification for a reply; None if only a document search can answer."""
     if reply.asks_for == OTHER or {*reply.intents} == {GENERAL}:
         return None
     if reply.sure < threshold:
-        return Unfit(f"the confidence was low; say {OTHER} and {GENERAL} unless an intent answers the question")
+        return UnfitReply(f"the confidence was low; say {OTHER} and {GENERAL} unless an intent answers the question")
     intents = _fitting(options, reply)
     if not intents:
-        return Unfit(f"none of those intents gives {reply.asks_for}")
+        return UnfitReply(f"none of those intents gives {reply.asks_for}")
     if options.alike and any(intent.about for intent in intents):
         return _did_you_mean(options, reply, intents)
     pairs = [(intent, topic) for intent in intents for topic in options.topics if topic.entity.type == intent.about]
@@ -201,7 +201,7 @@ async def _hear(
         decided = decide(options, answer.value, threshold)
         if decided is None:
             return f"{calls.model} finds no intent that answers the question; it is read without the model"
-        if not isinstance(decided, Unfit):
+        if not isinstance(decided, UnfitReply):
             return decided, answer.value
         problem = decided.problem
     return f"{calls.model} gave no reading: {problem[:300]}; the question was read without it"
@@ -252,17 +252,17 @@ def _joints(scan: LookupScan) -> int:
     return scan.text.count(",") + sum(word.lower in scan.known.joining for word in scan.words[1:])
 
 
-def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | Unfit:
+def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | UnfitReply:
     types = {intent.about for intent in intents}
     chosen = {label: options.names[label] for label in reply.entities if label in options.names}
-    offered: dict[str, Reading | Unfit] = {}
+    offered: dict[str, Reading | UnfitReply] = {}
     for label, entity in chosen.items():
         if entity in options.alike and entity.type in types:
             pairs = [(intent, Topic(entity, 0, 0)) for intent in intents if intent.about == entity.type]
             name = label if entity.name in offered else entity.name
             offered[name] = _reading(options, intents, pairs)
     text = f"There is no such name here; did you mean {' or '.join(offered)}?"
-    return _offer(text, offered) or Unfit("no name was chosen that such an intent is about")
+    return _offer(text, offered) or UnfitReply("no name was chosen that such an intent is about")
 
 
 def _shared(
@@ -281,7 +281,7 @@ def _shared(
     return None
 
 
-def _offer(text: str, offered: Mapping[str, Reading | Unfit]) -> Clarification | None:
+def _offer(text: str, offered: Mapping[str, Reading | UnfitReply]) -> Clarification | None:
     """The question which entity is meant, with the reading for each."""
     read = {name: found for name, found in offered.items() if isinstance(found, Reading)}
     if not read:
@@ -291,11 +291,11 @@ def _offer(text: str, offered: Mapping[str, Reading | Unfit]) -> Clarification |
 
 def _reading(
     options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
-) -> Reading | Unfit:
+) -> Reading | UnfitReply:
     free = [_required(options.scan, intent, None) for intent in intents if intent.about is None]
     asked = [*free, *(_required(options.scan, intent, topic.entity) for intent, topic in pairs)]
     if not asked:
-        return Unfit("those intents are about nothing that the question names")
+        return UnfitReply("those intents are about nothing that the question names")
     named = {topic.entity.id: topic.entity for _, topic in pairs}
     return Reading(
         question=options.scan.text,

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.read import read_lookup, scan_lookup
+from groundplan.asking.route import Route, needs_model
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
@@ -18,7 +19,7 @@ from groundplan.text.similar import content_stems
 SOME = 0.5  # the score if the question names something in the knowledge base
 
 
-class Lookup:
+class Lookup(Route):
     name = "lookup"
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
@@ -44,7 +45,7 @@ class Lookup:
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
         roles = context.calls.roles
-        given |= {"always": question.strategy == "adapt", "whole": roles.reader == "model"}
+        given |= {"always": needs_model(question.strategy), "whole": roles.reader == "model"}
         found, notes = await read_lookup_with(context.calls.of("read"), *known, threshold=roles.confidence, **given)
         context.notes.extend(notes)
         return found

@@ -60,7 +60,7 @@ def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
 
 def _asked_by(word: Word, reading: Reading) -> Iterator[str]:
     """The requirements that the word is evidence of. What only follows from them counts if nothing else does."""
-    found = [r for r in reading.requirements if any(covers(e, word) for e in (r.evidence, *r.also))]
+    found = [r for r in reading.requirements if any(covers(e, word) for e in r.quotes)]
     yield from (r.id for r in found if not r.implied or all(other.implied for other in found))
 
 

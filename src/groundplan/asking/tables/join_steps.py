@@ -16,7 +16,7 @@ from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import ColumnsAsked, Each, GroupBy, Metric, Reading, Value
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 
 Foreign = Column | Related | Overall | Found
 LONGEST_NAME = 60

@@ -41,6 +41,8 @@ from groundplan.contracts.expression import (
     Share,
     bare_overalls,
     columns_of,
+    in_percent,
+    is_growth,
     level,
     parts,
     quotient,
@@ -62,7 +64,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.schema import Table
-from groundplan.contracts.words import Wording, in_words
+from groundplan.contracts.wording import Wording, in_words
 
 N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
@@ -518,6 +520,10 @@ def called(node: Expression, language: Language = "en") -> str:
         case Arithmetic() if level(node) == "row":
             formula = in_words(node)
             return formula if len(formula) <= LONGEST_NAME else names["value"]
+        case Arithmetic() if (ratio := in_percent(node)) is not None:
+            return f"{called(ratio, language)}, %"
+        case Arithmetic() if is_growth(node):
+            return names["growth"]
         case Arithmetic(operator="/"):
             return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]
         case Arithmetic(operator="-"):

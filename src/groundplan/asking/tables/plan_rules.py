@@ -344,7 +344,7 @@ def _show_table(draft: _Draft, tool: str) -> None:
     order: dict[str, Any] = {}
     if draft.aggregated and draft.time is None and draft.groups and not draft.asked(Rank):
         ordered = [value.column for _, value in draft.asked(GroupBy) if value.ordered]
-        bottom = any(r.evidence.text.lower() in ("least", "lowest") for r in draft.reading.requirements)
+        bottom = any(r.words.lower() in ("least", "lowest") for r in draft.reading.requirements)
         order = {"order_by": ordered} if ordered else {"order_by": [draft.measure], "descending": not bottom}
     elif draft.aggregated and draft.time and not draft.asked(Rank):
         order = {"order_by": [draft.time.column, *draft.groups]}

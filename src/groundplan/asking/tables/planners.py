@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.remote_tables import Fetching
-from groundplan.asking.route import Declined, PlanRequest
+from groundplan.asking.route import Declined, Planner, PlanRequest
 from groundplan.asking.tables import plan_rules
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.direct.about import about
@@ -25,10 +25,10 @@ def inexpressible(what: str) -> Declined:
     return Declined(problem, Issue(code="direct/inexpressible", problem=problem, hint=hint))
 
 
-class Reuse:
+class Reuse(Planner):
     """The plan of an earlier question in this conversation that asked for the same, in whatever words."""
 
-    name, route, order, role, needs_model = "reuse", "tables", 10, None, False
+    name, route, order, is_offered, is_first = "reuse", "tables", 10, False, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         asked = signature(request.reading)
@@ -36,10 +36,10 @@ class Reuse:
         return next(plans, None) or Declined("no earlier question asked for the same")
 
 
-class Direct:
+class Direct(Planner):
     """One typed query, for sources that take nothing else and for what only a query can say."""
 
-    name, route, order, role, needs_model = "direct", "tables", 20, None, False
+    name, route, order, proves = "direct", "tables", 20, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tool = query_tool(request)
@@ -52,10 +52,10 @@ class Direct:
         return made or inexpressible(direct.why_not(request.reading, request.schema, tool) or "")
 
 
-class Rules:
+class Rules(Planner):
     """The template of the question's intent, filled from its requirements."""
 
-    name, route, order, role, needs_model = "rules", "tables", 30, None, False
+    name, route, order, proves = "rules", "tables", 30, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         if _moving_average(request) or (query_tool(request) and (only_queries(request) or _running_total(request))):
@@ -63,7 +63,7 @@ class Rules:
         return plan_rules.propose(request.reading, request.schema, fetching(request))
 
 
-class DirectWithModel:
+class DirectWithModel(Planner):
     """A typed query built by a model; what the gate or the engine says of it goes back to the model."""
 
     name, route, order, role, needs_model = "direct", "tables", 15, "build", True
@@ -113,7 +113,7 @@ class RememberedPlan(Remembered):
     route, order = "tables", 40
 
 
-class Adapt:
+class Adapt(Planner):
     """A model edits a plan: it adds, removes and changes steps within a closed schema.
 
     The plan is the one that the gate refused, or the rules' own if the strategy is named.

@@ -213,33 +213,22 @@ class _Asked:
         if counted:
             self._add("metric:rows", Metric(function="count"), counted.first, counted.last)
         elif facets.groups or facets.time_said:
-            first, last = facets.groups[0][1:] if facets.groups else cast(tuple[int, int], facets.time_said)
-            self._add("metric:rows", Metric(function="count"), first, last)
+            self._imply("metric:rows", Metric(function="count"))
 
     def _analyses(self, facets: Facets, intent: str) -> None:
         sums = [r for r in self.found.values() if isinstance(r.value, Metric) and r.value.function == "sum"]
         if sums:
-            self._copy("analysis:total", AnalysisAsked(label="total"), sums[0].evidence)
+            self._imply("analysis:total", AnalysisAsked(label="total"))
         groups = [r for r in self.found.values() if isinstance(r.value, GroupBy)]
         if groups and intent in ("comparison", "time_series", "share", "ranking"):
-            self._copy("analysis:compare", AnalysisAsked(label="compare"), groups[0].evidence)
-        implied: dict[str, tuple[str, tuple[int, int] | None]] = {
-            "time_series": ("trend", facets.time_said),
-            "correlation": ("correlation", None),
-            "distribution": ("distribution", None),
-            "anomaly": ("anomaly", None),
-            "share": ("share", None),
-            "ranking": ("ranking", None),
-            "summary": ("summary", None),
-            "detail": ("detail", None),
-            "periods": ("compare", None),
-        }
+            self._imply("analysis:compare", AnalysisAsked(label="compare"))
+        own = ("correlation", "distribution", "anomaly", "share", "ranking", "summary", "detail")
+        implied = {"time_series": "trend", "periods": "compare", **{label: label for label in own}}
         shows_trend = _draws(facets, intent) and facets.chart_kind(intent) in (None, "line", "area")
         if intent in implied and (intent != "time_series" or shows_trend):
-            label, said = implied[intent]
-            cue = facets.analyses.get(label) or facets.rank_cue
-            if cue:
-                said = (cue.first, cue.last)
+            label = implied[intent]
+            cue = facets.analyses.get(label) or (facets.rank_cue if label == "ranking" else None)
+            said = (cue.first, cue.last) if cue else None
             self._because(f"analysis:{label}", AnalysisAsked(label=cast(Analysis, label)), said)
         self._also(facets, intent)
         if facets.rank and intent in ("ranking", "share") and facets.rank_cue:
@@ -270,15 +259,14 @@ class _Asked:
         self._because("output:table", OutputAsked(label="table"), (table.first, table.last) if table else None)
 
     def _because(self, id_: str, value: object, said: tuple[int, int] | None) -> None:
-        """With its own words, or with those of what it follows from."""
+        """With its own words; without any, it is implied."""
         if said:
             self._add(id_, value, *said)
         else:
-            first = next(iter(self.found.values()), None)
-            self._copy(id_, value, first.evidence if first else Evidence(text=self.scan.text[:500], start=0))
+            self._imply(id_, value)
 
-    def _copy(self, id_: str, value: object, evidence: Evidence) -> None:
-        self._put(Requirement.model_validate({"id": id_, "value": value, "evidence": evidence, "implied": True}))
+    def _imply(self, id_: str, value: object) -> None:
+        self._put(Requirement.model_validate({"id": id_, "value": value, "implied": True}))
 
 
 def _draws(facets: Facets, intent: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.reading import Requirement
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.lexicon import Phrases, load_lexicon
 from groundplan.text.names import split_name
@@ -47,6 +48,12 @@ def unreadable_table(text: str, schema: SourceSchema) -> Refusal | None:
             problem = f"the table {table.name!r} cannot be read: {table.unreadable}"
             return refused("reading/unreadable-table", problem, "repair it, or ask about another table")
     return None
+
+
+def unfounded(requirement: Requirement) -> Refusal:
+    """The quoted words do not name what is asked for."""
+    problem = f"the words {requirement.words!r} do not name {requirement.id!r}, which was read from them"
+    return refused("reading/unfounded", problem, "name the column, the value or what to compute")
 
 
 def _stems(name: str) -> frozenset[str]:

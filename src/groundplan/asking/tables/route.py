@@ -9,13 +9,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
+from groundplan.asking.route import Route
 from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
+from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.read import read
-from groundplan.asking.tables.refusals import asks_for_change, find_refusal, too_long, unaskable, unreadable_table
+from groundplan.asking.tables.refusals import (
+    asks_for_change,
+    find_refusal,
+    too_long,
+    unaskable,
+    unfounded,
+    unreadable_table,
+)
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
@@ -41,7 +50,7 @@ SOME = 0.5  # of any question where there are tables: most questions name a few 
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
 
-class Tables:
+class Tables(Route):
     name = "tables"
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
@@ -55,6 +64,7 @@ class Tables:
         found = await self._read(question, context)
         if isinstance(found, Clarification):
             found = await self._with_readings(found, question, context)
+        found = await self._founded(found, question, context)
         context.notes.extend(_not_looked_up(found, context.unread))
         return found
 
@@ -86,6 +96,23 @@ class Tables:
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
+
+    async def _founded(
+        self, found: Reading | Clarification | Refusal, question: Question, context: Context
+    ) -> Reading | Clarification | Refusal:
+        """With what was assumed; refused if it asks for something that the words it quotes do not name."""
+        if isinstance(found, Refusal):
+            return found
+        readings = found.readings if isinstance(found, Clarification) else (found,)
+        told = []
+        for reading in readings:
+            values: Any = await context.find_values(reading.question)
+            clock = (question.today, question.timezone, context.nearness)
+            naming = Naming(reading.question, context.tables, values, reading.tables, *clock)
+            told.append(naming.with_assumed(reading))
+            if isinstance(found, Reading) and (lacking := naming.unfounded(reading)):
+                return unfounded(lacking)
+        return found.model_copy(update={"readings": tuple(told)}) if isinstance(found, Clarification) else told[0]
 
     async def _with_readings(self, asked: Clarification, question: Question, context: Context) -> Clarification:
         """The clarification with the reading of each candidate, by words alone."""

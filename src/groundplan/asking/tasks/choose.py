@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from groundplan.asking.tasks.fill import Filling, Made, fill
-from groundplan.asking.tasks.words import first_of, glossed, load_compose_words, tool_words
+from groundplan.asking.tasks.task_words import first_of, glossed, load_compose_words, tool_words
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 from groundplan.text.stems import stem

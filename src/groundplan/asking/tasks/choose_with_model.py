@@ -24,8 +24,8 @@ from groundplan.asking.tasks.fill import (
     taken,
     types_of,
 )
+from groundplan.asking.tasks.task_words import stems
 from groundplan.asking.tasks.values import values_in
-from groundplan.asking.tasks.words import stems
 from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.references import read_reference

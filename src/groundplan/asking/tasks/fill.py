@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from groundplan.asking.tasks.task_words import load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.asking.tasks.values import TextValue, phrases_in, values_in
-from groundplan.asking.tasks.words import load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Step
 from groundplan.contracts.references import read_reference

@@ -15,10 +15,10 @@ from groundplan.asking.tasks.choose import PartRequest
 from groundplan.asking.tasks.choose_with_model import as_reference, may_be_nothing
 from groundplan.asking.tasks.conditions import ADDRESS, StepCondition, find_conditions
 from groundplan.asking.tasks.fill import Made, personal, properties_of
-from groundplan.asking.tasks.graph_parts import CHOOSE, WORK, WRITE, GraphPart, Offer, fields_for
+from groundplan.asking.tasks.graph_parts import CHOOSE, WORK, WRITE, GraphOffer, GraphPart, fields_for
 from groundplan.asking.tasks.routing import wired
+from groundplan.asking.tasks.task_words import tool_words
 from groundplan.asking.tasks.whole_graph import WrittenGraph, WrittenStep
-from groundplan.asking.tasks.words import tool_words
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Constraint, Goal, Reading
@@ -30,7 +30,7 @@ PLACE = re.compile(r"\{\w+\}")
 KINDS = {WRITE: "llm", CHOOSE: "llm", WORK: "agent"}
 
 
-def draw(written: WrittenGraph, reading: Reading, offer: Offer) -> Plan | None:
+def draw(written: WrittenGraph, reading: Reading, offer: GraphOffer) -> Plan | None:
     """The plan, with routers for its conditions; None if the graph has no step."""
     drawing = _Drawing(offer)
     for place in range(1, offer.places + 1):
@@ -55,7 +55,7 @@ def _without(unserved: set[str], steps: Sequence[Step]) -> Iterator[Step]:
 
 @dataclass
 class _Drawing:
-    offer: Offer
+    offer: GraphOffer
     made: list[Made] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)  # the step of each place
     served: dict[str, str] = field(default_factory=dict)  # the requirement that each step is for
@@ -81,7 +81,7 @@ class _Drawing:
                 "params": params,
                 "needs": [*dict.fromkeys([*needs, *([for_each] if for_each else [])])],
                 "satisfies": [part.requirement.id],
-                "rationale": part.requirement.evidence.text,
+                "rationale": part.requirement.words,
                 "for_each": for_each,
             }
         )

@@ -9,8 +9,8 @@ from typing import Any
 
 from groundplan.asking.tasks.choose import PartRequest
 from groundplan.asking.tasks.fill import Made, choices_of, compatible, linked
+from groundplan.asking.tasks.task_words import glossed, stems
 from groundplan.asking.tasks.values import TextValue, values_in
-from groundplan.asking.tasks.words import glossed, stems
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.reading import Constraint, Goal, Reading, Requirement
@@ -65,7 +65,7 @@ class GraphPart:
 
 
 @dataclass(frozen=True)
-class Offer:
+class GraphOffer:
     """What a graph may be made of."""
 
     question: str
@@ -92,7 +92,7 @@ class Offer:
         return tuple(tool for tool in self.tools if tool.effect == "read")
 
 
-def offer_for(reading: Reading, catalog: Catalog, search: Search, bounds: Bounds = NO_BOUNDS) -> Offer:
+def offer_for(reading: Reading, catalog: Catalog, search: Search, bounds: Bounds = NO_BOUNDS) -> GraphOffer:
     """The tools of every part; the best of each before the second best of any."""
     wanted = [one for one in reading.requirements if isinstance(one.value, Goal | Constraint)]
     found = [search(glossed(one.value.text), OFFERED) for one in wanted if isinstance(one.value, Goal | Constraint)]
@@ -102,7 +102,7 @@ def offer_for(reading: Reading, catalog: Catalog, search: Search, bounds: Bounds
     )
     ranked = dict.fromkeys(name for rank in zip_longest(*found) for name in rank if name)
     subjects = {one.text for one in values_in(reading.question) if one.kind in COPIED and one.kind != "quoted"}
-    return Offer(
+    return GraphOffer(
         reading.question,
         parts,
         tuple(catalog.tools[name] for name in [*ranked][:MOST_TOOLS]),

@@ -16,8 +16,8 @@ from groundplan.asking.tasks.choose import Choose, Chosen, PartRequest, by_words
 from groundplan.asking.tasks.conditions import StepCondition, find_conditions
 from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
 from groundplan.asking.tasks.routing import goal_of, wired
+from groundplan.asking.tasks.task_words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.asking.tasks.values import values_in
-from groundplan.asking.tasks.words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import Plan, Step
@@ -196,7 +196,7 @@ class _Composer:
         tool, facts = self.catalog.tools.get(CHOOSE), self._facts(subject)
         if tool is None or not facts:
             return None
-        params = {"question": requirement.evidence.text, "facts": facts, "choices": ["yes", "no"]}
+        params = {"question": requirement.words, "facts": facts, "choices": ["yes", "no"]}
         made = self._add(requirement, tool, params, subject)
         return [(subject, StepCondition(made, '{step}.first.choice == "yes"'))]
 
@@ -247,7 +247,7 @@ class _Composer:
 
     def _named_before(self, requirement: Requirement) -> list[str]:
         """The last list of addresses or codes before these words: `for ann@… and ben@…: if they are members`."""
-        before = [s for s in values_in(self.reading.question[: requirement.evidence.start or 0]) if s.kind in SUBJECTS]
+        before = [s for s in values_in(self.reading.question[: requirement.start]) if s.kind in SUBJECTS]
         last = [one.text for one in before if one.group == before[-1].group]
         everyone = {one.text for one in values_in(self.reading.question) if one.kind == "email"}
         return last if len(last) > 1 else [*everyone] if len(everyone) == 1 else []
@@ -344,7 +344,7 @@ class _Composer:
         tool = self.catalog.tools.get(WRITE)
         if tool is None or not set(name_words(name)) & set(load_compose_words().written):
             return None
-        instruction = f"Write only the {' '.join(name_words(name))} for this task: {requirement.evidence.text}"
+        instruction = f"Write only the {' '.join(name_words(name))} for this task: {requirement.words}"
         made = self._add(requirement, tool, {"instruction": instruction, "facts": self._facts(subject)}, subject)
         return {"$from": f"{made.step.id}.text"}
 
@@ -371,7 +371,7 @@ class _Composer:
             params=dict(params),
             needs=needs,
             satisfies=(requirement.id,),
-            rationale=requirement.evidence.text,
+            rationale=requirement.words,
             for_each=for_each,
         )
         self.made.append(Made(step, tool, subject))
@@ -397,4 +397,4 @@ def confidence_of(sure: float, attempts: int) -> float:
 def _words(requirement: Requirement) -> str:
     """All words of a requirement; the evidence may be truncated."""
     value = requirement.value
-    return value.text if isinstance(value, Goal | Constraint) else requirement.evidence.text
+    return value.text if isinstance(value, Goal | Constraint) else requirement.words

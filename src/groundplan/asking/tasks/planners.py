@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from groundplan.asking.remembered import Remembered
-from groundplan.asking.route import Declined, PlanRequest, attempts_of
+from groundplan.asking.route import Declined, Planner, PlanRequest, attempts_of
 from groundplan.asking.tasks.choose import Choose, by_words
 from groundplan.asking.tasks.plan import ATTEMPTS, NoWorkflow, Search, Workflow, compose, confidence_of
 from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.plan import Plan, Provenance
-from groundplan.contracts.roles import RoleName
 from groundplan.contracts.verdict import Refused
 
 WHOLE = "whole graph"
 WIDER = 8  # times as many tools are searched for if the caller forbids some
 
 
-class _Composing:
+class _Composing(Planner):
     """Plans a workflow: one step for each goal, references between steps, routers for conditions."""
 
-    name, route = "compose", "tasks"
-    role: RoleName | None = None
+    name, route, is_stored = "compose", "tasks", True
 
     def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
         raise NotImplementedError
@@ -42,12 +40,10 @@ class _Composing:
         return _with_provenance(composed, request)
 
 
-class ComposeWhole:
+class ComposeWhole(Planner):
     """A large model writes the whole graph in one call, if the settings say so: `composer = "whole"`."""
 
-    name, route = "compose", "tasks"
-    order, needs_model = 15, True
-    role: RoleName | None = "plan"
+    name, route, order, role, needs_model = "compose", "tasks", 15, "plan", True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         context = request.context
@@ -85,7 +81,7 @@ class ComposeWithModel(_Composing):
 class Compose(_Composing):
     """By rules alone, without a model."""
 
-    order, role, needs_model = 30, None, False
+    order = 30
 
     def _choose(self, request: PlanRequest, example: Plan | None) -> Choose:
         return by_words

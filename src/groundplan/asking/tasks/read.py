@@ -11,7 +11,7 @@ from typing import Literal
 
 import yaml
 
-from groundplan.asking.tasks.words import load_compose_words, unquoted
+from groundplan.asking.tasks.task_words import load_compose_words, unquoted
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Constraint, Evidence, Goal, Reading, Requirement
 from groundplan.contracts.task import TaskAnalysis
@@ -350,9 +350,7 @@ def analyse(reading: Reading) -> TaskAnalysis:
     names = (found[0] for found in _ENTITY.finditer(reading.question))
     return TaskAnalysis(
         complexity="simple" if len(goals) <= 2 and not routed else "moderate" if len(goals) <= 5 else "complex",
-        requires_tools=True,
         requires_routing=routed,
-        suggested_node_types=("executor", "router") if routed else ("executor",),
         key_entities=tuple(dict.fromkeys(names))[:MOST_ENTITIES],
-        intent="; ".join(r.evidence.text for r in goals)[:MOST_CHARACTERS],
+        intent="; ".join(r.words for r in goals)[:MOST_CHARACTERS],
     )

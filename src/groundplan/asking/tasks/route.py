@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from groundplan.asking.route import Route, load_planners
 from groundplan.asking.tasks.read import read_task
-from groundplan.asking.tasks.words import first_of, glossed, stems, tool_words
+from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question
@@ -19,14 +20,15 @@ ACTS = 0.95  # the score if the text begins with the verb of a tool with an effe
 LOOKS_UP = 0.9  # the score if the text names a tool that reads by its whole name
 
 
-class Tasks:
-    name = "tasks"
+class Tasks(Route):
+    name, is_remembered, reports_steps = "tasks", False, True
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
         data = any(schema.tables or schema.knowledge for schema in context.schemas.values())
         if not context.has_actions:
             return 0.0
-        return 1.0 if question.strategy == "compose" or not data else _named(question.text, context)
+        chosen = question.strategy in {planner.name for planner in load_planners(self.name)}
+        return 1.0 if chosen or not data else _named(question.text, context)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         task = read_task(question.text)

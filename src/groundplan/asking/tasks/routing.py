@@ -82,7 +82,7 @@ class _Wiring:
 
     def _comes_then(self, made: Made) -> bool:
         requirement = next(r for r in self.reading.requirements if r.id == self.served[made.step.id])
-        before = self.reading.question[: requirement.evidence.start or 0].lower().split()[-NEAR:]
+        before = self.reading.question[: requirement.start].lower().split()[-NEAR:]
         return any(word.strip(",.;:") in FIRST_THEN for word in before)
 
     def _routers(self) -> Iterator[Step]:

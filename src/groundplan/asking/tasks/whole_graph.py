@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from groundplan.asking.tasks.choose import PartRequest
 from groundplan.asking.tasks.choose_with_model import DESCRIBED, param_schemas
 from groundplan.asking.tasks.fill import Made, properties_of, required_of
-from groundplan.asking.tasks.graph_parts import WORK, GraphPart, Offer, fields_for
+from groundplan.asking.tasks.graph_parts import WORK, GraphOffer, GraphPart, fields_for
 from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Goal
@@ -49,7 +49,7 @@ class WrittenGraph(Contract):
 
 
 async def write_graph(
-    offer: Offer, calls: Calls, attempt: int = 1, last: Plan | None = None, refused: Refused | None = None
+    offer: GraphOffer, calls: Calls, attempt: int = 1, last: Plan | None = None, refused: Refused | None = None
 ) -> WrittenGraph | str:
     """The graph, or why there is none. `last` and `refused` are the previous attempt and what the gate found in it."""
     prompt = load_prompt("graph").fill(
@@ -64,7 +64,7 @@ async def write_graph(
     return told.value if isinstance(told, Reply) else told.problem
 
 
-def graph_schema(offer: Offer) -> Schema:
+def graph_schema(offer: GraphOffer) -> Schema:
     """One property for each place, so that a step can refer only to fields of places before it."""
     labels: list[Any] = [part.label for part in offer.parts]
     places: Schema = {}
@@ -87,7 +87,7 @@ def graph_schema(offer: Offer) -> Schema:
     return closed({"steps": closed(places)})
 
 
-def _params(tool: Tool, offer: Offer, earlier: Sequence[Made]) -> Iterator[tuple[str, Schema]]:
+def _params(tool: Tool, offer: GraphOffer, earlier: Sequence[Made]) -> Iterator[tuple[str, Schema]]:
     """The schema of each param: its own type, a fitting reference, or null. Of a model tool, only what it may see."""
     if tool in offer.model_tools:
         fields: list[Any] = [*dict.fromkeys(f"{made.step.id}.{given}" for made in earlier for given in made.fields)]

@@ -10,7 +10,7 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from groundplan.catalog.search.words import words
+from groundplan.catalog.search.search_words import words
 
 SATURATION = 2.0  # k1: the weight of repeated words
 LENGTH_PENALTY = 0.9  # b: how much the score of long documents is reduced

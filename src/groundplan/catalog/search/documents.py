@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
-from groundplan.catalog.search.words import words
+from groundplan.catalog.search.search_words import words
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.catalog.search.clauses import clauses
-from groundplan.catalog.search.words import words
+from groundplan.catalog.search.search_words import words
 from groundplan.contracts.reading import OutputAsked, Reading, Requirement
 from groundplan.text.names import name_words
 
@@ -46,7 +46,7 @@ def for_reading(reading: Reading, catalog: Catalog, only: Sequence[str] | None =
     own = tuple(Query(r.id, requirement_text(r, catalog)) for r in asked)
     labels = " ".join(word for r in asked for word in name_words(r.label))
     if only is not None:
-        return Queries(Query(COMBINED, " ".join((labels, *(r.evidence.text for r in asked)))), own)
+        return Queries(Query(COMBINED, " ".join((labels, *(r.words for r in asked)))), own)
     return Queries(Query(COMBINED, f"{reading.question} {labels}"), (*own, *_clauses_of(reading.question)))
 
 
@@ -56,7 +56,7 @@ def requirement_text(requirement: Requirement, catalog: Catalog) -> str:
     listed = catalog.vocabulary.requirements.get(requirement.label, ())[:MOST_TYPICAL]
     known = catalog.vocabulary.capabilities
     serving = (known[name].description for name in map(catalog.capability, listed) if name)
-    return " ".join((requirement.evidence.text, *name_words(requirement.label), chart or "", *serving))
+    return " ".join((requirement.words, *name_words(requirement.label), chart or "", *serving))
 
 
 def _clauses_of(text: str) -> Iterator[Query]:

@@ -15,7 +15,7 @@ from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
 from groundplan.contracts.tool import Tool
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 LOOK_UP = frozenset({"entity", "intent", "relation"})  # what a look-up names; a search of documents names none of them
 
@@ -34,7 +34,7 @@ def missing(draft: Draft) -> Iterator[Issue]:
         yield Issue(
             code="coverage/missing",
             requirement=requirement.id,
-            problem=f"no step serves {requirement.id!r} ({requirement.evidence.text!r})",
+            problem=f"no step serves {requirement.named}",
             hint=f"add a step with one of the capabilities {', '.join(wanted)}, and cite it in satisfies",
         )
 
@@ -358,7 +358,7 @@ def unmet(requirement: Requirement, code: str, why: str, step: str | None = None
         code=code,
         step=step,
         requirement=requirement.id,
-        problem=f"{requirement.id!r} ({requirement.evidence.text!r}) is not met: {why}",
+        problem=f"{requirement.named} is not met: {why}",
         hint="let a step that cites it do exactly what was asked",
     )
 

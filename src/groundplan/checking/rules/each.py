@@ -131,7 +131,7 @@ def only_first(draft: Draft) -> Iterator[Issue]:
     Fails: "close each of them", and `close_ticket` takes `tickets.id` without `for_each`.
     """
     for index, step, _ in draft.tool_steps():
-        if draft.plan.strategy == "hand" or not _asks_each(draft, step):
+        if draft.plan.is_by_hand or not _asks_each(draft, step):
             continue
         for path, reference in references(step.params):
             tool = draft.tools.get(reference.step)
@@ -153,7 +153,7 @@ def unasked_each(draft: Draft) -> Iterator[Issue]:
     Fails: "close the ticket", and `close_ticket` runs for each item of `tickets`.
     """
     for index, step, tool in draft.tool_steps():
-        if step.for_each and tool.effect == "write" and draft.plan.strategy != "hand" and not _asks_each(draft, step):
+        if step.for_each and tool.effect == "write" and not draft.plan.is_by_hand and not _asks_each(draft, step):
             yield Issue(
                 code="each/unasked-each",
                 step=step.id,

@@ -39,7 +39,7 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 Kinds = Mapping[str, ColumnKind]
 

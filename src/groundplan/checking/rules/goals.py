@@ -54,7 +54,7 @@ def unsaid_value(draft: Draft) -> Iterator[Issue]:
 
     Fails: a model fills in a recipient that the task does not name.
     """
-    if draft.plan.strategy == "hand":
+    if draft.plan.is_by_hand:
         return
     for index, step, tool in draft.tool_steps():
         for name, value in step.params.items() if tool.effect == "write" else ():

@@ -74,7 +74,8 @@ def too_many_calls(draft: Draft) -> Iterator[Issue]:
 
     Fails: a question names six projects, and each needs a look-up; five calls are allowed.
     """
-    for name, schema in draft.schemas.items() if draft.plan.strategy == "lookup" else ():
+    looks_up = any(requirement.kind == "intent" for requirement in draft.reading.requirements)
+    for name, schema in draft.schemas.items() if looks_up else ():
         most = schema.knowledge.limits.tool_calls if schema.knowledge else MOST_COST
         calls = sum(tool.source == name for _, _, tool in draft.tool_steps())
         if calls > most:

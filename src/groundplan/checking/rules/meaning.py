@@ -27,7 +27,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.meaning import Meaning, Sorting, meaning_of
 from groundplan.contracts.normal_form import in_whole_days
 from groundplan.contracts.reading import Each, GroupBy, Metric, Rank, Reading, Requirement, Time, Value
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 
 def differs(draft: Draft) -> Iterator[Issue]:
@@ -250,7 +250,7 @@ def unfit_expression(draft: Draft) -> Iterator[Issue]:
                 yield Issue(
                     code="meaning/unfit-expression",
                     requirement=requirement.id,
-                    problem=f"{requirement.id!r} ({requirement.evidence.text!r}) has no meaning: {why}",
+                    problem=f"{requirement.named} has no meaning: {why}",
                     hint="say of which rows or groups the value is",
                 )
 

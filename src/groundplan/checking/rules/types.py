@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import cast
 
-from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 
 from groundplan.checking.draft import Draft
-from groundplan.checking.params import FilterUse, column_uses, filter_uses, metric_uses
+from groundplan.checking.params import FilterUse, column_uses, filter_uses, metric_uses, schema_errors
 from groundplan.checking.rules.names import suggest
 from groundplan.contracts.columns import ColumnKind, fits
-from groundplan.contracts.contract import thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Step
 from groundplan.contracts.references import is_join, read_reference
@@ -35,7 +33,7 @@ def unfit_param(draft: Draft) -> Iterator[Issue]:
     Fails: `rank_rows` has `limit: many`; or it has a param `order`, which the tool does not have.
     """
     for index, step, tool in draft.tool_steps():
-        for error in _schema_errors(step, tool):
+        for error in _written_errors(step, tool):
             path = ".".join(["params", *(str(part) for part in error.absolute_path)])
             yield Issue(
                 code="types/unfit-param",
@@ -46,14 +44,10 @@ def unfit_param(draft: Draft) -> Iterator[Issue]:
             )
 
 
-def _schema_errors(step: Step, tool: Tool) -> list[ValidationError]:
+def _written_errors(step: Step, tool: Tool) -> list[ValidationError]:
     """Schema errors, except in references and joins: see `types/unfit-reference` and `types/malformed-join`."""
-    ports = {port.name for port in tool.inputs}
-    params = {name: thaw(value) for name, value in step.params.items() if name not in ports}
-    schema = cast(dict[str, object], thaw(tool.params))
-    errors = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(params)
-    written = (error for error in errors if not (read_reference(error.instance) or is_join(error.instance)))
-    return [error for error, _ in zip(written, range(MOST_ISSUES_A_STEP), strict=False)]
+    errors = schema_errors(step, tool)
+    return [e for e in errors if not (read_reference(e.instance) or is_join(e.instance))][:MOST_ISSUES_A_STEP]
 
 
 def _param_hint(error: ValidationError, tool: Tool) -> str:

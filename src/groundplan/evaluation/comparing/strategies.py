@@ -13,6 +13,7 @@ from typing import Any
 
 from groundplan.asking.route import known_strategy
 from groundplan.contracts.answer import Outcome
+from groundplan.contracts.question import NO_MODEL
 from groundplan.errors import UsageError
 from groundplan.evaluation.comparing.compare import OnProgress, Variant, compare
 from groundplan.evaluation.comparing.conversations import load_conversations, sql_over
@@ -53,7 +54,7 @@ def compare_folder(
 def find_ways(strategies: Sequence[str], models: Sequence[str]) -> list[Way]:
     """All combinations; `rules` uses no model, so it occurs once."""
     named: list[str | None] = [known_strategy(name) for name in strategies] or [None]
-    wanted = [Way(one, model) for one in named for model in (models if one != "rules" else ()) or (None,)]
+    wanted = [Way(one, model) for one in named for model in (models if one != NO_MODEL else ()) or (None,)]
     return list(dict.fromkeys(wanted))
 
 
@@ -73,7 +74,7 @@ async def open_data(opened: AsyncExitStack, where: Any) -> AsyncProject:
 
 def open_variant(opened: AsyncExitStack, data: AsyncProject, way: Way, **clock: Any) -> Variant:
     """A variant on the shared connection, because a second sign-in with the same token may end the first session."""
-    models = () if way.strategy == "rules" else load_models(Path.cwd(), way.model)
+    models = () if way.strategy == NO_MODEL else load_models(Path.cwd(), way.model)
     project = AsyncProject(data.sources, data.schemas, data.catalog, data.embeddings, models)
     opened.push_async_callback(project.close)
     return Variant(way.name, partial(_ask, project, way.strategy, clock))

@@ -19,7 +19,7 @@ from groundplan.evaluation.replies import Tape
 from groundplan.evaluation.suites.questions import Judged, judge_folder, load_questions
 from groundplan.llm.client import Model
 from groundplan.settings import Endpoint
-from groundplan.state.measures import Measure
+from groundplan.state.measures import ModelMeasure
 
 UNANSWERED = 3  # questions in a row to which the server gave no reply: it is down, or too slow
 
@@ -27,7 +27,7 @@ UNANSWERED = 3  # questions in a row to which the server gave no reply: it is do
 class Measured(Contract):
     """A model's measure, and what measuring it cost."""
 
-    measure: Measure
+    measure: ModelMeasure
     seed: int
     usage: Usage
     wrongly: tuple[str, ...]  # the questions that got a wrong answer
@@ -57,7 +57,7 @@ async def measure(
 def _measured(endpoint: Endpoint, seed: int, judged: Sequence[Judged]) -> Measured:
     ends = Counter(map(_end, judged))
     return Measured(
-        measure=Measure(
+        measure=ModelMeasure(
             url=endpoint.url,
             model=endpoint.model,
             right=ends["right"],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
 
+from groundplan.contracts.question import NO_MODEL
 from groundplan.contracts.roles import Accept, Roles
 from groundplan.errors import UsageError
 from groundplan.evaluation.asking import Asking
@@ -37,7 +38,7 @@ def evaluate(
         raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
-    if replies and (record or model not in (None, "none") or strategy not in (None, "rules")):
+    if replies and (record or model not in (None, "none") or strategy not in (None, NO_MODEL)):
         raise UsageError("--replies stand for the model; omit --model, --strategy and --record")
     if accept not in (None, *get_args(Accept)):
         raise UsageError(f"--accept {accept}: use {', '.join(get_args(Accept))}")
@@ -65,10 +66,10 @@ async def _ask(
         replayed = Replayed(replies)
         roles = Roles.model_validate({"accept": accept or ("first" if len(replies) == 1 else "agreed")})
         return await run(folder, sample, on_progress, Asking(replayed.endpoints, roles=roles, tape=replayed))
-    models = () if strategy == "rules" else load_models(Path.cwd(), model)
+    models = () if strategy == NO_MODEL else load_models(Path.cwd(), model)
     roles = load_settings(Path.cwd()).roles_of(models)
     roles = roles.model_copy(update={"accept": accept}) if accept else roles
-    strategy = strategy if models else "rules"
+    strategy = strategy if models else NO_MODEL
     if record is None:
         return await run(folder, sample, on_progress, Asking(models, strategy, roles))
     if not models:

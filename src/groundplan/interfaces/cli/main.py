@@ -77,9 +77,9 @@ StrategyOption = Annotated[
     str | None,
     typer.Option(
         "--strategy",
-        metavar="rules|adapt|direct|compose",
-        help="rules: never call a model. adapt: always call a model. direct: plan one typed query if possible. "
-        "compose: plan a workflow of server tools for a task. "
+        metavar="NAME",
+        help="The planner to try first. rules: never call a model. adapt: always call a model. direct: plan one typed "
+        "query if possible. compose: plan a workflow of server tools for a task. Packages can add others. "
         "Default: rules, then a model if they are not enough.",
     ),
 ]
@@ -475,7 +475,7 @@ def compare(
     folder: Annotated[Path, typer.Argument(help="YAML files of conversations, with the expected rows of each turn.")],
     strategy: Annotated[
         list[str] | None,
-        typer.Option("--strategy", metavar="rules|adapt|direct", help="Repeat for several strategies."),
+        typer.Option("--strategy", metavar="NAME", help="Repeat for several strategies."),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -690,9 +690,10 @@ def _approved(project: Any, text: bytes, live: Live) -> Approve:
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:
+    from groundplan.contracts.question import NO_MODEL
     from groundplan.settings import load_models
 
-    return () if strategy == "rules" else load_models(Path.cwd(), named)
+    return () if strategy == NO_MODEL else load_models(Path.cwd(), named)
 
 
 def _names(project: Any) -> list[str]:

@@ -253,7 +253,7 @@ def _reasons(words: Sequence[WordFate], plan: Plan, reading: Reading, json: bool
     for heading in ("requirement", "because you said", "steps"):
         table.add_column(heading)
     for row in rows:
-        said = f"{'follows from ' if row['implied'] else ''}“{row['words']}”"
+        said = "assumed" if row["implied"] else f"“{row['words']}”"
         table.add_row(escape(str(row["requirement"])), escape(said), escape(", ".join(row["steps"])))
     out.print(table)
     _fates(words)

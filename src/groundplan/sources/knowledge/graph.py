@@ -37,11 +37,6 @@ class Graph:
         self._edges.setdefault(relation, {}).setdefault(origin, {})[target] = None
         self._edges.setdefault(BACKWARDS + relation, {}).setdefault(target, {})[origin] = None
 
-    @property
-    def edge_count(self) -> int:
-        forward = (targets for hop, targets in self._edges.items() if not hop.startswith(BACKWARDS))
-        return sum(len(found) for targets in forward for found in targets.values())
-
     def of_type(self, type_: str) -> list[str]:
         return list(self._types.get(type_, ()))
 

@@ -18,7 +18,7 @@ from bm25s.stopwords import STOPWORDS_EN_PLUS, STOPWORDS_RUSSIAN
 
 from groundplan.sources.knowledge.documents import Document, Piece, pieces_of
 from groundplan.sources.knowledge.vectors import Scores, Vectors, installed
-from groundplan.sources.knowledge.words import forms
+from groundplan.sources.knowledge.word_forms import forms
 
 SATURATION = 1.2  # k1: the weight of repeated words
 LENGTH_PENALTY = 0.75  # b: how much the score of long pieces is reduced

@@ -13,8 +13,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from groundplan.sources.mcp.plain_text import is_plain, one_line
 from groundplan.sources.mcp.references import Unresolved, resolved
-from groundplan.sources.mcp.words import is_plain, one_line
 
 Schema = dict[str, Any]
 

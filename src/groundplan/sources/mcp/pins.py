@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.errors import SourceError, StateInvalid, UsageError
 from groundplan.settings import state_folder
+from groundplan.sources.mcp.plain_text import is_plain
 from groundplan.sources.mcp.tools import ToolDefinition, catalog_name
-from groundplan.sources.mcp.words import is_plain
 
 FOLDER = "mcp"
 

@@ -9,8 +9,8 @@ from typing import Any
 from groundplan.contracts.contract import Scalar, freeze
 from groundplan.contracts.facts import Cited, Complete, Group, Item, StepFacts, Truncated
 from groundplan.contracts.plan import Limits
+from groundplan.sources.mcp.plain_text import lines, one_line, readable
 from groundplan.sources.mcp.returns import WRAPPED, InvalidResult
-from groundplan.sources.mcp.words import lines, one_line, readable
 
 LONGEST = 20_000  # characters of one text
 SHOWN = 1_000  # characters of one field of a row

@@ -8,8 +8,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, SchemaError
 
+from groundplan.sources.mcp.plain_text import is_plain
 from groundplan.sources.mcp.references import Unresolved, resolved
-from groundplan.sources.mcp.words import is_plain
 
 Schema = dict[str, Any]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from groundplan.contracts.tool import Output, Tool
 from groundplan.sources.mcp.params import UnsupportedSchema, is_finite, narrowed
+from groundplan.sources.mcp.plain_text import one_line
 from groundplan.sources.mcp.returns import InvalidResult, Returns
-from groundplan.sources.mcp.words import one_line
 
 if TYPE_CHECKING:
     from mcp_types import Tool as Listed

@@ -23,10 +23,10 @@ from groundplan.contracts.reading import Period
 from groundplan.text.periods.calendar import Span
 from groundplan.text.periods.doubtful import find_doubtful
 from groundplan.text.periods.lists import Phrase, listed
+from groundplan.text.periods.period_words import AND, FISCAL, STARTERS
 from groundplan.text.periods.ranges import opened, ranged
 from groundplan.text.periods.surroundings import find_blur, is_in_a_name
 from groundplan.text.periods.tokens import Sentence, dialects, tokenize
-from groundplan.text.periods.words import AND, FISCAL, STARTERS
 
 NEAR = 1  # the most letters between a doubtful phrase and a period that belongs to it
 BUT = AND | {"but", "но"}
@@ -40,14 +40,6 @@ class Found:
     end: int
     period: Period | None
     candidates: tuple[Period, ...] = ()
-
-    @property
-    def open_start(self) -> bool:
-        return self.period is not None and self.period.start == date.min
-
-    @property
-    def open_end(self) -> bool:
-        return self.period is not None and self.period.end == date.max
 
 
 def find_periods(text: str, today: date, timezone: str = "UTC", week_start: int = 0) -> tuple[Found, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from groundplan.text.periods.calendar import Span, Unit, shift
+from groundplan.text.periods.period_words import LAST, ORDINALS, UNITS
 from groundplan.text.periods.relative import find_ago, find_count, find_day_word, find_to_date, find_turn
 from groundplan.text.periods.tokens import Match, Sentence
 from groundplan.text.periods.units import (
@@ -17,7 +18,6 @@ from groundplan.text.periods.units import (
     find_year_part,
     resolve,
 )
-from groundplan.text.periods.words import LAST, ORDINALS, UNITS
 
 FINDERS: tuple[Callable[[Sentence, int], Match | None], ...] = (
     find_written,

@@ -7,9 +7,9 @@ from datetime import date
 
 from groundplan.text.periods.calendar import Named, Span, latest, touching
 from groundplan.text.periods.items import find_item
+from groundplan.text.periods.period_words import AGAIN, AND, MAGNITUDES, PREPOSITIONS
 from groundplan.text.periods.tokens import Match, Sentence
 from groundplan.text.periods.units import loose_number
-from groundplan.text.periods.words import AGAIN, AND, MAGNITUDES, PREPOSITIONS
 
 Piece = tuple[int, Match]
 LONGEST_LOOSE_RUN = 8

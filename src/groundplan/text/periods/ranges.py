@@ -7,10 +7,7 @@ from datetime import date
 from groundplan.text.periods.calendar import Named, Span, latest, shift, unit_around
 from groundplan.text.periods.items import find_item
 from groundplan.text.periods.lists import Phrase, numbered
-from groundplan.text.periods.relative import find_unit, span_to_date
-from groundplan.text.periods.tokens import Match, Sentence
-from groundplan.text.periods.units import find_day, loose_number, resolve
-from groundplan.text.periods.words import (
+from groundplan.text.periods.period_words import (
     BETWEEN,
     DATIVE,
     EDGES,
@@ -24,6 +21,9 @@ from groundplan.text.periods.words import (
     TO,
     Edge,
 )
+from groundplan.text.periods.relative import find_unit, span_to_date
+from groundplan.text.periods.tokens import Match, Sentence
+from groundplan.text.periods.units import find_day, loose_number, resolve
 
 LONGEST_FIRST = sorted(EDGES.items(), key=lambda edge: -len(edge[0]))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from groundplan.text.periods.calendar import Span, Unit, rolling, shift, unit_around
-from groundplan.text.periods.tokens import Match, Sentence
-from groundplan.text.periods.words import (
+from groundplan.text.periods.period_words import (
     COUNTS,
     DAY_OFFSETS,
     FISCAL,
@@ -15,6 +14,7 @@ from groundplan.text.periods.words import (
     UNITS,
     WHOLE,
 )
+from groundplan.text.periods.tokens import Match, Sentence
 
 QUALIFIERS = WHOLE | FISCAL
 EACH = {"each", "every", "the", "a", "any"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from groundplan.text.periods.period_words import BLURS, UNITS
 from groundplan.text.periods.tokens import Sentence
-from groundplan.text.periods.words import BLURS, UNITS
 
 MARKS_BEFORE = set("#№$€£₽@")
 JOINTS = set("-/.,_:")

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Literal, NamedTuple, cast
 
 from groundplan.text.periods.calendar import Named, Span, year_span
-from groundplan.text.periods.words import DOTTED
+from groundplan.text.periods.period_words import DOTTED
 
 Kind = Literal["year_first", "year_last", "year_month", "month_year", "short", "number", "word", "symbol"]
 

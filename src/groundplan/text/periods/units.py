@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from groundplan.text.periods.calendar import Named, Span, Unit, latest, shift, year_span
-from groundplan.text.periods.tokens import Match, Sentence, full_year, written_date
-from groundplan.text.periods.words import (
+from groundplan.text.periods.period_words import (
     COUNTED,
     JOINERS,
     LOOSE_HALVES,
@@ -20,6 +19,7 @@ from groundplan.text.periods.words import (
     YEAR_AFTER,
     YEAR_BEFORE,
 )
+from groundplan.text.periods.tokens import Match, Sentence, full_year, written_date
 
 YEARS = range(1900, 2100)  # a number in this range can be a year without the word "year"
 SHORT_UNITS: dict[str, Unit] = {"q": "quarter", "h": "half"}

@@ -183,7 +183,7 @@ def test_words_of_a_removed_part_are_replaced_and_no_other_word_is_lost(sales: S
     fates = {word.text: word.fate for word in word_fates(planned.reading, planned.tables)}
     assert fates["north"] == "replaced"
     assert "not understood" not in fates.values()
-    assert planned.read_as == "Read as: total revenue by month (date), where date is in 2024."
+    assert planned.read_as == "Read as: total revenue by month (date), where date is in 2024. Assumed: total revenue."
 
 
 def test_a_ranking_follows_its_measure(sales: Sync) -> None:
@@ -200,7 +200,7 @@ def test_changes_are_made_in_order(sales: Sync) -> None:
     planned = sales.change(reading, channel, only)
     assert planned.read_as == "Read as: total revenue by channel, where region is North."
     assert planned.reading is not None
-    assert [r.evidence.chosen for r in planned.reading.requirements[:3]] == [False, True, True]
+    assert [r.chosen for r in planned.reading.requirements[:3]] == [False, True, True]
 
 
 def test_an_impossible_part_is_refused_by_the_gate(sales: Sync) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from groundplan.asking.route import Declined, PlanRequest
+from groundplan.asking.route import Declined, Planner, PlanRequest
 from groundplan.contracts.plan import Plan, Provenance, Step
 
 ROWS = 5
 
 
-class Preview:
+class Preview(Planner):
     """`--strategy preview`; every other question is left to the planners that come with groundplan."""
 
-    name, route, order, role, needs_model = "preview", "tables", 5, None, False
+    name, route, order = "preview", "tables", 5
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         asked = request.reading.requirements

@@ -71,7 +71,7 @@ class Unadapted:
 
 
 @dataclass(frozen=True)
-class Offer:
+class EditOffer:
     """Everything that a change may name, so that nothing else can be decoded.
 
     Each value of a tool's params is a choice: of the tool's own words, of columns, or of what the question carries.
@@ -275,7 +275,7 @@ def _with(step: Step, **told: object) -> Step:
     return Step.model_validate({**step.model_dump(), **told})
 
 
-def settle(step: Step, offer: Offer) -> Step:
+def settle(step: Step, offer: EditOffer) -> Step:
     """A changed step with what the model has no say in: names of new columns, the cut of time, the source's table."""
     tool = offer.tools.get(step.tool or "")
     if tool is None or step in offer.base.steps:
@@ -317,7 +317,7 @@ def _made_of(said: Schema) -> str:
     return json.dumps(said, sort_keys=True)
 
 
-def _completed(node: Schema, said: Schema, offer: Offer) -> Schema:
+def _completed(node: Schema, said: Schema, offer: EditOffer) -> Schema:
     """The object without what was left out, and with what its schema leaves to code."""
     inside = _schemas(node.get("properties"))
     done: Schema = {
@@ -333,7 +333,7 @@ def _completed(node: Schema, said: Schema, offer: Offer) -> Schema:
     return done
 
 
-def _inner(node: Schema, value: JsonValue, offer: Offer) -> JsonValue:
+def _inner(node: Schema, value: JsonValue, offer: EditOffer) -> JsonValue:
     match value, node.get("items"):
         case dict(), _:
             return _completed(node, value, offer)
@@ -343,7 +343,7 @@ def _inner(node: Schema, value: JsonValue, offer: Offer) -> JsonValue:
             return value
 
 
-def _cut(said: Schema, offer: Offer) -> str | None:
+def _cut(said: Schema, offer: EditOffer) -> str | None:
     """How the time that is grouped by is cut: as asked, else by the data's span."""
     grouped = [name for listed in said.values() if isinstance(listed, list) for name in listed]
     times = [r.value for r in offer.requirements if isinstance(r.value, Time) and r.value.column in grouped]

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from groundplan.asking.tables.adapt.changes import (
     Adaptation,
     Add,
-    Offer,
+    EditOffer,
     Unadapted,
     apply,
     name_of,
@@ -81,13 +81,13 @@ def _offer(
     catalog: Catalog,
     schema: SourceSchema,
     refused: Refused | None,
-) -> Offer:
+) -> EditOffer:
     in_plan = [step.tool for step in base.steps if step.tool]
     tools = {name: catalog.tools[name] for name in (*shortlist.names, *in_plan) if name in catalog.tools}
     serves = {name: _served(tool, reading, catalog) for name, tool in tools.items()}
     unmet = _unmet(refused, base, reading)
     useful = [name for name in shortlist.names if name in tools and unmet.intersection(serves[name])]
-    return Offer(
+    return EditOffer(
         base=base,
         requirements=reading.requirements,
         tools=tools,
@@ -158,7 +158,7 @@ def _work(measure: Metric) -> dict[str, JsonValue]:
     return {"column": measure.column, "function": measure.function or measure.usual or "sum"}
 
 
-def _adapted(changed: Plan, offer: Offer, told: Reply[Adaptation], attempt: int) -> Plan:
+def _adapted(changed: Plan, offer: EditOffer, told: Reply[Adaptation], attempt: int) -> Plan:
     """The settled plan with how it came to be; the tokens and the log of earlier attempts count too."""
     before = changed.provenance if changed.strategy == "adapt" else Provenance()
     reasons = [change.rationale for change in told.value.changes if isinstance(change, Add) and change.rationale]
@@ -181,7 +181,7 @@ def _adapted(changed: Plan, offer: Offer, told: Reply[Adaptation], attempt: int)
     )
 
 
-def _tool_line(name: str, offer: Offer) -> str:
+def _tool_line(name: str, offer: EditOffer) -> str:
     """`plot_line(x, y, color?)`"""
     fields = cast(dict[str, dict[str, JsonValue]], offer.params[name]["properties"])
     return f"{name}({', '.join(f'{field}?' if 'anyOf' in said else field for field, said in fields.items())})"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from groundplan.asking.tables.grammar.assemble import filter_id, free_id, metric_id, rank_id, rows_counted_apart
 from groundplan.asking.tables.grammar.implied import PASSING, intent_of, is_period, with_implied
 from groundplan.contracts.contract import Language
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Chip
 from groundplan.contracts.expression import Column, Node, Related, walk
 from groundplan.contracts.meaning import measure_of
@@ -45,7 +46,7 @@ def chips(reading: Reading) -> tuple[Chip, ...]:
             requirement=r.id,
             kind=r.kind,
             label=part_in_words(r.value, language_of(reading)),
-            words=tuple(e for e in (r.evidence, *r.also) if e.start is not None),
+            words=tuple(e for e in r.quotes if e.start is not None),
             implied=r.implied,
             removable=not isinstance(r.value, FIXED) and not (isinstance(r.value, Metric) and measures == 1),
         )
@@ -53,23 +54,23 @@ def chips(reading: Reading) -> tuple[Chip, ...]:
     )
 
 
-def changed(reading: Reading, changes: Sequence[Change]) -> Reading:
-    """The reading with the changes made in order."""
+def changed(reading: Reading, changes: Sequence[Change], assume: Collection[Default] = DEFAULTS) -> Reading:
+    """The reading with the changes made in order; `assume`: the defaults that are not switched off."""
     asked = [r for r in reading.requirements if not _follows(r, reading)]
     replaced = [*reading.replaced]
     for change in changes:
         asked, gone = _changed(asked, change, language_of(reading))
-        replaced += [e for r in gone for e in (r.evidence, *r.also) if e.start is not None]
+        replaced += [e for r in gone for e in r.quotes if e.start is not None]
     asked = rows_counted_apart(asked)
     if not asked:
         raise UsageError("a reading needs at least one part; change it, or ask a new question")
-    said = [e for r in asked for e in (r.evidence, *r.also)]
+    said = [e for r in asked for e in r.quotes]
     return reading.model_copy(
         update={
-            "requirements": with_implied(asked),
+            "requirements": with_implied(asked, assume),
             "tables": _tables(reading, asked),
             "intents": (Intent(name=intent_of(asked)),),
-            "period": reading.period if any(is_period(r) and not r.evidence.chosen for r in asked) else None,
+            "period": reading.period if any(is_period(r) and not r.chosen for r in asked) else None,
             "replaced": tuple(e for e in dict.fromkeys(replaced) if not any(one.covers(e) for one in said)),
             "read_by": (),
         }

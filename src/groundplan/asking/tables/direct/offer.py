@@ -145,7 +145,7 @@ class Offer:
 
     def _filters(self) -> Iterator[Schema]:
         for caption in self.filters:
-            told = [r.evidence.text for r in self.reading.requirements if _filters_by(r.value, caption)]
+            told = [r.words for r in self.reading.requirements if _filters_by(r.value, caption)]
             yield closed({"field": _one_of((caption,)), "words": _one_of(tuple(dict.fromkeys(told)))})
 
     def kind(self, caption: str) -> ColumnKind:

@@ -93,7 +93,7 @@ def _of_column(merge: Merge, column: str) -> Iterator[Removal]:
             yield f"the {what} {column}", partial(merge.drop, [requirement])
     for requirement in merge.all(Filter):
         if columns_of(of_filter(requirement.value)) == {column}:
-            yield requirement.evidence.text, partial(merge.drop, [requirement])
+            yield requirement.words, partial(merge.drop, [requirement])
     metrics = merge.all(Metric)
     for requirement in metrics if len(metrics) > 1 else ():
         if column in (requirement.value.column, requirement.value.name):
@@ -103,7 +103,7 @@ def _of_column(merge: Merge, column: str) -> Iterator[Removal]:
 def _of_kind(merge: Merge, kind: str) -> Iterator[Removal]:
     if kind == "filter":
         for requirement in merge.all(Filter):
-            yield requirement.evidence.text, partial(merge.drop, [requirement])
+            yield requirement.words, partial(merge.drop, [requirement])
     elif kind == "period":
         found = merge.period_filters()
         if found:

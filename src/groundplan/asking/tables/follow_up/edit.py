@@ -144,7 +144,7 @@ def _still(before: Reading, fragment: Fragment) -> Clarification | None:
     kept = [r for r in filters if isinstance(r.value, Filter) and not columns_of(of_filter(r.value)) & named]
     if not kept:
         return None
-    words = " and ".join(f"{r.evidence.text!r}" for r in kept)
+    words = " and ".join(f"{r.words!r}" for r in kept)
     return Clarification(
         text=f"Still only {words}? Please say it in the question, or ask without `and`.", missing=words
     )
@@ -152,7 +152,7 @@ def _still(before: Reading, fragment: Fragment) -> Clarification | None:
 
 def _reading(previous: Reading, merge: Merge, whole: str) -> Reading:
     if merge.all(Rank) and not merge.all(GroupBy, Time) and not any(r.kind == "columns" for r in merge.asked):
-        words = merge.all(Rank)[0].evidence.text
+        words = merge.all(Rank)[0].words
         raise Unclear(Clarification(text=f"{words!r} of what?", missing=words))
     language = language_of(merge.fragment.text)
     periods = [when.period for when, _ in merge.slots.periods]
@@ -161,7 +161,7 @@ def _reading(previous: Reading, merge: Merge, whole: str) -> Reading:
         update={
             "question": whole,
             "language": previous.language if language == "other" else language,
-            "requirements": with_implied(merge.asked),
+            "requirements": with_implied(merge.asked, merge.meanings.table.assume),
             "intents": (Intent(name=intent_of(merge.asked), confidence=1.0),),
             "period": periods[0] if periods else still,
             "follow_up": True,

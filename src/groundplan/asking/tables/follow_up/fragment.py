@@ -63,7 +63,7 @@ def _phrases(groups: dict[str, list[str]]) -> Phrases:
     return found
 
 
-class Unfit(Exception):
+class UnfitFragment(Exception):
     """These phrases make no part of a question."""
 
 
@@ -258,7 +258,7 @@ class _Parser:
         for cover in (cover for cover in found if not cover.unread):
             try:
                 return _Parsed(self._collected(cover), cover.items)
-            except Unfit:
+            except UnfitFragment:
                 continue
         known = {place for item in items for place in range(item.first, item.last)}
         unread = [place for place in found[0].unread if place not in known]
@@ -282,9 +282,9 @@ class _Parser:
         for item in cover.items:
             self._collect(item, slots)
         if slots.by and not slots.cuts:
-            raise Unfit("by what no ranking goes")
+            raise UnfitFragment("by what no ranking goes")
         if len(slots.cuts) > 1 or len(slots.functions) > 1:
-            raise Unfit("said twice")
+            raise UnfitFragment("said twice")
         return slots
 
     def _collect(self, item: Item, slots: Slots) -> None:
@@ -330,7 +330,7 @@ class _Parser:
             case category if category in MARKS:
                 slots.marks += (item,)
             case _:
-                raise Unfit(item.category)
+                raise UnfitFragment(item.category)
 
     def _field(self, value: Field, item: Item, slots: Slots) -> None:
         measure = self.builders.usual(value) if value.meaning in NUMBERS else None
@@ -339,7 +339,7 @@ class _Parser:
         elif value.column is not None:
             slots.bare.append((value, (item,)))
         else:
-            raise Unfit("no column")
+            raise UnfitFragment("no column")
 
     def _asked(self, value: Ask, item: Item, slots: Slots) -> None:
         """`also show the cost`; a whole question where nothing goes on."""
@@ -348,7 +348,7 @@ class _Parser:
         if isinstance(target, Field):
             self._field(target, item, slots)
         elif not isinstance(target, Thing):
-            raise Unfit("asks for nothing")
+            raise UnfitFragment("asks for nothing")
 
 
 def changes_data(question: str) -> bool:

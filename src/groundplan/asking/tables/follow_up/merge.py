@@ -112,20 +112,20 @@ class Merge:
         """A requirement in words of the fragment; `also`: with those of a requirement before."""
         taken = {r.id for r in self.asked}
         free = free_id(id_, taken)
-        evidence = [self._evidence(items), *(e for r in also for e in (r.evidence, *r.also))]
+        evidence = [self._evidence(items), *(e for r in also for e in r.quotes)]
         made = Requirement(id=free[:256], value=value, evidence=evidence[0], also=tuple(evidence[1:]))
         self.asked.append(made)
         return made
 
     def replaced(self) -> tuple[Evidence, ...]:
         """Words that ask for nothing any more, and the words of the fragment that only change something."""
-        before = [e for r in self.gone for e in (r.evidence, *r.also)]
+        before = [e for r in self.gone for e in r.quotes]
         words = [self.fragment.words[place] for place in sorted(self.fragment.places)]
         opening = self.fragment.text[: self.fragment.start].rstrip()
         signs = [Evidence(text=opening, start=self.offset)] if opening else []
         start = self.offset + self.fragment.start
         said = [Evidence(text=word.text, start=start + word.start) for word in words]
-        kept = [e for r in self.asked for e in (r.evidence, *r.also)]
+        kept = [e for r in self.asked for e in r.quotes]
         return (
             *self.before.replaced,
             *(evidence for evidence in (*before, *signs, *said) if not any(one.covers(evidence) for one in kept)),
@@ -168,7 +168,7 @@ class Merge:
             raise _whole(f"{self.fragment.text!r} does not fit it")
         laid_out = slots.groups or slots.bare or slots.over_time
         if looks and laid_out and looks[0].value.label != "correlation":
-            raise _whole(f"{looks[0].evidence.text!r} would be lost")
+            raise _whole(f"{looks[0].words!r} would be lost")
         if looks and (slots.cuts or slots.analyses or slots.functions):
             raise _whole(f"{self.fragment.text!r} does not fit it")
 

@@ -110,8 +110,7 @@ class Analysis(Assembly):
 
     def _outputs(self) -> None:
         """The analysis, and the chart that was named for it."""
-        implied = not self.all(self.look)
-        self.parts.append(Part(f"analysis:{self.look}", AnalysisAsked(label=self.look), self._named(), implied))
+        self.parts.append(Part(f"analysis:{self.look}", AnalysisAsked(label=self.look), self._named()))
         charts, tables = self.all("chart"), self.all("table")
         kinds = [_kind(item) for item in charts]
         if any(kind not in DRAWN[self.look] for kind in kinds):

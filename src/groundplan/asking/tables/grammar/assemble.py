@@ -29,6 +29,7 @@ from groundplan.asking.tables.grammar.phrases import (
 )
 from groundplan.asking.tables.grammar.rules import Builders, under, within
 from groundplan.asking.tables.grammar.senses import DAYS, one_of
+from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -171,12 +172,12 @@ class Unsaid(Exception):
 
 @dataclass
 class Part:
-    """A requirement in the making: its value and the words that ask for it."""
+    """A requirement in the making: its value and the words that ask for it. Without any it is implied."""
 
     id: str
     value: Any
     items: tuple[Item, ...]
-    implied: bool = False
+    assumed: tuple[Default | None, ...] = ()
 
 
 @dataclass
@@ -615,7 +616,7 @@ class Assembly:
         ratio = Arithmetic(operator="/", left=best, right=Aggregate(function="sum", of=column))
         each = Each(keys=(key.name,), measures=(EachMeasure(name=name, expression=of.expression),))
         self.each = Part("each:thing", each, items)
-        self._known_only(key.name, items)
+        self._known_only(key.name)
         self.rank = None
         self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
 
@@ -852,10 +853,10 @@ class Assembly:
         else:
             self.groups.append((group, items))
             self._named_too(target, items)
-            self._known_only(group.name, items)
+            self._known_only(group.name)
         measure = self._rank_measure(rank, by)
         if not any(m.expression == measure.expression for m, _ in self.measures):
-            self.measures.insert(0, (measure, items))
+            self.measures.insert(0, (measure, () if measure.default else items))
         rank_by = None if self.measures[0][0].expression == measure.expression else measure.expression
         self.order = RankAsked(
             direction=rank.direction,
@@ -890,9 +891,9 @@ class Assembly:
         if by is None:
             if rank.judged:
                 raise Unsaid("by what", self._measure_names())
-            if self.builders.amount is not None and not self._counts_said():
+            if not self._assumes("count_rows") or (self.builders.amount is not None and not self._counts_said()):
                 raise Unsaid("by what", self._measure_names())
-            return self.builders.count_things(Thing(self.meanings.entities[0], "number"))
+            return self._rows_counted()
         if isinstance(by, Measure):
             return by
         adjective = any(item.category == "rank" for item in self.rank[1]) if self.rank else False
@@ -947,11 +948,19 @@ class Assembly:
                 return made
         raise Unfit("ranks nothing")
 
-    def _known_only(self, column: str, items: tuple[Item, ...]) -> None:
+    def _known_only(self, column: str) -> None:
         """Among the best stores there is none without a name."""
         known = self.meanings.table.find(column)
         if known is not None and known.nulls and (known.kind == "text" or self.meanings.of[column] == "identifier"):
-            self.conditions.append((Cond(Not(part=Missing(of=Column(name=column)))), items))
+            self._leave_out_missing(Column(name=column))
+
+    def _leave_out_missing(self, of: Expression) -> None:
+        if self._assumes("known_names"):
+            self.conditions.append((Cond(Not(part=Missing(of=of)), default="known_names"), ()))
+
+    def _assumes(self, default: Default) -> bool:
+        """True unless the model file switches it off for the table."""
+        return default in self.meanings.table.assume
 
     def _named_too(self, target: Target, items: tuple[Item, ...]) -> None:
         """Things by id are shown with their names; two may be called the same."""
@@ -1036,8 +1045,8 @@ class Assembly:
             up = (rank.direction == "top") != worst
             self.order = RankAsked(direction="top" if up else "bottom", limit=rank.limit)
             self.order_items = self.take(*orders)
-            for group, items in self.groups if rank.limit is not None else ():
-                self._known_only(group.name, items)
+            for group, _ in self.groups if rank.limit is not None else ():
+                self._known_only(group.name)
 
     # questions: which, who, list
 
@@ -1097,7 +1106,7 @@ class Assembly:
             self.groups.append((Group(key), items))
             self._named_too(Target(thing), items)
             if entity.column.nulls:
-                self.conditions.append((Cond(Not(part=Missing(of=Column(name=key)))), items))
+                self._leave_out_missing(Column(name=key))
         else:
             self._list([key, *names, *(name for name, _ in self.show)], items, distinct=True)
 
@@ -1150,7 +1159,7 @@ class Assembly:
                 continue
             thing: Thing = item.value  # type: ignore[assignment]
             if self.measures and self._is_measured_too(item):
-                place = sum(items[0].first < item.first for _, items in self.measures)
+                place = sum(items[0].first < item.first for _, items in self.measures if items)
                 self.measures.insert(place, (self.builders.count_things(thing), self.take(item)))
             elif self.columns or self.measures:
                 counted = [m for m, _ in self.measures if m.counts == thing.entity]
@@ -1197,10 +1206,13 @@ class Assembly:
         """Adoptions in 2025 and 2024: a value that is said as several things is counted."""
         if self.measures or self.columns or self.having or self.rank or self.ask or not (self.groups or self.sides):
             return
-        items = self._counted_value()
-        if items:
-            self.measures.append((self.builders.count_things(Thing(self.meanings.entities[0], "number")), items))
+        if self._counted_value() and self._assumes("count_rows"):
+            self.measures.append((self._rows_counted(), ()))
             self.penalty += 0.2
+
+    def _rows_counted(self) -> Measure:
+        counted = self.builders.count_things(Thing(self.meanings.entities[0], "number"))
+        return replace(counted, default="count_rows")
 
     def _is_unsaid(self) -> bool:
         """Paid out or charged, by month: rows, or amounts? It is not counted what nobody asked to count."""
@@ -1220,7 +1232,7 @@ class Assembly:
 
     def _is_measured_too(self, thing: Item) -> bool:
         """Loans and total fines: a number of things and a measure, side by side."""
-        for _, items in self.measures:
+        for items in (said for _, said in self.measures if said):
             for left, right in ((thing, items[0]), (items[-1], thing)):
                 if left.last <= right.first and self._gap(left, right).strip() in ("and", "&", "и"):
                     return True
@@ -1263,7 +1275,7 @@ class Assembly:
 
     def _once_each(self) -> None:
         """The volume of a batch counts once, however many rows repeat it."""
-        if self.each is not None or self.columns or not self.meanings.once:
+        if self.each is not None or self.columns or not self.meanings.once or not self._assumes("once_each"):
             return
         nodes = [node for measure, _ in self.measures for node in walk(measure.expression)]
         repeated = [self._repeated(node) for node in nodes if _weighs_rows(node)]
@@ -1279,7 +1291,7 @@ class Assembly:
             return
         if self.having or (self.order is not None and self.order.by is not None):
             raise Unfit("an order of things with several rows")
-        self.each = Part("each:thing", Each(keys=(key, *sorted(used))), self.measures[0][1])
+        self.each = Part("each:thing", Each(keys=(key, *sorted(used))), (), ("once_each",))
 
     def _repeated(self, node: Node) -> str | None:
         """The key of the thing that all columns of the expression are properties of."""
@@ -1355,7 +1367,8 @@ class Assembly:
         self.groups[times[0]] = (replace(group, grain=grain), items)
         known = self.meanings.table.find(group.name)
         if known is not None and known.nulls and all(c.date != group.name for c, _ in self.conditions):
-            self.conditions.append((Cond(Not(part=Missing(of=Column(name=group.name)))), items))
+            without = Cond(Not(part=Missing(of=Column(name=group.name))), default="known_names")
+            self.conditions.append((without, ()))  # no place in the series
         if any(isinstance(p, Moving) for m in follows for p in walk(m.expression)):
             self._filter_groups(group.name, grain, times[0])
 
@@ -1522,9 +1535,8 @@ class Assembly:
         spoken += [c.condition for c, _ in (*self.conditions, *self.having)]
         named = {node.name for part in spoken for node in walk(part) if isinstance(node, Column)}
         named |= {g.name for g, _ in self.groups} | {*self.columns}
-        if not named & {start.name, end.name} and not self.sides:
-            items = self.cover.items[:1]
-            self.conditions.append((Cond(Missing(of=Column(name=end.name))), items))
+        if not named & {start.name, end.name} and not self.sides and self._assumes("present_people"):
+            self.conditions.append((Cond(Missing(of=Column(name=end.name)), default="present_people"), ()))
 
     # the result
 
@@ -1577,10 +1589,8 @@ class Assembly:
                 table = self.meanings.table
                 known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
                 raise Unsaid(known, self._measure_names(), said=self.text, link="what")
-            if self.groups:
-                self.measures.append(
-                    (self.builders.count_things(Thing(self.meanings.entities[0], "number")), self.groups[0][1])
-                )
+            if self.groups and self._assumes("count_rows"):
+                self.measures.append((self._rows_counted(), ()))
                 self.penalty += 0.5
             else:
                 raise Unfit("nothing is asked for")
@@ -1588,9 +1598,9 @@ class Assembly:
             raise Unfit("rows and measures")
         if self.having and not self.groups and not self.each:
             raise Unfit("a condition on groups without groups")
-        for group, items in self.groups:
+        for group, _ in self.groups:
             if isinstance(group.expression, Bins):
-                self.conditions.append((Cond(Not(part=Missing(of=group.expression.of))), items))
+                self._leave_out_missing(group.expression.of)
         expressions = [m.expression for m, _ in self.measures]
         if len(set(expressions)) < len(expressions):
             raise Unfit("a measure twice")
@@ -1612,7 +1622,7 @@ class Assembly:
             self.parts.append(self.each)
         for condition, items in (*self.conditions, *self.having):
             for value in as_filters(condition):
-                self.parts.append(Part(self._free(filter_id(value)), value, items))
+                self.parts.append(Part(self._free(filter_id(value)), value, items, (condition.default,)))
         self.parts += self.asked
         if self.whole_rows and self._is_plain_list():
             self.parts.append(Part("analysis:detail", AnalysisAsked(label="detail"), self.columns_items))
@@ -1645,7 +1655,7 @@ class Assembly:
         if taken[name] > 1:
             measure = replace(measure, name=f"{name} {taken[name]}")
         value = as_metric(measure, self.meanings, alone=len(self.measures) == 1 and not self.each)
-        return Part(self._free(metric_id(value)), value, items)
+        return Part(self._free(metric_id(value)), value, items, (measure.default,))
 
     def _free(self, id_: str) -> str:
         taken = {part.id for part in self.parts}
@@ -1677,14 +1687,15 @@ class Assembly:
         loose = tuple(item for item in self.cover.items if item not in covered and self._means(item))
         if any(item.category not in LOOSE for item in loose):
             raise Unfit("words without a place in what was read")
-        if loose and self.parts:
-            self.parts[0].items = (*self.parts[0].items, *loose)
+        said = next((part for part in self.parts if part.items), None)
+        if loose and said:
+            said.items = (*said.items, *loose)
         requirements = tuple(self._requirement(part) for part in self.parts)
         return Reading(
             question=self.text,
             language=language_of(self.text),
             tables=(self.meanings.table.name,),
-            requirements=with_implied(requirements),
+            requirements=with_implied(requirements, self.meanings.table.assume),
             intents=(Intent(name=intent_of(requirements), confidence=1.0),),
         )
 
@@ -1695,15 +1706,15 @@ class Assembly:
 
     def _requirement(self, part: Part) -> Requirement:
         items = sorted(part.items, key=lambda item: item.first)
-        spans = _merged([(item.first, item.last) for item in items]) or [(0, len(self.words))]
-        evidence = [self._evidence(first, last) for first, last in spans]
+        evidence = [self._evidence(*span) for span in _merged([(item.first, item.last) for item in items])]
         return Requirement.model_validate(
             {
                 "id": part.id[:256],
                 "value": part.value,
-                "evidence": evidence[0],
+                "evidence": evidence[0] if evidence else None,
                 "also": tuple(evidence[1:]),
-                "implied": part.implied,
+                "implied": not evidence,
+                "assumed": tuple(filter(None, part.assumed)),
             }
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.meaning import says_more
 from groundplan.contracts.reading import (
     Analysis,
@@ -56,23 +57,16 @@ def _sides(asked: Iterable[Requirement]) -> list[Requirement]:
     return periods if len({r.value.column for r in periods if isinstance(r.value, Filter)}) == 1 else []
 
 
-def with_implied(asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """And what they imply."""
+def with_implied(asked: Sequence[Requirement], assume: Collection[Default] = DEFAULTS) -> tuple[Requirement, ...]:
+    """And what they imply; `assume`: the defaults that are not switched off."""
     intent = intent_of(asked)
+    draws = "chart" in assume and _draws(asked, intent)
+    chart = [implied(OutputAsked(label="chart"), "chart")] if draws else []
     found = list(asked)
-    for requirement in (*_outputs(asked, intent), *_analyses(asked, intent)):
+    for requirement in (*chart, implied(OutputAsked(label="table")), *_analyses(asked, intent, draws=draws)):
         if requirement.id not in {r.id for r in found}:
             found.append(requirement)
     return tuple(found)
-
-
-def _outputs(asked: Sequence[Requirement], intent: str) -> Iterator[Requirement]:
-    first = next(iter(asked), None)
-    if first is None:
-        return
-    if _draws(asked, intent):
-        yield _follows(first, "output:chart", OutputAsked(label="chart"))
-    yield _follows(first, "output:table", OutputAsked(label="table"))
 
 
 def _draws(asked: Sequence[Requirement], intent: str) -> bool:
@@ -88,30 +82,25 @@ def _draws(asked: Sequence[Requirement], intent: str) -> bool:
     return few and (intent != "anomaly" or timed)
 
 
-def _analyses(asked: Sequence[Requirement], intent: str) -> Iterator[Requirement]:
+def _analyses(asked: Sequence[Requirement], intent: str, *, draws: bool) -> Iterator[Requirement]:
     sums = [r for r in asked if isinstance(r.value, Metric) and r.value.function == "sum"]
     if sums:
-        yield _analysis(sums[0], "total")
+        yield implied(AnalysisAsked(label="total"))
     groups = [r for r in asked if isinstance(r.value, GroupBy)]
     if groups and intent in ("comparison", "time_series", "share", "ranking"):
-        yield _analysis(groups[0], "compare")
+        yield implied(AnalysisAsked(label="compare"))
     drawn = [r.value.chart for r in asked if isinstance(r.value, OutputAsked) and r.value.label == "chart"]
-    shown = drawn or ([None] if _draws(asked, intent) else [])
-    times = [r for r in asked if isinstance(r.value, Time)]
+    shown = drawn or ([None] if draws else [])
     if intent == "time_series" and any(kind in TRENDS for kind in shown):
-        yield _analysis(times[0], "trend")
-    ranks = [r for r in asked if isinstance(r.value, Rank)]
-    if intent == "ranking" and ranks:
-        yield _analysis(ranks[0], "ranking")
+        yield implied(AnalysisAsked(label="trend"))
+    if intent == "ranking" and any(isinstance(r.value, Rank) for r in asked):
+        yield implied(AnalysisAsked(label="ranking"))
     if intent == "detail":
-        yield _analysis(asked[0], "detail")
+        yield implied(AnalysisAsked(label="detail"))
     if intent == "periods":
-        yield _analysis(_sides(asked)[0], "compare")
+        yield implied(AnalysisAsked(label="compare"))
 
 
-def _analysis(because: Requirement, label: Analysis) -> Requirement:
-    return _follows(because, f"analysis:{label}", AnalysisAsked(label=label))
-
-
-def _follows(because: Requirement, id_: str, value: AnalysisAsked | OutputAsked) -> Requirement:
-    return Requirement(id=id_, value=value, evidence=because.evidence, implied=True)
+def implied(value: AnalysisAsked | OutputAsked, *assumed: Default) -> Requirement:
+    """A requirement that follows from the others."""
+    return Requirement(id=f"{value.kind}:{value.label}", value=value, implied=True, assumed=assumed)

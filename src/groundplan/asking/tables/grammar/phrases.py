@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from groundplan.asking.tables.grammar.meanings import Entity
 from groundplan.contracts.columns import Grain, Meaning
+from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Condition, Expression
 from groundplan.contracts.expression import Unit as SpanUnit
 from groundplan.contracts.reading import Period
@@ -90,6 +91,7 @@ class Measure:
     sides: bool = False  # a change between two periods that the question names
     date: str | None = None  # counts by this date
     bad: bool = False  # the worst is the highest
+    default: Default | None = None  # nobody said it
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class Cond:
     date: str | None = None  # of a period: the column that it is a period of
     weekday: bool = False  # of days of the week
     known: Condition | None = None  # what has to be known to decide it
+    default: Default | None = None  # nobody said it
 
     @property
     def is_plain(self) -> bool:

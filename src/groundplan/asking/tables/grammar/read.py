@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from groundplan.asking.tables.grammar.analyses import Analysis, is_pair, look_of
+from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
@@ -24,7 +24,8 @@ from groundplan.contracts.answer import Clarification
 from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
-from groundplan.contracts.reading import GroupBy, Metric, Reading
+from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, Reading
+from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
@@ -49,7 +50,6 @@ class Derived:
     others: tuple[Reading, ...] = ()  # just as likely, with another meaning
     unread: tuple[str, ...] = ()
     unsaid: Unsaid | None = None
-    why: tuple[str, ...] = ()  # for whoever develops the grammar
     corrected: tuple[tuple[str, str], ...] = ()
 
 
@@ -74,7 +74,7 @@ def derive(
     if best.reading is None:
         return best
     own = meaning_of(best.reading)
-    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in senses.meanings.main_dates[1:]]
+    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in _other_dates(senses.meanings)]
     if own.things is not None and any(len(key) == 1 for key in table.keys):  # pay of an employee, or of a job code?
         rivals.append({"once": False})
     if any(map(_is_share_of_some, own.measures)) and own.groups:
@@ -85,7 +85,30 @@ def derive(
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
-    return replace(best, others=(*best.others, *others))
+    return replace(best, others=(*best.others, *others, *_by_other_functions(best.reading, table)))
+
+
+def _other_dates(meanings: Meanings) -> Sequence[Described]:
+    """Dates that may be meant as well as the main one; all of them where the model file lets nothing be assumed."""
+    if "main_date" in meanings.table.assume:
+        return meanings.main_dates[1:]
+    return [column for column in meanings.dates if column != meanings.main_date]
+
+
+def _by_other_functions(reading: Reading, table: Table) -> Iterator[Reading]:
+    """The total and the average instead of the usual function, where the model file lets nothing be assumed."""
+    looked = any(isinstance(r.value, AnalysisAsked) and r.value.label in LOOKS for r in reading.requirements)
+    usual = {r.value.usual for r in reading.requirements if isinstance(r.value, Metric) and not r.value.function}
+    if "usual_function" in table.assume or looked or not usual - {None}:
+        return
+    for function in {"sum", "mean"} - usual:
+        parts = tuple(
+            r.model_copy(update={"value": r.value.model_copy(update={"usual": None, "function": function})})
+            if isinstance(r.value, Metric) and r.value.usual
+            else r
+            for r in reading.requirements
+        )
+        yield reading.model_copy(update={"requirements": parts})
 
 
 def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
@@ -150,7 +173,6 @@ def senses_of(
 
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
-    why: list[str] = []
     unsaid: Unsaid | None = None
     complete = [cover for cover in found if not cover.unread]
     for cover in complete:
@@ -158,12 +180,11 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
-            except Unfit as unfit:
-                why.append(f"{unfit} :: {' '.join(item.category for item in cover.items)}")
+            except Unfit:
+                continue
             except Unsaid as missing:
                 if unsaid is None and not made:
                     unsaid = missing
-                    why.append(f"unsaid :: {' '.join(item.category for item in cover.items)}")
             else:
                 made.append((cover.score - assembly.penalty, reading))
                 break
@@ -171,12 +192,12 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     if not made:
         best = found[0] if found else Cover((), (), 0.0)
         unread = tuple(senses.words[place].text for place in _unknown(best, senses)) if not complete else ()
-        return Derived(unread=unread, unsaid=unsaid, why=tuple(why), corrected=corrected)
+        return Derived(unread=unread, unsaid=unsaid, corrected=corrected)
     made.sort(key=lambda pair: -pair[0])
     score, reading = made[0]
     own = meaning_of(reading)
     others = tuple(r for s, r in made[1:] if score - s < CLOSE and meaning_of(r) != own)
-    return Derived(reading, score, others, unsaid=unsaid, why=tuple(why), corrected=corrected)
+    return Derived(reading, score, others, unsaid=unsaid, corrected=corrected)
 
 
 def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:

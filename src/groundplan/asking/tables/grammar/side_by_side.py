@@ -112,7 +112,7 @@ def _added_up(metric: Requirement, table: str, via: str | None) -> Requirement:
     measure = measure_of(value)
     name = f"number of {table}" if isinstance(measure, Rows) else value.name or f"total {value.column}"
     whole = Metric(expression=Aggregate(function="sum", of=Related(table=table, via=via, of=measure)), name=name)
-    return metric.model_copy(update={"id": f"metric:{name}"[:100], "value": whole, "implied": False})
+    return metric.model_copy(update={"id": f"metric:{name}"[:100], "value": whole})
 
 
 def _measured(reading: Reading, schema: SourceSchema) -> tuple[str, str, Requirement] | None:
@@ -169,5 +169,9 @@ def _moved(reading: Reading, begin: int, length: int, by: int) -> Reading:
             return evidence
         return evidence.model_copy(update={"start": start + begin if start < length else start - length - 1 + by})
 
-    found = tuple(r.model_copy(update={"evidence": moved(r.evidence)}) for r in reading.requirements)
+    def placed(requirement: Requirement) -> Requirement:
+        first, *others = map(moved, requirement.quotes)
+        return requirement.model_copy(update={"evidence": first, "also": tuple(others)})
+
+    found = tuple(placed(r) if r.evidence else r for r in reading.requirements)
     return reading.model_copy(update={"requirements": found})

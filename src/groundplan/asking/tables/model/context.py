@@ -13,7 +13,7 @@ from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.columns import Meaning
 from groundplan.contracts.question import Question
-from groundplan.contracts.reading import Evidence, Metric, Reading, Requirement
+from groundplan.contracts.reading import Metric, Reading, Requirement
 from groundplan.contracts.schema import Column, NamedMetric, SourceSchema, Table
 from groundplan.llm.prompt import load_prompt
 from groundplan.text.names import split_name
@@ -175,7 +175,7 @@ def _metrics(schema: SourceSchema) -> Iterator[str]:
 
 def _as_reading(metric: NamedMetric) -> Reading:
     value = Metric(expression=metric.expression, name=metric.name)
-    named = Requirement(id=f"metric:{metric.name}"[:256], value=value, evidence=Evidence(text=metric.name))
+    named = Requirement(id=f"metric:{metric.name}"[:256], value=value, implied=True)
     return Reading(question=metric.name, tables=(metric.table,), requirements=(named,))
 
 

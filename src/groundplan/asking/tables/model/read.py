@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from groundplan.asking.tables.grammar.implied import intent_of, with_implied
+from groundplan.asking.tables.grammar.implied import implied, intent_of, with_implied
 from groundplan.asking.tables.model.context import Asked, prompt_for
 from groundplan.asking.tables.model.contradictions import Contradiction, contradictions
-from groundplan.asking.tables.model.evidence import with_evidence
 from groundplan.asking.tables.model.reply import MeantSql, SqlReply
+from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.context import Context
 from groundplan.contracts.contract import Contract
+from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Column, Related, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.reading import (
     Analysis,
     AnalysisAsked,
     ChartKind,
-    Evidence,
     Intent,
+    Metric,
     OutputAsked,
     Reading,
     Requirement,
-    Value,
 )
 from groundplan.llm.calls import Calls
 from groundplan.proposing.loop import Accepted, Faults, propose
-from groundplan.text.words import language_of
+from groundplan.text.words import Language, language_of
 
 TOKENS = 1_200  # of a reply
 LOOK_UPS = 2  # rounds in which a model may ask to see further tables
@@ -124,7 +125,7 @@ class SqlReader:
         certain = [one for one in self._against(reading, asked) if one.certain]
         if certain:
             return Faults(tuple(one.problem for one in certain))
-        drawn, dropped = _labelled(reading, reply)
+        drawn, dropped = _labelled(reading, reply, _naming(asked, reading.tables))
         for candidate, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
             issues = await self._context.find_issues(candidate)
             if not issues:
@@ -138,14 +139,16 @@ class SqlReader:
 
     def _completed(self, reading: Reading, reply: SqlReply, asked: Asked) -> Reading:
         """With the words that each part rests on, the tables it speaks of, who read it and what it assumes."""
-        parts = [r for r in reading.requirements if not isinstance(r.value, OutputAsked)]
+        language = language_of(asked.text)
+        parts = [_in_its_language(r, language) for r in reading.requirements if not isinstance(r.value, OutputAsked)]
         root = reading.tables[0]
         others = {table for r in parts for table in _tables_in(r.value)} - {root}
+        naming = _naming(asked, (root, *sorted(others)))
         return reading.model_copy(
             update={
-                "language": language_of(asked.text),
+                "language": language,
                 "tables": (root, *sorted(others)),
-                "requirements": with_evidence(parts, asked.text),
+                "requirements": tuple(map(naming.evident, parts)),
                 "read_by": (self._calls.model,),
                 "assumes": tuple(line.strip() for line in reply.assumes if line.strip()),
                 "follow_up": asked.before is not None,
@@ -164,18 +167,30 @@ class SqlReader:
         return Hesitant(tuple(means for means, _ in found), tuple(reading for _, reading in found))
 
 
-def _labelled(reading: Reading, reply: SqlReply) -> tuple[Reading, tuple[str, ...]]:
+def _in_its_language(requirement: Requirement, language: Language) -> Requirement:
+    """Without an English name of a measure, where the question is Russian: then it is called after what it computes."""
+    value = requirement.value
+    if language != "ru" or not isinstance(value, Metric) or not (value.name or "").isascii():
+        return requirement
+    return requirement.model_copy(update={"value": value.model_copy(update={"name": None})})
+
+
+def _naming(asked: Asked, tables: Sequence[str]) -> Naming:
+    return Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
+
+
+def _labelled(reading: Reading, reply: SqlReply, naming: Naming) -> tuple[Reading, tuple[str, ...]]:
     """With the analyses and the chart that were asked for, what follows from them, and notes on unknown labels."""
-    said = reading.requirements[0].evidence
     asked = [*reading.requirements]
     labels = dict.fromkeys(ANALYSES[name] for name in map(str.lower, reply.analyses) if name in ANALYSES)
-    asked += [_requirement(f"analysis:{label}", AnalysisAsked(label=label), said) for label in labels]
+    asked += [naming.evident(implied(AnalysisAsked(label=label))) for label in labels]
     if reply.chart and reply.chart.lower() in CHARTS:
-        value = OutputAsked(label="chart", chart=CHARTS[reply.chart.lower()])
-        asked.append(_requirement("output:chart", value, said))
+        asked.append(naming.evident(implied(OutputAsked(label="chart", chart=CHARTS[reply.chart.lower()]))))
     unknown = [name for name in reply.analyses if name.lower() not in ANALYSES]
     unknown += [reply.chart] if reply.chart and reply.chart.lower() not in CHARTS else []
-    return _implied(reading, asked), tuple(f"{name[:60]!r} is neither an analysis nor a chart here" for name in unknown)
+    return _implied(reading, asked, naming.assume), tuple(
+        f"{name[:60]!r} is neither an analysis nor a chart here" for name in unknown
+    )
 
 
 def _undrawn(reply: SqlReply, dropped: tuple[str, ...]) -> tuple[str, ...]:
@@ -186,7 +201,7 @@ def _undrawn(reply: SqlReply, dropped: tuple[str, ...]) -> tuple[str, ...]:
 
 def _plain(reading: Reading) -> Reading:
     """The rows alone, as a table."""
-    table = _requirement("output:table", OutputAsked(label="table"), reading.requirements[0].evidence)
+    table = implied(OutputAsked(label="table"))
     return reading.model_copy(
         update={
             "requirements": (*reading.requirements, table),
@@ -195,12 +210,10 @@ def _plain(reading: Reading) -> Reading:
     )
 
 
-def _implied(reading: Reading, asked: list[Requirement]) -> Reading:
-    return reading.model_copy(update={"requirements": with_implied(asked), "intents": (Intent(name=intent_of(asked)),)})
-
-
-def _requirement(id_: str, value: Value, said: Evidence) -> Requirement:
-    return Requirement(id=id_, value=value, evidence=said, implied=isinstance(value, OutputAsked) and not value.chart)
+def _implied(reading: Reading, asked: list[Requirement], assume: Collection[Default]) -> Reading:
+    return reading.model_copy(
+        update={"requirements": with_implied(asked, assume), "intents": (Intent(name=intent_of(asked)),)}
+    )
 
 
 def _tables_in(value: Contract) -> set[str]:

@@ -46,8 +46,8 @@ N = TypeVar("N", bound=Node)
 
 
 def reading_of(query: Query, question: str) -> Reading:
-    """The reading; raises Untranslatable where the parts have no place in one."""
-    return _Writer(query, Evidence(text=question.strip()[:LONGEST_EVIDENCE] or "?")).write(question)
+    """The reading, with the query as chosen by hand; raises Untranslatable where the parts have no place in one."""
+    return _Writer(query, Evidence(text=question.strip()[:LONGEST_EVIDENCE] or "?", chosen=True)).write(question)
 
 
 @dataclass

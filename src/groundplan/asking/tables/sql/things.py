@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from groundplan.asking.tables.plan_query import called
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.grouping import is_decided, of_groups
 from groundplan.asking.tables.sql.names import free_name
@@ -100,7 +101,7 @@ def _of_things(node: N, measures: dict[str, Expression], own: dict[str, Fact], s
         if isinstance(part, Rows | Aggregate | Correlation):
             name = next((name for name, one in measures.items() if same(one, part)), None)
             if name is None:
-                name = free_name("measure", [*_names(scope.root), *measures])
+                name = free_name(called(part), [*_names(scope.root), *measures])
                 measures[name] = part
                 own[name] = scope.fact(part)
             return Column(name=name)

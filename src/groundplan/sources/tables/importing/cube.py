@@ -8,7 +8,7 @@ from typing import Any
 
 from groundplan.sources.tables.importing import measures
 from groundplan.sources.tables.importing.collected import Collected, Part, told, whole_file
-from groundplan.sources.tables.importing.measures import Measure, link, referred
+from groundplan.sources.tables.importing.measures import ImportedMeasure, link, referred
 from groundplan.sources.tables.importing.sql import column_name, parsed, text_of
 from groundplan.sources.tables.schema.sql_expression import Unsupported
 from groundplan.text.located_yaml import Located
@@ -23,7 +23,7 @@ def collect(files: Sequence[Located], into: Collected) -> None:
     found = {cube.text("name"): table for cube in cubes if (table := _table(cube, into))}
     where = {cube.text("name"): cube.where for cube in cubes}
     into.aliases = {n: into.dataset(table, where[n], n)["name"] for n, table in found.items()}
-    known: list[Measure] = []
+    known: list[ImportedMeasure] = []
     for cube in cubes:
         if cube.text("name") in found:
             known += _cube(cube, found[cube.text("name")], into)
@@ -50,7 +50,7 @@ def _table(cube: Part, into: Collected) -> str | None:
     return table.replace('"', "")
 
 
-def _cube(cube: Part, table: str, into: Collected) -> list[Measure]:
+def _cube(cube: Part, table: str, into: Collected) -> list[ImportedMeasure]:
     dataset = into.dataset(table, cube.where)
     name, key = cube.text("name"), None
     dataset.update(told(cube.value, name))
@@ -66,7 +66,9 @@ def _cube(cube: Part, table: str, into: Collected) -> list[Measure]:
             key = key or one
             into.key(dataset, [one], dimension.where)
     return [
-        Measure(name, one, one.text("type"), one.text("sql"), [f.text("sql") for f in one.items("filters")], key)
+        ImportedMeasure(
+            name, one, one.text("type"), one.text("sql"), [f.text("sql") for f in one.items("filters")], key
+        )
         for one in cube.items("measures")
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from groundplan.sources.tables.importing import measures
 from groundplan.sources.tables.importing.collected import Collected, Part, told, whole_file
-from groundplan.sources.tables.importing.measures import Measure, link, referred
+from groundplan.sources.tables.importing.measures import ImportedMeasure, link, referred
 from groundplan.sources.tables.importing.sql import column_name, parsed, text_of
 from groundplan.sources.tables.schema.sql_expression import Unsupported
 from groundplan.text.located_yaml import Located
@@ -18,7 +18,7 @@ NOT_READ = ("sets", "explores", "default_filters", "required_filters", "sql_filt
 
 
 def collect(files: Sequence[Located], into: Collected) -> None:
-    known: list[Measure] = []
+    known: list[ImportedMeasure] = []
     for file in files:
         for model in whole_file(file).items("models"):
             known += _model(model, into)
@@ -31,7 +31,7 @@ def _meta(part: Part) -> Part:
     return own if own.value else part.inner("config").inner("meta")
 
 
-def _model(model: Part, into: Collected) -> list[Measure]:
+def _model(model: Part, into: Collected) -> list[ImportedMeasure]:
     meta, columns = _meta(model), [(column, _meta(column)) for column in model.items("columns")]
     if not meta.value and not any(own.value for _, own in columns):
         return []
@@ -60,14 +60,14 @@ def _model(model: Part, into: Collected) -> list[Measure]:
     return found
 
 
-def _measure(dataset: str, given: Part, sql: str, key: str) -> Measure:
+def _measure(dataset: str, given: Part, sql: str, key: str) -> ImportedMeasure:
     filters, unread = [], ""
     for column, value in (pair for one in given.items("filters") for pair in one.value.items()):
         values = value if isinstance(value, list) else [value]
         odd = [one for one in values if one is None or (isinstance(one, str) and OPERATOR.search(one))]
         unread = unread or (f"the filter {column}: {odd[0]}" if odd else "")
         filters.append(f"${{TABLE}}.{column} IN ({', '.join(map(_constant, values))})")
-    return Measure(dataset, given, given.text("type"), sql, filters, key or None, unread)
+    return ImportedMeasure(dataset, given, given.text("type"), sql, filters, key or None, unread)
 
 
 def _constant(value: Any) -> str:

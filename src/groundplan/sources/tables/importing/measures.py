@@ -21,7 +21,7 @@ UNREAD = ("rolling_window", "multi_stage", "time_shift", "group_by", "reduce_by"
 
 
 @dataclass(frozen=True)
-class Measure:
+class ImportedMeasure:
     dataset: str
     part: Part
     kind: str
@@ -35,7 +35,7 @@ class Measure:
         return self.part.text("name")
 
 
-def collect(measures: Sequence[Measure], into: Collected) -> None:
+def collect(measures: Sequence[ImportedMeasure], into: Collected) -> None:
     known = {(one.dataset, one.name): one for one in measures}
     for one in measures:
         try:
@@ -48,7 +48,9 @@ def collect(measures: Sequence[Measure], into: Collected) -> None:
         into.metric(one.name, text_of(node), one.part.where, one.part.value)
 
 
-def _expression(one: Measure, known: Mapping[tuple[str, str], Measure], above: tuple[Measure, ...]) -> Any:
+def _expression(
+    one: ImportedMeasure, known: Mapping[tuple[str, str], ImportedMeasure], above: tuple[ImportedMeasure, ...]
+) -> Any:
     if one in above:
         raise Unsupported("it is defined by itself")
     above = (*above, one)
@@ -69,7 +71,9 @@ def _expression(one: Measure, known: Mapping[tuple[str, str], Measure], above: t
     return node
 
 
-def _referring(text: str, own: str, known: Mapping[tuple[str, str], Measure], above: tuple[Measure, ...]) -> Any:
+def _referring(
+    text: str, own: str, known: Mapping[tuple[str, str], ImportedMeasure], above: tuple[ImportedMeasure, ...]
+) -> Any:
     """The SQL with data sets and columns in place of `{CUBE}.x` and `${orders.x}`, and measures written out."""
     node = exp.paren(parsed(referred(text, own), own))
     for found in [*node.find_all(exp.Column)]:

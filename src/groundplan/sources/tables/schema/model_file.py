@@ -12,6 +12,7 @@ import yaml
 from rapidfuzz import process
 
 from groundplan.contracts.columns import DUPLICATE_PROOF
+from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.expression import Aggregate, Column, Elapsed, Expression, Level, level, misplaced, walk
 from groundplan.contracts.join_paths import NoPath, rooted
 from groundplan.contracts.normal_form import mapped
@@ -206,8 +207,19 @@ class Fitting:
                 "keys": tuple(dict.fromkeys((*table.keys, *self._keys(at, dataset, table)))),
                 "synonyms": tuple(dict.fromkeys((*table.synonyms, *synonyms))),
                 "description": str(dataset.get("description") or table.description)[:2_000],
+                "assume": self._assume((*at, "assume"), dataset.get("assume", True)),
             }
         )
+
+    def _assume(self, at: Place, given: Any) -> tuple[Default, ...]:
+        """The defaults that questions about the table may rest on: all, none, or those that are listed."""
+        if isinstance(given, bool):
+            return DEFAULTS if given else ()
+        listed = given if isinstance(given, list) else [given]
+        unknown = [str(name) for name in listed if name not in DEFAULTS]
+        if unknown:
+            self._fault(f"'assume' is true, false or a list of {', '.join(DEFAULTS)}: not {unknown[0][:80]!r}", at)
+        return tuple(name for name in DEFAULTS if name in listed)
 
     def _field(self, at: Place, given: Mapping[str, Any], table: Table, columns: dict[str, Described]) -> None:
         called = str(given.get("name"))

@@ -45,6 +45,7 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    in_percent,
     is_growth,
     level,
     quotient,
@@ -88,6 +89,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "moving": "moving average of {} over {} {}s",
         "elapsed": "{}s from {} to {}",
         "date_part": "{} of {}",
+        "in_year": "is in {}",
         "date_cut": "{1} ({0})",
         "any_grain": "{} in suitable periods",
         "width": "{} in steps of {}",
@@ -170,6 +172,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "moving": "скользящее среднее, окно {1} ({2}): {0}",
         "elapsed": "{} от {} до {}",
         "date_part": "{} ({})",
+        "in_year": "— {} год",
         "date_cut": "{1} ({0})",
         "any_grain": "подходящие периоды ({})",
         "width": "{} с шагом {}",
@@ -416,7 +419,7 @@ def _ordinal(percent: float, language: Language) -> str:
 
 def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     said = wording.said
-    if (ratio := _in_percent(node)) is not None:
+    if (ratio := in_percent(node)) is not None:
         return said("percent", in_words(ratio, wording))
     grown = quotient(node) if is_growth(node) else None
     if grown:
@@ -437,22 +440,6 @@ def _arithmetic(node: Arithmetic, wording: Wording) -> str:
     if node.operator in ("-", "/") and level(node) != "row":
         return said(node.operator, *sides)
     return f" {SIGNS[node.operator]} ".join(sides)
-
-
-def _in_percent(node: Arithmetic) -> Expression | None:
-    """The ratio of measures that it gives in percent: `100 * a / b` or `a / b * 100`."""
-    match node:
-        case Arithmetic(operator="*", left=Arithmetic(operator="/") as ratio, right=Constant(value=100)):
-            found = ratio
-        case Arithmetic(operator="*", left=Constant(value=100), right=Arithmetic(operator="/") as ratio):
-            found = ratio
-        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=one, right=Constant(value=100)), right=whole):
-            found = Arithmetic(operator="/", left=one, right=whole)
-        case Arithmetic(operator="/", left=Arithmetic(operator="*", left=Constant(value=100), right=one), right=whole):
-            found = Arithmetic(operator="/", left=one, right=whole)
-        case _:
-            return None
-    return found if level(found) != "row" else None
 
 
 def _but_for_conditions(new: Expression, old: Expression, wording: Wording) -> tuple[str, str, str] | None:
@@ -503,6 +490,8 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), said("not in", ", ".join(map(value, values)))
         case Not(part=Contains(of=of) as part):
             return in_words(of, wording), _contains(part, "not ", wording)
+        case Compare(left=DatePart(of=of, part="year"), operator="=", right=Constant(value=int() | float() as year)):
+            return in_words(of, wording), said("in_year", f"{year:g}")
         case Compare(left=Arithmetic() as left, operator=operator, right=Column() as right):
             return in_words(right, wording), said(MIRRORED[operator], in_words(left, wording))
         case Compare(left=left, operator=operator, right=right):

@@ -1,4 +1,4 @@
-"""Finds gaps in the vocabulary and the tools; the build fails if there are any."""
+"""Gaps in the vocabulary and the tools."""
 
 from __future__ import annotations
 
