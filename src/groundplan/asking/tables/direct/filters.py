@@ -10,7 +10,7 @@ from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.expression import Aggregate, Column, Compare, Condition, Constant, Contains
 from groundplan.contracts.query_meaning import FUNCTIONS
 from groundplan.contracts.reading import Filter
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 
 Json = dict[str, Any]
 

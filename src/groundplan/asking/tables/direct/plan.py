@@ -30,7 +30,7 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.contracts.words import in_words
+from groundplan.contracts.wording import in_words
 from groundplan.text.loose_words import loose_runs
 
 T = TypeVar("T")
