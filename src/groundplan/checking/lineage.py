@@ -250,23 +250,30 @@ def _joined(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Shape:
     on_left = frozenset(name for pair in pairs for name in _strings(pair.get("left")))
     on_right = frozenset(name for pair in pairs for name in _strings(pair.get("right")))
     one_right, one_left = right.is_unique_on(on_right), left.is_unique_on(on_left)
-    columns = {n: replace(c, repeated=c.repeated or not one_right) for n, c in (left.columns or {}).items()}
-    others = {n: replace(c, repeated=c.repeated or not one_left) for n, c in (right.columns or {}).items()}
+    columns, others = _repeated(left, not one_right), _repeated(right, not one_left)
     if "columns" in step.params:
-        given = step.params["columns"]
-        chosen = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list | tuple) else []
-        taken = {str(one.get("as")): others.get(str(one.get("column"))) for one in chosen}
-        columns |= {name: column for name, column in taken.items() if column is not None}
+        columns |= _chosen(step.params["columns"], others)
     else:
-        for name, column in others.items():
-            if name not in on_right or name not in on_left:
-                columns[f"{name}_right" if name in columns else name] = column
+        for name in (name for name in others if name not in on_right & on_left):
+            columns[f"{name}_right" if name in columns else name] = others[name]
     return Shape(
         columns=columns,
         keys=left.keys if one_right else frozenset(),
         passed=(*left.passed, *(right.passed if pairs else ())),
         grain=left.grain,
     )
+
+
+def _repeated(shape: Shape, repeats: bool) -> dict[str, Column]:
+    """The columns of one side, whose rows the join may repeat."""
+    return {n: replace(c, repeated=c.repeated or repeats) for n, c in (shape.columns or {}).items()}
+
+
+def _chosen(given: object, others: Mapping[str, Column]) -> dict[str, Column]:
+    """The columns that a join takes from the right side, under their new names; unknown ones are left out."""
+    chosen = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list | tuple) else []
+    taken = {str(one.get("as")): others.get(str(one.get("column"))) for one in chosen}
+    return {name: column for name, column in taken.items() if column is not None}
 
 
 def _queried(step: Step, tool: Tool, source: Shape) -> Shape:

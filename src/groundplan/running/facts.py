@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from itertools import chain
+from typing import Literal, TypeVar
 
 from pydantic import JsonValue
 
@@ -18,6 +19,7 @@ from groundplan.running.readiness import covered
 from groundplan.running.references import referred
 from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 
+T = TypeVar("T")
 Places = Mapping[str, tuple[int, ...]]
 
 
@@ -33,7 +35,7 @@ Places = Mapping[str, tuple[int, ...]]
 )
 def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], each_step: bool) -> Facts:
     """Collect the facts in plan order; with `each_step`, or if written by hand, report how each step ended."""
-    finished = [o.facts for s in plan.steps if (o := outcomes[s.id]).facts is not None]
+    finished = [facts for step in plan.steps if (facts := outcomes[step.id].facts) is not None]
     seen = [facts for facts in finished if facts.step in plan.ends or facts.shown or facts.chart]
     told = [step for step in plan.steps if (each_step or plan.is_by_hand) and _returns_facts(step, plan)]
     grouped = [facts for facts in finished if facts in seen or facts.step in {step.id for step in told}]
@@ -41,21 +43,28 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], ea
         run=run,
         found=any(facts.found for facts in seen),
         steps=tuple(_ends(told, plan, outcomes, _places(finished, "items"), _places(grouped, "groups"))),
-        items=tuple(item for facts in finished for item in facts.items),
-        groups=tuple(group for facts in grouped for group in facts.groups),
+        items=_all(facts.items for facts in finished),
+        groups=_all(facts.groups for facts in grouped),
         tables={facts.step: facts.table for facts in seen if facts.table and not (facts.chart or facts.groups)},
         charts={facts.step: facts.chart for facts in seen if facts.chart},
-        files=tuple(file for facts in finished for file in facts.files),
+        files=_all(facts.files for facts in finished),
         coverage=covered(plan, outcomes),
         sources=tuple({cited.id: cited for facts in seen for cited in facts.sources}.values()),
         state=_state(finished),
         repairs=plan.repairs,
-        failures=tuple(
-            Failure(step=step.id, status=outcome.status, issue=outcome.issue)
-            for step in plan.steps
-            if (outcome := outcomes[step.id]).status != "finished"
-        ),
+        failures=tuple(_failures(plan, outcomes)),
     )
+
+
+def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(chain.from_iterable(parts))
+
+
+def _failures(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> Iterator[Failure]:
+    for step in plan.steps:
+        outcome = outcomes[step.id]
+        if outcome.status != "finished":
+            yield Failure(step=step.id, status=outcome.status, issue=outcome.issue)
 
 
 def _state(finished: list[StepFacts]) -> State:

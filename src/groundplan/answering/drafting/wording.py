@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from groundplan.answering.drafting.binding import Chunk
 from groundplan.answering.drafting.comparing import MOVES
@@ -101,6 +101,19 @@ class Wording:
         return token.kind == "label" and bool(token.columns & {*self.offer.values})
 
     def _functions(self) -> Iterator[str]:
+        """A function that is said is the one that was computed."""
+        yield from self._functions_of_numbers()
+        columns = {slot.column for slot in self.numbers if slot.sort != "share"} or {*self.offer.told}
+        functions = {self.offer.functions.get(column) for column in columns}
+        yield from self._totals(functions)
+        for function in functions & MUST_BE_SAID:
+            if function not in self.kinds:
+                yield f"say that it is the {function}"
+        if "rows" in self.kinds and "rows" not in functions:
+            yield "these numbers do not count rows"
+
+    def _functions_of_numbers(self) -> Iterator[str]:
+        """What each part of the sentence says of its numbers."""
         for place, chunk in enumerate(self.chunks):
             said = [token.kind for token in chunk.tokens if token.kind in FUNCTIONS]
             for slot in self._meant(place) if said else ():
@@ -112,20 +125,16 @@ class Wording:
                 told = self._meant(place)
                 if not told or any(slot.at and not slot.span for slot in told):
                     yield "`overall` and `all` can only be said of a total"
+
+    def _totals(self, functions: Set[str | None]) -> Iterator[str]:
+        """What the whole sentence says of the numbers' functions."""
         of_all = [token.text for token in self.tokens if token.kind == "of_all"]
-        columns = {slot.column for slot in self.numbers if slot.sort != "share"} or {*self.offer.told}
-        functions = {self.offer.functions.get(column) for column in columns}
         if any("total" in text or "общ" in text for text in of_all) and not functions <= {"sum", "rows", "count", None}:
             yield "there is no total of these numbers"
         if not self.numbers and self.kinds & {*FUNCTIONS}:
             allowed = [FUNCTIONS[kind] for kind in FUNCTIONS if kind in self.kinds]
             if not all(functions <= some for some in allowed):
                 yield "the function is not the one that was computed"
-        for function in functions & MUST_BE_SAID:
-            if function not in self.kinds:
-                yield f"say that it is the {function}"
-        if "rows" in self.kinds and "rows" not in functions:
-            yield "these numbers do not count rows"
 
     def _meant(self, place: int) -> list[Slot]:
         """The numbers that a word in this chunk is about."""
@@ -134,29 +143,32 @@ class Wording:
         return after[0] if after else before[-1] if before else []
 
     def _times(self) -> Iterator[str]:
-        axis, subject = self.offer.axis, self.offer.subject
-        grain = subject.columns[subject.time].grain if subject.time else None
         for place, token in enumerate(self.tokens):
-            near = [
-                self._slot(one)
-                for one in (*self.tokens[max(0, place - 1) : place], *self.tokens[place + 1 : place + 2])
-            ]
-            named = any(slot and slot.kind in ("condition", "name") for slot in near)
-            if token.kind in GRAINS and token.kind not in self.offer.grains:
-                yield f"nothing here is by {token.kind}"
-            elif token.kind in GRAINS and token.kind != grain and not named:
-                yield f"{token.text!r} must stand next to the period that it means"
-            elif token.kind in GRAINS and not named and axis != PERIOD:
-                chunk = next(one for one in self.chunks if any(told is token for told in one.tokens))
-                if any(axis not in slot.at and not slot.span for slot in chunk.numbers()):
-                    yield f"{token.text!r} cannot be said of a total over time"
-            if token.kind == "period" and not (axis or self.offer.grains):
+            if token.kind in GRAINS:
+                yield from self._grain(place, token)
+            if token.kind == "period" and not (self.offer.axis or self.offer.grains):
                 yield "nothing here is about a period"
             following = self._slot(self.tokens[place + 1]) if place + 1 < len(self.tokens) else None
             if following and (
                 token.kind == "period" or (token.text == "by" and following.kind in ("name", "condition"))
             ):
                 yield f"{token.text!r} cannot stand before a slot here"
+
+    def _grain(self, place: int, token: Token) -> Iterator[str]:
+        """`month` is said of numbers by month, or beside the month that it means."""
+        axis, subject = self.offer.axis, self.offer.subject
+        near = (*self.tokens[max(0, place - 1) : place], *self.tokens[place + 1 : place + 2])
+        named = any(slot.kind in ("condition", "name") for one in near if (slot := self._slot(one)))
+        if token.kind not in self.offer.grains:
+            yield f"nothing here is by {token.kind}"
+        elif named:
+            return
+        elif token.kind != (subject.columns[subject.time].grain if subject.time else None):
+            yield f"{token.text!r} must stand next to the period that it means"
+        elif axis != PERIOD:
+            chunk = next(one for one in self.chunks if any(told is token for told in one.tokens))
+            if any(axis not in slot.at and not slot.span for slot in chunk.numbers()):
+                yield f"{token.text!r} cannot be said of a total over time"
 
     def _changes(self) -> Iterator[str]:
         """`rose by {a}` needs a change, and a change is called one."""

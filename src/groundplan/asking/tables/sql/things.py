@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from groundplan.asking.tables.plan_query import called
@@ -31,54 +31,68 @@ N = TypeVar("N", bound=Node)
 
 def as_things(query: Query) -> Query:
     """Groups as rows of their own: keys, and measures under names that other requirements use as columns."""
+    _refuse_levels(query)
+    groups = query.groups
+    if groups is None:
+        groups = tuple((output.name, value_of(output)) for output in query.outputs)
+    own: dict[str, Fact] = {}
+    keys = _keys(groups, query.scope, own)
+    measures: dict[str, Expression] = {}
+    outputs = [Output(one.name, expression=_output(one, keys, measures, own, query.scope)) for one in query.outputs]
+    by = [value for _, value in groups]
+    measures = {name: of_groups(value, by, query.scope, name) for name, value in measures.items()}
+    where = tuple(_of_things(condition, measures, own, query.scope) for condition in query.having)
+    scope = Scope(query.scope.session, query.scope.root, {}, own=own)
+    where = tuple(_by_key(condition, keys) for condition in where)
+    computed = {name: value for name, value in keys.items() if name in own}
+    things = Things(tuple(keys), measures, where, computed)
+    return Query(scope, tuple(outputs), where=query.where, things=things)
+
+
+def _refuse_levels(query: Query) -> None:
+    """A query whose groups cannot be rows of their own."""
     if query.things is not None:
         raise Untranslatable("aggregates of aggregates of aggregates", "use two levels")
     if query.series:
         raise Untranslatable("an aggregate over a window")
     if query.is_cut:
         raise Untranslatable("an aggregate over a LIMIT")
-    groups = query.groups
-    if groups is None:
-        groups = tuple((output.name, value_of(output)) for output in query.outputs)
-    root = query.scope.root
-    own: dict[str, Fact] = {}
+
+
+def _keys(groups: Sequence[tuple[str, Expression]], scope: Scope, own: dict[str, Fact]) -> dict[str, Expression]:
+    """The groups by name: a column of the root keeps its own, others get a free one and are added to `own`."""
     keys: dict[str, Expression] = {}
     for name, value in groups:
-        plain = isinstance(value, Column) and value.table is None
-        name = value.name if plain and isinstance(value, Column) else free_name(name, [*_names(root), *keys])
-        keys[name] = value
-        if not plain:
-            own[name] = query.scope.fact(value)
+        if isinstance(value, Column) and value.table is None:
+            keys[value.name] = value
+            continue
+        name = free_name(name, [*_names(scope.root), *keys])
+        keys[name], own[name] = value, scope.fact(value)
     if not keys:
         raise Untranslatable("an aggregate of one row")
-    measures: dict[str, Expression] = {}
-    outputs: list[Output] = []
-    for output in query.outputs:
-        value = value_of(output)
-        if level(value) == "row":
-            if not is_decided(value, [*keys.values()]):
-                raise Untranslatable("a column that is no group", output.name)
-            outputs.append(Output(output.name, expression=_by_key(value, keys)))
-            continue
-        if isinstance(value, Holds | Cases):  # a condition on measures of the thing, each of which has a name
-            over = _by_key(_of_things(value, measures, own, query.scope), keys)
-            outputs.append(Output(output.name, expression=over))
-            continue
-        known = next((name for name, one in measures.items() if same(one, value)), None)
-        name = known or ""
-        if known is None:
-            name = free_name(output.name, [*_names(root), *keys, *measures])
-            measures[name] = value
-            own[name] = query.scope.fact(value)
-        outputs.append(Output(output.name, expression=Column(name=name)))
-    by = [value for _, value in groups]
-    measures = {name: of_groups(value, by, query.scope, name) for name, value in measures.items()}
-    where = tuple(_of_things(condition, measures, own, query.scope) for condition in query.having)
-    scope = Scope(query.scope.session, root, {}, own=own)
-    where = tuple(_by_key(condition, keys) for condition in where)
-    computed = {name: value for name, value in keys.items() if name in own}
-    things = Things(tuple(keys), measures, where, computed)
-    return Query(scope, tuple(outputs), where=query.where, things=things)
+    return keys
+
+
+def _output(
+    output: Output,
+    keys: Mapping[str, Expression],
+    measures: dict[str, Expression],
+    own: dict[str, Fact],
+    scope: Scope,
+) -> Expression:
+    """The output over the columns of things; a measure that has no name yet gets one."""
+    value = value_of(output)
+    if level(value) == "row":
+        if not is_decided(value, [*keys.values()]):
+            raise Untranslatable("a column that is no group", output.name)
+        return _by_key(value, keys)
+    if isinstance(value, Holds | Cases):  # a condition on measures of the thing, each of which has a name
+        return _by_key(_of_things(value, measures, own, scope), keys)
+    name = next((name for name, one in measures.items() if same(one, value)), None)
+    if name is None:
+        name = free_name(output.name, [*_names(scope.root), *keys, *measures])
+        measures[name], own[name] = value, scope.fact(value)
+    return Column(name=name)
 
 
 def _names(root: Table) -> list[str]:
