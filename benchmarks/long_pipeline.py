@@ -23,7 +23,7 @@ from pydantic import Field
 
 from groundplan.answering.answer import refuse
 from groundplan.asking.tables.direct import plan as direct
-from groundplan.asking.tables.planners import INEXPRESSIBLE
+from groundplan.asking.tables.planners import inexpressible
 from groundplan.asking.tables.read import read
 from groundplan.asking.tables.read_with_model import read_with
 from groundplan.contracts.answer import Clarification, Outcome, Refusal, TraceEntry
@@ -75,7 +75,8 @@ class LongPipeline:
         if not isinstance(reading, Reading):
             outcome = reading
         elif (plan := direct.propose(reading, table, "tableau_query")) is None:
-            outcome = refuse(None, [INEXPRESSIBLE], ())
+            why = inexpressible(direct.why_not(reading, table, "tableau_query") or "").issue
+            outcome = refuse(None, [why] if why else [], ())
         else:
             outcome = await self.project.run(Proposal(reading=reading, plan=plan))
         ms = (datetime.now(UTC) - began).total_seconds() * 1000

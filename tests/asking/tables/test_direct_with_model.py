@@ -66,7 +66,6 @@ def monthly(sales: Known, catalog: Catalog) -> Session:
             "доля каналов в выручке",
             {"fields": [CHANNEL, TOTAL]},
         ),
-        ("выручка накопом по месяцам", {"fields": [TOTAL, MONTH]}),
     ],
 )
 def test_all_that_was_asked_gives_the_plan_of_the_rules(

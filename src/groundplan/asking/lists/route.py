@@ -15,6 +15,9 @@ from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.retrieval import Reasoning, Retrieval
 from groundplan.telemetry.audit import Execution
+from groundplan.text.lexicon import load_lexicon
+from groundplan.text.periods.find import find_periods
+from groundplan.text.words import words_of
 
 SPARE = 0.45  # the score of a question that counts a list: taken only if the tables route scores lower
 
@@ -26,7 +29,8 @@ class Lists(Route):
         found = _plan(question, context, [])
         if found is None:
             return 0.0
-        return 1.0 if load_rules().of(found[0].intents[0].type).lists else SPARE
+        lists = load_rules().of(found[0].intents[0].type).lists or not _computes(question)
+        return 1.0 if lists else SPARE
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         found = _plan(question, context, context.trail)
@@ -36,6 +40,17 @@ class Lists(Route):
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def _computes(question: Question) -> bool:
+    """True if a word counts, groups, ranks, analyses or draws: then the question is no plain list."""
+    periods = find_periods(question.text, question.today, question.timezone)
+    within = [(found.start, found.end) for found in periods]
+    words = tuple(w for w in words_of(question.text) if not any(start <= w.start < end for start, end in within))
+    lexicon = load_lexicon()
+    phrases = (lexicon.functions, lexicon.groupings, lexicon.rankings, lexicon.charts, lexicon.grains)
+    analyses = (cue for cue in lexicon.analyses.find(words) if cue.label != "detail")
+    return any(True for family in phrases for _ in family.find(words)) or any(True for _ in analyses)
 
 
 def _plan(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:

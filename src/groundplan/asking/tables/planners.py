@@ -15,12 +15,14 @@ from groundplan.state.plans import signature
 from groundplan.text.loose_words import loose_runs
 from groundplan.text.similar import similar
 
-INEXPRESSIBLE = Issue(
-    code="direct/inexpressible",
-    problem="one query cannot say this",
-    hint="ask for totals, averages, counts, groups, a time axis, a ranking, shares and filters",
-)
-DECLINED = Declined(INEXPRESSIBLE.problem, INEXPRESSIBLE)
+DECLINED = Declined("one query is not asked for")
+
+
+def inexpressible(what: str) -> Declined:
+    """Names what one query cannot say."""
+    problem = f"one query cannot say this: {what}"
+    hint = "ask for totals, averages, counts, groups, a time axis, a ranking, shares and filters"
+    return Declined(problem, Issue(code="direct/inexpressible", problem=problem, hint=hint))
 
 
 class Reuse(Planner):
@@ -42,9 +44,12 @@ class Direct(Planner):
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tool = query_tool(request)
         wanted = request.question.strategy == self.name or only_queries(request) or _running_total(request)
-        if tool is None or not wanted or _moving_average(request):
+        if tool is None or not wanted:
             return DECLINED
-        return direct.propose(request.reading, request.schema, tool) or DECLINED
+        if _moving_average(request):
+            return inexpressible("a moving average")
+        made = direct.propose(request.reading, request.schema, tool)
+        return made or inexpressible(direct.why_not(request.reading, request.schema, tool) or "")
 
 
 class Rules(Planner):

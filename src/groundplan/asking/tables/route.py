@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
 ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
-DATABASES = frozenset({"duckdb", "postgres", "pyspark"})
 SOME = 0.5  # of any question where there are tables: most questions name a few of their words
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
@@ -80,8 +79,6 @@ class Tables(Route):
         known: tuple[Any, ...] = (context.tables, values)
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
         edited = edit(before, question.text, *known, **_clock(question)) if before else None
-        if not _is_plain(context.tables):
-            return edited or await self._by_cues(question, context, known, clock)
 
         @cache
         def by_words() -> Plain:
@@ -126,11 +123,7 @@ class Tables(Route):
 
         def by_words(text: str) -> Reading | Clarification | Refusal:
             edited = edit(before, text, *known, **clock) if before else None
-            if edited:
-                return edited
-            if _is_plain(context.tables):
-                return read_plain(text, *known, **clock, meaning=context.nearness).answer
-            return read(text, *known, **clock, meaning=context.nearness)
+            return edited or read_plain(text, *known, **clock, meaning=context.nearness).answer
 
         return with_readings(asked, question.text, by_words)
 
@@ -162,19 +155,6 @@ class Tables(Route):
         judge = Judge(roles.accept, trust, second_opinion, again, context.same_rows)
         context.notes.extend(found.value.notes if isinstance(found.value, Candidate) else ())
         return await judge.decide(found, asked.text)
-
-    async def _by_cues(
-        self, question: Question, context: Context, known: tuple[Any, ...], clock: dict[str, Any]
-    ) -> Reading | Clarification | Refusal:
-        """The reader by cues, with a model where there is one: for tables of servers, which have words of their own."""
-        if context.calls is None:
-            return read(question.text, *known, **clock)
-        from groundplan.asking.tables.read_with_model import read_with
-
-        always = question.strategy == "adapt"
-        found, notes = await read_with(context.calls.of("read"), question.text, *known, always=always, **clock)
-        context.notes.extend(notes)
-        return found
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
@@ -284,11 +264,6 @@ def _floor(answer: Reading | Clarification | Refusal, context: Context) -> Readi
 
 def _clock(question: Question) -> dict[str, Any]:
     return {"today": question.today, "timezone": question.timezone}
-
-
-def _is_plain(schema: SourceSchema) -> bool:
-    """Whether the tables are files or tables of a database; those of servers have words of their own."""
-    return schema.engine in DATABASES
 
 
 def _stems(schema: SourceSchema, values: Mapping[str, Any]) -> Iterator[str]:

@@ -186,7 +186,6 @@ class Scan:
             and word.lower[0].isalpha()
             and word.stem not in self.lexicon.fillers
             and word.stem not in self.row_nouns
-            and not word.lower.endswith(("ed", "ing"))  # what was done to it, not what it is
         )
 
     @property

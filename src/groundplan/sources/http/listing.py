@@ -54,6 +54,23 @@ VERBS = {
 }
 """The verbs that people use for each date."""
 
+LATER = frozenset({"resolved_at", "merged_at"})  # dates that some rows do not have yet
+ALSO_CALLED = {
+    "commits": ("commit", "коммит"),
+    "merge_requests": ("mr", "слияние", "мердж", "мерж", "реквест", "запрос"),
+    "issues": ("issue", "ticket", "bug", "task", "задача", "тикет", "баг", "обращение", "заявка"),
+    "project": ("проект", "репозиторий"),
+    "author": ("автор",),
+    "assignee": ("исполнитель", "ответственный"),
+    "reporter": ("заявитель",),
+    "status": ("статус",),
+    "state": ("состояние",),
+    "priority": ("приоритет",),
+    "type": ("тип",),
+    "target": ("target branch", "ветка"),
+}
+"""Other names of tables and columns."""
+
 Wording = Mapping[str, Mapping[str, tuple[str, ...]]]
 """The words that people use for a value, by column and value."""
 Wire = TypeVar("Wire")
@@ -182,6 +199,8 @@ def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> S
                 name=name,
                 columns=tuple(_column(*column, wording.get(column[0], {})) for column in columns.items()),
                 keys=(("project", "id"),),
+                synonyms=ALSO_CALLED.get(name, ()),
+                main_date=next((column for column, kind in columns.items() if kind == "time"), None),
             )
             for name, columns in tables.items()
         ),
@@ -191,7 +210,16 @@ def described(source: str, tables: Mapping[str, Columns], wording: Wording) -> S
 def _column(name: str, kind: ColumnKind, wording: Mapping[str, tuple[str, ...]]) -> Column:
     called = tuple(ValueSynonyms(value=value, words=words) for value, words in wording.items())
     role = "id" if name in ("id", "link") else "temporal" if kind == "time" else "dimension"
-    return Column(name=name, type=str(ARROW[kind]), kind=kind, role=role, called=called, verbs=VERBS.get(name, ()))
+    return Column(
+        name=name,
+        type=str(ARROW[kind]),
+        kind=kind,
+        role=role,
+        called=called,
+        verbs=VERBS.get(name, ()),
+        synonyms=ALSO_CALLED.get(name, ()),
+        nulls=1 if name in LATER else None,
+    )
 
 
 def _arrow_schema(columns: Columns) -> pa.Schema:

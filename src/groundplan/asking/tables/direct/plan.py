@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
-from groundplan.asking.tables.direct.filters import Inexpressible, Json, find_day, said_in_one
+from groundplan.asking.tables.direct.filters import Inexpressible, Json, filter_of, find_day, said_in_one
 from groundplan.asking.tables.direct.words import CALCULATIONS
 from groundplan.contracts.columns import ColumnKind, Function, Grain, fits
-from groundplan.contracts.meaning import is_extended
+from groundplan.contracts.expression import Aggregate, Compare, Expression, Rows, Running, Share
+from groundplan.contracts.expression import Column as ColumnOf
+from groundplan.contracts.meaning import measure_of
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Plan, Provenance, Step
 from groundplan.contracts.query import Query
 from groundplan.contracts.query_meaning import FUNCTIONS
-from groundplan.contracts.reading import Filter, GroupBy, Metric, OutputAsked, Rank, Reading, Time
+from groundplan.contracts.reading import (
+    ColumnsAsked,
+    Each,
+    Filter,
+    GroupBy,
+    Metric,
+    OutputAsked,
+    Rank,
+    Reading,
+    Time,
+)
 from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.contracts.wording import in_words
 from groundplan.text.loose_words import loose_runs
 
 T = TypeVar("T")
@@ -49,21 +63,42 @@ SPANS: tuple[tuple[int, Grain], ...] = ((90, "day"), (366, "week"), (8 * 366, "m
 
 
 def propose(reading: Reading, schema: SourceSchema, tool: str) -> Plan | None:
-    """One step with `tool` (`query_table` or `tableau_query`), then what shows its rows.
+    """One step with `tool` (`query_table` or `tableau_query`), then what shows its rows; None if `why_not` says why."""
+    made = _planned(reading, schema, tool)
+    return made if isinstance(made, Plan) else None
 
-    None where one query cannot say it: a correlation, rows as they are, a filter with `>`.
-    """
+
+def why_not(reading: Reading, schema: SourceSchema, tool: str) -> str | None:
+    """What one query cannot say of the reading: a correlation, rows as they are, a filter with `>`; None if it can."""
+    made = _planned(reading, schema, tool)
+    return None if isinstance(made, Plan) else made
+
+
+def _planned(reading: Reading, schema: SourceSchema, tool: str) -> Plan | str:
     table = schema.find(reading.tables[0]) if reading.tables else schema.tables[0]
-    if table is None or is_extended(reading) or not {intent.name for intent in reading.intents} <= INTENTS:
-        return None
+    if table is None or len(reading.tables) > 1:
+        return "several tables"
+    others = {intent.name for intent in reading.intents} - INTENTS
+    if others:
+        return f"the analysis {min(others)}"
     try:
         steps = tuple(_steps(_Asked(reading, table, tool)))
-    except Inexpressible:
-        return None
-    if {requirement.id for requirement in reading.requirements} - {id_ for step in steps for id_ in step.satisfies}:
-        return None
+    except Inexpressible as error:
+        return str(error)
+    lacking = {requirement.id for requirement in reading.requirements} - {id_ for s in steps for id_ in s.satisfies}
+    if lacking:
+        return min(lacking)
     why = f"One query over {table.name}, then what shows its rows."
     return Plan(strategy="direct", steps=steps, provenance=Provenance(attempts=1, reasoning=why))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A function of a column, or the number of rows; with what is computed from it across the groups."""
+
+    column: str | None
+    function: Function
+    series: Literal["share", "running"] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +118,7 @@ class _Asked:
     def column(self, name: str) -> Column:
         found = self.table.find(name)
         if found is None:
-            raise Inexpressible
+            raise Inexpressible(f"{name!r} of another table")
         return found
 
     def kind(self, name: str) -> ColumnKind:
@@ -96,17 +131,52 @@ class _Asked:
         return [value.column for value in self.of(GroupBy)]
 
     @property
+    def metrics(self) -> list[_Measured]:
+        """What one query measures; only the first may be a share or a running total."""
+        compared = [one.condition.left for one in self.of(Filter) if isinstance(one.condition, Compare)]
+        found = [self._measured(one) for one in [*map(measure_of, self.of(Metric))] or compared]
+        if any(one.series for one in found[1:]):
+            raise Inexpressible("two shares or running totals")
+        return found
+
+    def _measured(self, value: Expression) -> _Measured:
+        match value:
+            case Rows():
+                return _Measured(None, "count")
+            case Share(of=of, within=()):
+                return replace(self._measured(of), series="share")
+            case Running(of=of):
+                return replace(self._measured(of), series="running")
+            case Aggregate(function=function, of=ColumnOf(name=name, table=table, via=None), where=None):
+                if function != "percentile" and table in (None, self.table.name):
+                    return _Measured(name, function)
+        raise Inexpressible(f"the formula {in_words(value)!r}")
+
+    @property
+    def rank(self) -> Rank | None:
+        """By the first measure, over all groups."""
+        found = self.of(Rank)
+        if len(found) > 1 or any(one.within or one.then or not one.shown for one in found):
+            raise Inexpressible("a ranking within groups")
+        rank = next(iter(found), None)
+        first = measure_of(self.of(Metric)[0]) if self.of(Metric) else None
+        if rank and rank.by is not None and (first is None or normal_expression(rank.by) != normal_expression(first)):
+            raise Inexpressible("an order by something else than the first measure")
+        return rank
+
+    @property
     def time(self) -> Time | None:
         return next(iter(self.of(Time)), None)
 
     @property
     def shared(self) -> bool:
-        return bool(self.ids(labels=["analysis:share"]))
+        return bool(self.ids(labels=["analysis:share"])) or any(one.series == "share" for one in self.metrics)
 
     @property
     def running(self) -> bool:
-        """Whether a word asks for what adds up from row to row: no requirement holds that."""
-        return any(run.means == ("RUNNING_TOTAL",) for run in loose_runs(self.reading))
+        """Whether a running total is asked for: by a metric, or by a word that no requirement holds."""
+        loose = any(run.means == ("RUNNING_TOTAL",) for run in loose_runs(self.reading))
+        return loose or any(one.series == "running" for one in self.metrics)
 
     @property
     def placed(self) -> bool:
@@ -119,6 +189,9 @@ class _Asked:
 
 
 def _steps(asked: _Asked) -> Iterator[Step]:
+    computed = any(group.expression for group in asked.of(GroupBy))
+    if computed or any(isinstance(r.value, ColumnsAsked | Each) for r in asked.reading.requirements):
+        raise Inexpressible("rows as they are, or computed groups")
     dates = [*_dates(asked)]
     yield from dates
     source = {} if dates else {PORTS[asked.tool]: asked.table.name}
@@ -160,20 +233,22 @@ def _query(asked: _Asked) -> Json:
     """The params of the query's step."""
     grouped, measures = [*_grouped(asked)], [*_measures(asked)]
     captions = [field["fieldCaption"] for field in grouped]
-    if not measures or len(set(captions)) < len(captions) or len(asked.of(Rank)) > 1:
-        raise Inexpressible
+    if not measures or len(set(captions)) < len(captions):
+        raise Inexpressible("groups without a measure, or one column twice")
     calculated = [_share(measures[0], grouped)] if asked.shared else []
     calculated += [_place(measures[0], grouped)] if asked.placed else []
     calculated += [_running(asked, measures[0], grouped)] if asked.running else []
-    filters = [*_filters(asked)]
-    rank = next(iter(asked.of(Rank)), None)
+    filters = [*_filters(asked, grouped)]
+    rank = asked.rank
     filtered = {one["field"]["fieldCaption"] for one in filters}  # a field is filtered once, and a TOP is a filter
     by_member = len(grouped) == 1 and not (asked.time or asked.shared or filtered & {*captions})
-    if rank and by_member:
-        filters = [{**one, "context": True} for one in filters]
+    later = [one for one in filters if one["filterType"] == "CONDITION"]  # these look at the groups of the rows kept
+    if later or (rank and rank.limit and by_member):
+        filters = [one if one in later else {**one, "context": True} for one in filters]
+    if rank and rank.limit and by_member:
         filters.append(_top(rank, grouped[0], measures[0]))
     fields = [*_sorted(asked, grouped, measures, rank), *calculated]
-    limit = {"rowLimit": rank.limit} if rank and not by_member else {}
+    limit = {"rowLimit": rank.limit} if rank and rank.limit and not by_member else {}
     return {"query": _well_formed({"fields": fields, **({"filters": filters} if filters else {})}), **limit}
 
 
@@ -182,7 +257,7 @@ def _well_formed(query: Json) -> Json:
     try:
         return Query.model_validate(query).wire()
     except ValidationError as error:
-        raise Inexpressible from error
+        raise Inexpressible("a range whose ends are the wrong way round") from error
 
 
 def _grouped(asked: _Asked) -> Iterator[Json]:
@@ -190,7 +265,7 @@ def _grouped(asked: _Asked) -> Iterator[Json]:
     if time:
         grain = time.grain or _grain(asked, asked.column(time.column))
         if asked.kind(time.column) != "time" or grain not in CUTS or len(asked.of(Time)) > 1:
-            raise Inexpressible
+            raise Inexpressible(f"{time.column!r} by {grain}")
         yield {"fieldCaption": time.column, "fieldAlias": time.column, "function": CUTS[grain]}
     for name in asked.groups:
         yield {"fieldCaption": asked.column(name).name}
@@ -210,23 +285,22 @@ def _grain(asked: _Asked, column: Column) -> Grain:
 
 def _measures(asked: _Asked) -> Iterator[Json]:
     taken = {*asked.groups, *([asked.time.column] if asked.time else [])}
-    for metric in asked.of(Metric):
-        field = _measure(asked, metric, taken)
+    for metric in asked.metrics:
+        field = _measure(asked, metric)
         if field["fieldAlias"] not in taken:
             yield field
         taken.add(field["fieldAlias"])
 
 
-def _measure(asked: _Asked, metric: Metric, taken: set[str]) -> Json:
+def _measure(asked: _Asked, metric: _Measured) -> Json:
     if metric.column is None:
         return {"fieldCaption": _key(asked.table), "function": "COUNT", "fieldAlias": "count"}
-    function: Function = metric.function or metric.usual or "sum"
-    if not fits(function, asked.column(metric.column).kind):
-        raise Inexpressible
-    name = CALLED.get(function, "{}").format(metric.column)
+    if not fits(metric.function, asked.column(metric.column).kind):
+        raise Inexpressible(f"{metric.function} of {metric.column!r}")
+    name = CALLED.get(metric.function, "{}").format(metric.column)
     grouped = name in {*asked.groups, asked.time.column if asked.time else None}
-    alias = f"{function} of {name}" if grouped else name
-    return {"fieldCaption": metric.column, "function": FUNCTIONS[function], "fieldAlias": alias}
+    alias = f"{metric.function} of {name}" if grouped else name
+    return {"fieldCaption": metric.column, "function": FUNCTIONS[metric.function], "fieldAlias": alias}
 
 
 def _key(table: Table) -> str:
@@ -234,13 +308,13 @@ def _key(table: Table) -> str:
     for key in table.keys:
         if len(key) == 1:
             return key[0]
-    raise Inexpressible
+    raise Inexpressible(f"the number of rows of {table.name!r}, which has no column that identifies a row")
 
 
 def _share(measure: Json, grouped: list[Json]) -> Json:
     """Only what adds up has parts."""
     if measure["function"] not in ("SUM", "COUNT") or not grouped:
-        raise Inexpressible
+        raise Inexpressible("a share of what does not add up")
     calculation = {"tableCalcType": "PERCENT_OF_TOTAL", "dimensions": _references(grouped)}
     return {**measure, "fieldAlias": "share", "tableCalculation": calculation}
 
@@ -254,7 +328,7 @@ def _running(asked: _Asked, measure: Json, grouped: list[Json]) -> Json:
     """Along time, anew for each of the other groups."""
     told = CALCULATIONS["RUNNING_TOTAL"]
     if asked.time is None or measure["function"] not in told.functions:
-        raise Inexpressible
+        raise Inexpressible("a running total without a time axis")
     calculation = {"tableCalcType": told.type, "dimensions": _references(grouped[:1])}
     alias = told.called.format(measure["fieldAlias"])
     return {**measure, "fieldAlias": alias, "tableCalculation": calculation}
@@ -292,10 +366,13 @@ def _prioritised(fields: list[Json], first: int = 1) -> list[Json]:
     return [{**field, "sortPriority": priority} for priority, field in enumerate(fields, first)]
 
 
-def _filters(asked: _Asked) -> Iterator[Json]:
+def _filters(asked: _Asked, grouped: list[Json]) -> Iterator[Json]:
     by_column: dict[str, list[Filter]] = {}
     for one in asked.of(Filter):
-        by_column.setdefault(one.column or "", []).append(one)
+        if one.condition is not None:
+            yield filter_of(one.condition, asked.table.name, grouped)
+        else:
+            by_column.setdefault(one.column or "", []).append(one)
     for name, told in by_column.items():
         yield {"field": {"fieldCaption": name}, **said_in_one(told, asked.kind(name))}
 
@@ -304,7 +381,7 @@ def _chart(asked: _Asked, wanted: OutputAsked) -> Step:
     kind = wanted.chart or ("line" if asked.time else "bar")
     axes = [*([asked.time.column] if asked.time else []), *_along(asked)]
     if kind not in CHARTS or not axes or len(axes) > MOST_AXES or (kind == "heatmap" and len(axes) != 2):
-        raise Inexpressible
+        raise Inexpressible(f"the chart {kind!r} of {len(axes)} groups")
     measure = "share" if asked.shared else next(_measures(asked))["fieldAlias"]
     measure = CALCULATIONS["RUNNING_TOTAL"].called.format(measure) if asked.running else measure
     if kind == "heatmap":

@@ -43,6 +43,7 @@ from groundplan.contracts.expression import (
     Compare,
     Condition,
     Constant,
+    Contains,
     DateCut,
     DatePart,
     Elapsed,
@@ -440,7 +441,24 @@ class Assembly:
 
     # time
 
+    def _join_times(self) -> tuple[Item, ...]:
+        """Monthly sales by order date have one axis. Returns the words that only say by which date a period counts."""
+        named = [(g, i) for g, i in self.groups if g.time and g.named and g.grain is None]
+        cut = [(g, i) for g, i in self.groups if g.time and g.grain and not g.named]
+        if len(named) != 1:
+            return ()
+        date, said = named[0]
+        if len(cut) == 1:
+            joined = (replace(cut[0][0], name=date.name, named=True), (*cut[0][1], *said))
+            self.groups = [joined if pair == cut[0] else pair for pair in self.groups if pair != named[0]]
+        elif (len(self.groups) > 1 or self.rank) and any(i.last == said[0].first for i in self.all("period")):
+            self.groups.remove(named[0])
+            self.axes.add(date.name)
+            return said
+        return ()
+
     def _periods(self) -> None:
+        dating = self._join_times()
         events = self.all("event")
         periods = self.all("period")
         column = self._date(events)
@@ -467,7 +485,7 @@ class Assembly:
         if column is None:
             self._year_condition(when, periods[0])
             return
-        self.conditions.append((Cond(within(column, when), date=column), (*events, *periods)))
+        self.conditions.append((Cond(within(column, when), date=column), (*events, *periods, *dating)))
 
     def _happened(self) -> Iterator[tuple[str, Item]]:
         """The dates that are only asked to be known, as in flats that were let."""
@@ -482,6 +500,7 @@ class Assembly:
         column: SchemaColumn = item.value.column  # type: ignore[attr-defined]
         if column.nulls:
             raise Unfit("an event without a time")
+        self.penalty += 0 if any(g.time for g, _ in self.groups) else 0.2  # it says nothing: open tasks are no event
         self.axes.add(column.name)
         self.take(item)
 
@@ -523,6 +542,9 @@ class Assembly:
                 column = self.meanings.events.get(value) if category == "event" else None
                 if column is not None:
                     yield column.name
+            word = self.words[place]  # merge requests are not merged
+            same = {word.lower} | ({word.stem} if is_russian(word.lower) else set())
+            yield from (c.name for c in self.meanings.dates if same & {*c.verbs, *map(stem, c.verbs)})
 
     def _dates_called_like(self, names: Iterable[str]) -> set[str]:
         known = self.meanings.names
@@ -666,6 +688,14 @@ class Assembly:
         self.rank = None
         self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
 
+    def _whose_rows(self, item: Item, value: Field) -> int | None:
+        """The place of the condition in profit for corporate customers, where customers have names."""
+        noun = self.words[item.first]
+        plural = item.length == 1 and noun.lower != noun.stem and value.whole
+        if value.meaning != "name" or not plural or self.all("count"):
+            return None
+        return next((place for place, (_, i) in enumerate(self.conditions) if i[-1].last == item.first), None)
+
     def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
         """What follows the whole; a period and what stands right behind the things limit both."""
         if condition.versus or condition.date:
@@ -674,6 +704,9 @@ class Assembly:
             return True
         if self.meanings.shares_limit and self.groups and items[-1].last <= share.last:
             return False
+        helping = self.words[share.last].lower in ("do", "does", "did") if share.last < len(self.words) else False
+        if helping and any(i[0].first == share.last + 1 for _, i in self.groups):
+            return False  # the share that each region has, of those rows
         between = self.words[share.last : items[0].first]
         others = [c for c, i in self.conditions if c is not condition and i[0].first > share.first and not c.date]
         describes = not any(word.lower in VERBS for word in between)
@@ -727,6 +760,9 @@ class Assembly:
                 self.groups.append((Group(value.name, time=True), self.take(item)))
             elif self.ask is not None or self.all("list"):
                 self.show.append((value.name, self.take(item)))
+            elif has_measure and (place := self._whose_rows(item, value)) is not None:
+                condition, items = self.conditions[place]
+                self.conditions[place] = (condition, (*items, *self.take(item)))
             else:
                 raise Unfit(f"what of {value.name}?")
 
@@ -1891,6 +1927,8 @@ def _date_of(value: object) -> str | None:
             return date
         case Measure(date=date):
             return date
+        case Rank(target=Target(value=Unit(date=str() as date))) | Ask(target=Target(value=Unit(date=str() as date))):
+            return date
         case Rank(by=Measure(date=date)):
             return date
     return None
@@ -1949,6 +1987,8 @@ def as_filter(condition: Cond) -> Filter:
             )
         ) if name == other == condition.date:
             return Filter(column=name, operator="between", values=(start, end))
+        case Contains(of=Column(name=name), text=text, place="anywhere", cased=False):
+            return Filter(column=name, operator="contains", values=(text,))
     if condition.column and condition.values and not condition.groups and not condition.versus:
         among = Filter(column=condition.column, operator="in", values=condition.values)
         return among.model_copy(update={"operator": "not in"}) if condition.negated else among

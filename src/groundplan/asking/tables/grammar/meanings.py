@@ -224,6 +224,11 @@ class Meanings:
         return self.main_dates[0] if self.main_dates else None
 
     @cached_property
+    def _has_own_words(self) -> bool:
+        """True if the source says what its tables, dates and events are called, and which date is the usual one."""
+        return any(column.verbs for column in self.table.columns)
+
+    @cached_property
     def main_dates(self) -> tuple[Column, ...]:
         """The dates that may be meant where none is named, the likeliest first.
 
@@ -233,6 +238,8 @@ class Meanings:
         """
         if self.dated_by is not None:
             return (self.column(self.dated_by),)
+        if self.table.main_date is not None and self._has_own_words:
+            return (self.column(self.table.main_date),)
         dates = [c for c in self.dates if not {*self.names[c.name]} & {*map(stem, BIRTHS)}]
         fewest = min((c.nulls or 0 for c in dates), default=0)
         whole = [c for c in dates if (c.nulls or 0) == fewest]
@@ -342,7 +349,9 @@ class Meanings:
             events = [event for event, column in self.events.items() if column == main]
             row_nouns |= telling | {noun for event in events for noun in map(stem, EVENT_NOUNS.get(event, ()))}
         of_ids = frozenset[str]().union(*(entity.nouns for entity in found))
-        own = Entity(self._alike(row_nouns - self.elsewhere) - of_ids - self.elsewhere, None, self.table.name)
+        nouns = row_nouns - self.elsewhere
+        said = frozenset(nouns) if self._has_own_words else self._alike(nouns)
+        own = Entity(said - of_ids - self.elsewhere, None, self.table.name)
         return (own, *found)
 
     def is_key(self, column: Column) -> bool:

@@ -161,7 +161,8 @@ class Names:
                             if not rest or said != TIME:
                                 put(said, SAID - LESS * min(rest, 2))
                             put((*before, *said, *after), PART)
-                            put((*before[-1:], *said), PART - LESS)
+                            if before:
+                                put((*before[-1:], *said), PART - LESS)
         for said in self._told_by_values(column):
             put(said, SAID)
         if column.description:

@@ -63,6 +63,7 @@ class When:
 @dataclass(frozen=True)
 class Unit:
     grain: Grain
+    date: str | None = None  # order month: of the order date
 
 
 @dataclass(frozen=True)

@@ -515,6 +515,8 @@ class Builders:
     def at_grain(self, unit: Unit) -> Group | None:
         if unit.grain == "hour":
             return self.part_group(PartOfDate("hour"))
+        if unit.date is not None:
+            return Group(unit.date, grain=unit.grain, time=True, named=True)
         date = self.meanings.main_date
         return Group(date.name, grain=unit.grain, time=True) if date else None
 

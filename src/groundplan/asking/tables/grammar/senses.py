@@ -8,12 +8,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
+from groundplan.asking.tables.grammar.contained import contained
 from groundplan.asking.tables.grammar.labels import latest
 from groundplan.asking.tables.grammar.lexicon import Key
-from groundplan.asking.tables.grammar.meanings import DATING, IDENTIFYING, NUMBERS, PREPOSITIONS, Entity, Meanings
+from groundplan.asking.tables.grammar.meanings import (
+    DATING,
+    IDENTIFYING,
+    NAMING,
+    NUMBERS,
+    PREPOSITIONS,
+    Entity,
+    Meanings,
+)
 from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
@@ -54,14 +64,18 @@ from groundplan.text.stems import is_russian, lower, stem
 from groundplan.text.words import Word, words_of
 
 LONGEST = 6
-GUESSED = 0.55
+CALLED, VALUE, GUESSED = 1.15, 0.95, 0.55  # values by the words that their source has for them; by their own; by a part
 TOLD = 0.2  # another word of the column's name is elsewhere in the question
 CALLED_SO = 0.1  # an event whose date has the same word in its name
+WRITTEN_OUT = 0.2  # a name of three words or more is no formula: hours until done
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний")))
+UNTOLD = frozenset(map(stem, DATING)) | PREPOSITIONS  # words that names of dates have in common
+NAMED = frozenset(map(stem, NAMING))
+DATED = frozenset(map(stem, ("дата", "date")))
 CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
@@ -139,7 +153,41 @@ class Senses:
         self._years_apart()
         self._counting_numbers()
         self._shortened()
+        self._dated_units()
+        self._dates_of_events()
+        self._values_before_things()
+        self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
+
+    def _values_before_things(self) -> None:
+        """Merged, where it is a state, is no word for merge requests."""
+        held = {(i.first, i.last) for i in self.items if i.category == "condition" and i.score >= VALUE}
+        self.items = [
+            item
+            for item in self.items
+            if item.category != "thing"
+            or (item.first, item.last) not in held
+            or not self.words[item.last - 1].lower.endswith("ed")
+        ]
+
+    def _dated_units(self) -> None:
+        """Order month: the month of the order date."""
+        for item in [i for i in self.items if i.category == "unit" and i.first]:
+            if self.words[item.last - 1].stem in DATED:
+                continue
+            said = self.words[item.first - 1].stem
+            dates = [c for c in self.meanings.dates if said in {*self.meanings.names[c.name]} - UNTOLD]
+            if len(dates) == 1 and isinstance(item.value, Unit):
+                self._add("unit", item.first - 1, item.last, replace(item.value, date=dates[0].name), 1.1)
+
+    def _dates_of_events(self) -> None:
+        """Дата отгрузки, where the date of the shipment is called `ship_date`."""
+        for place, (word, following) in enumerate(pairwise(self.words)):
+            if word.stem in DATED:
+                events = self.meanings.lexicon.values["event_names"].items()
+                for event in (event for event, names in events if following.lower in names):
+                    if (column := self.meanings.events.get(event)) is not None:
+                        self._add("field", place, place + 2, replace(as_field(column, self.meanings), whole=True), FULL)
 
     def _shortened(self) -> None:
         """Planned effort for `planned_hrs`: the name has the adjective, and says of what it is only in short.
@@ -282,7 +330,8 @@ class Senses:
             if len(text) < 5 or not text.isalpha() or word.stem in stems or text in known:
                 continue
             allowed = 2 if len(text) >= 9 else 1
-            written = (text, text[:-1]) if text.endswith("s") and len(text) > 6 else (text,)  # also of the plural
+            plural = text.endswith("s") and len(text) > 6 and word.text == text  # a name is no plural
+            written = (text, text[:-1]) if plural else (text,)
             shortest = len(written[-1])
             alike = [w for w in spelt if w[0] == text[0] and shortest - 2 < len(w) < len(text) + 2]
             slips = {
@@ -357,14 +406,20 @@ class Senses:
         for score, column in self._told_apart(first, last):
             kind = "field" if score >= WEAK else "weak_field"
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
-            whole = whole or len(split_name(column.name)) == 1
+            whole = whole or len(split_name(column.name)) == 1 or self._is_name_of(column, first, last)
             named = replace(as_field(column, self.meanings), whole=whole)
+            score += WRITTEN_OUT if score >= FULL and last - first > 2 else 0
             self._add(kind, first, last, named, score)
             said = self.words[first].lower
             if last - first == 1 and said.endswith(("ed", "paid")) and said not in split_name(column.name):
                 self._add("participle", first, last, named, score)
             if whole and self.meanings.of[column.name] == "date":  # days between the order date and the delivery date
                 self._add("moment", first, last, named, score)
+
+    def _is_name_of(self, column: Column, first: int, last: int) -> bool:
+        """Products, where their names are in `product_name`."""
+        rest = {stem(word) for word in split_name(column.name)} - {word.stem for word in self.words[first:last]}
+        return self.meanings.of[column.name] == "name" and rest <= NAMED
 
     def _told_apart(self, first: int, last: int) -> list[tuple[float, Column]]:
         """Intakes by type: of two types, the one whose other word is said too."""
@@ -405,6 +460,9 @@ class Senses:
         """Most borrowed, where the rows are loans."""
         if self.words[first].stem in self.meanings.row_verbs:
             self._add("row_verb", first, first + 1, Mark("row_verb"), 0.5)
+        for column in self.meanings.table.columns:
+            if first not in self._own_name and self.words[first].stem in map(stem, column.verbs):
+                self._add("event", first, first + 1, Event(column), 0.9)
 
     def _coded(self, first: int) -> None:
         """German for DE, in a column of languages or countries."""
@@ -743,12 +801,19 @@ class Senses:
         known: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         parts: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         structure = self.meanings.lexicon.structure
+        called = {
+            (column.name, key)
+            for column in self.meanings.table.columns
+            for one in column.called
+            for word in one.words
+            for key in _spoken(word)
+        }
         for column in self.meanings.table.columns:
             if column.name in self.meanings.lists:
                 self._values_in_lists(column)
                 continue
             spoken = [(value, value) for value in self.meanings.values.get(column.name, ())]
-            spoken += [(phrase, called.value) for called in column.called for phrase in called.words]
+            spoken += [(phrase, one.value) for one in column.called for phrase in one.words]
             short: dict[str, list[str]] = defaultdict(list)
             for _, value in spoken:
                 if 2 <= len(value) <= 4 and value.isalpha():
@@ -765,13 +830,16 @@ class Senses:
                         parts[key[-size:]][column.name].append(value)
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
+                if self._own_name.issuperset(range(first, last)):
+                    continue
                 key = tuple(word.stem for word in self.words[first:last])
                 if key not in known and last - first == 1:  # directly, DVDs
                     key = (stem(self.words[first].lower.removesuffix("ly").removesuffix("s")),)
                 for column_name, values in self._nearest(known.get(key, {})):
                     if any(self._may_be_value(first, last, value) for value in values):
                         kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
-                        self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), 0.95)
+                        score = CALLED if (column_name, key) in called else VALUE
+                        self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), score)
                 held = parts.get(key, {})
                 if key in known or sum(map(len, held.values())) > 3 or not self._may_be_part(first, last, key):
                     continue
@@ -790,6 +858,14 @@ class Senses:
                 if value and len(alike) == 1 and self._may_be_value(first, last, value):
                     held = Cond(Contains(of=ColumnOf(name=column.name), text=value), column.name)
                     self._add("condition", first, last, held, 0.95)
+
+    @cached_property
+    def _own_name(self) -> frozenset[int]:
+        """Where the table is called by a name of several words: merge requests were not all merged."""
+        name = [stem(word) for word in split_name(self.meanings.table.name)]
+        stems = [word.stem for word in self.words]
+        starts = [place for place in range(len(stems)) if len(name) > 1 and stems[place : place + len(name)] == name]
+        return frozenset(place + step for place in starts for step in range(len(name)))
 
     def _nearest(self, holding: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
         """Of a column and one whose name says more, such as a club and a home club, the plain one is meant."""
