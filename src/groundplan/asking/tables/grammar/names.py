@@ -155,7 +155,7 @@ class Names:
                     for start in (i for i in range(len(name)) if name[i : i + len(key)] == key):
                         before, after = name[:start], name[start + len(key) :]
                         rest = sum(word not in self._meanings.lexicon.structure for word in (*before, *after))
-                        if rest and column.kind != "number" and key[-1] in self._meanings.lexicon.kinds:
+                        if rest and column.kind != "number" and key[-1] in self._meanings.lexicon.numbers["amount"]:
                             continue  # takings are no sales rep
                         for said in saying.say:
                             if not rest or said != TIME:
