@@ -59,7 +59,7 @@ def test_a_condition_filter_that_nobody_asked_for_is_refused(tableau: Tableau, p
     condition = {"fieldCaption": "Sales", "function": "SUM", "comparison": ">", "value": 1000}
     one = {"field": {"fieldCaption": "Region"}, "filterType": "CONDITION", "condition": condition}
     refusal = refused(project.run(proposal({"fields": GROUPED, "filters": [one]}, REQUIRED)).outcome)
-    assert [issue.code for issue in refusal.issues] == ["coverage/unasked-filter"]
+    assert [issue.code for issue in refusal.issues] == ["meaning/differs"]
     assert tableau.requests == []
 
 

@@ -250,8 +250,9 @@ def assumptions_of(requirement: Requirement, language: Language) -> Iterator[str
     elif requirement.implied or "usual_function" in requirement.assumed:
         grouped = isinstance(value, GroupBy | Time)
         yield SAID[language]["by" if grouped else "all"].format(part_in_words(value, language)).strip(" ,")
-    if "main_date" in requirement.assumed:
-        yield SAID[language]["dated by"].format(_list(sorted(_dates_in(value, language)), language))
+    dates = sorted(_dates_in(value, language)) if "main_date" in requirement.assumed else []
+    if dates:
+        yield SAID[language]["dated by"].format(_list(dates, language))
 
 
 def _dates_in(value: Value, language: Language) -> set[str]:

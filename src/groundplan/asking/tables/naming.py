@@ -183,7 +183,8 @@ class Naming:
             value = requirement.value
             if isinstance(value, Metric) and value.usual and not value.function and not labels & SINGLE_VALUES:
                 yield "usual_function"
-            if not requirement.implied and not requirement.chosen and unsaid & {*_columns(value)}:
+            asks = not (requirement.implied or requirement.chosen or isinstance(value, ColumnsAsked))
+            if asks and unsaid & {*_columns(value)}:
                 yield "main_date"
 
         parts = tuple(r.model_copy(update={"assumed": tuple(dict.fromkeys(assumed(r)))}) for r in reading.requirements)
