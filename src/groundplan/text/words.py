@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from groundplan.text.stems import lower, stem
 
 Language = Literal["en", "ru", "other"]
+SHORT = 60  # characters: a value of a table, not a question
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*|[<>=]=?|[#%]")
 
@@ -51,6 +53,16 @@ def language_of(text: str) -> Language:
 
 
 def words_of(text: str) -> tuple[Word, ...]:
+    return _short_words(text) if len(text) <= SHORT else _words(text)
+
+
+@lru_cache(maxsize=20_000)
+def _short_words(text: str) -> tuple[Word, ...]:
+    """Values of tables are looked at for every question about them."""
+    return _words(text)
+
+
+def _words(text: str) -> tuple[Word, ...]:
     return tuple(
         Word(found.group(), lower(found.group()), stem(found.group()), found.start(), found.end())
         for found in _WORD.finditer(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -125,7 +125,7 @@ class Naming:
     question: str
     schema: SourceSchema
     values: Mapping[str, Values]
-    tables: Sequence[str]
+    tables: tuple[str, ...]
     today: date
     timezone: str = "UTC"
     nearness: Nearness | None = None

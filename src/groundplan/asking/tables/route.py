@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,6 @@ class Tables(Route):
         found = await self._read(question, context)
         if isinstance(found, Clarification):
             found = await self._with_readings(found, question, context)
-        found = await self._founded(found, question, context)
         context.notes.extend(_not_looked_up(found, context.unread))
         return found
 
@@ -82,7 +81,8 @@ class Tables(Route):
 
         @cache
         def by_words() -> Plain:
-            return Plain(edited) if edited else read_plain(question.text, *known, **clock)
+            plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
+            return replace(plain, answer=founded(plain.answer, *known, **clock))
 
         answer: Reading | Clarification | Refusal | None = None
         if context.calls is not None and context.calls.roles.reader == "model":
@@ -97,33 +97,16 @@ class Tables(Route):
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
 
-    async def _founded(
-        self, found: Reading | Clarification | Refusal, question: Question, context: Context
-    ) -> Reading | Clarification | Refusal:
-        """With what was assumed; refused if it asks for something that the words it quotes do not name."""
-        if isinstance(found, Refusal):
-            return found
-        readings = found.readings if isinstance(found, Clarification) else (found,)
-        told = []
-        for reading in readings:
-            values: Any = await context.find_values(reading.question)
-            clock = (question.today, question.timezone, context.nearness)
-            naming = Naming(reading.question, context.tables, values, reading.tables, *clock)
-            told.append(naming.with_assumed(reading))
-            if isinstance(found, Reading) and (lacking := naming.unfounded(reading)):
-                return unfounded(lacking)
-        return found.model_copy(update={"readings": tuple(told)}) if isinstance(found, Clarification) else told[0]
-
     async def _with_readings(self, asked: Clarification, question: Question, context: Context) -> Clarification:
         """The clarification with the reading of each candidate, by words alone."""
         before = context.turns[-1].reading if context.turns else None
         values: Any = await context.find_values(f"{before.question} {question.text}" if before else question.text)
         known: tuple[Any, ...] = (context.tables, values)
-        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
 
         def by_words(text: str) -> Reading | Clarification | Refusal:
-            edited = edit(before, text, *known, **clock) if before else None
-            return edited or read_plain(text, *known, **clock, meaning=context.nearness).answer
+            edited = edit(before, text, *known, **_clock(question)) if before else None
+            return founded(edited or read_plain(text, *known, **clock).answer, *known, **clock)
 
         return with_readings(asked, question.text, by_words)
 
@@ -213,6 +196,27 @@ def read_plain(
     said = doubt or answer or timeless
     said = said or ask_meaning(derived.unread, text, schema, derive) or not_understood(derived.unread, schema, text)
     return Plain(said, notes, settled=asks_for_change(doubt))
+
+
+def founded(
+    found: Reading | Clarification | Refusal,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    *,
+    today: date,
+    timezone: str,
+    meaning: Nearness | None,
+) -> Reading | Clarification | Refusal:
+    """With what was assumed; refused if it asks for something that the words it quotes do not name."""
+    if isinstance(found, Refusal):
+        return found
+    told = []
+    for reading in found.readings if isinstance(found, Clarification) else (found,):
+        naming = Naming(reading.question, schema, values, reading.tables, today, timezone, meaning)
+        told.append(naming.with_assumed(reading))
+        if isinstance(found, Reading) and (lacking := naming.unfounded(reading)):
+            return unfounded(lacking)
+    return found.model_copy(update={"readings": tuple(told)}) if isinstance(found, Clarification) else told[0]
 
 
 def may_be_settled(question: str) -> bool:

@@ -58,7 +58,8 @@ class Lexicon:
     things: tuple[frozenset[str], ...]
     persons: frozenset[str]
     more_persons: frozenset[str]
-    means: tuple[Saying, ...]
+    means: Mapping[str, tuple[tuple[Key, Saying], ...]]  # by the first word of what names of columns use
+    spoken: frozenset[str]  # the words of these sayings
     abbreviations: Mapping[str, tuple[str, ...]]
     numbers: Mapping[str, frozenset[str]]
     formula_parts: Mapping[str, tuple[str, ...]]
@@ -120,6 +121,10 @@ def load() -> Lexicon:
                 for key in _keys(text):
                     phrases.setdefault(key, []).append((category, str(value)))
                 spelt.update(word.lower for word in words_of(text) if len(word.lower) > 4)
+    sayings = [
+        Saying(tuple(map(stems_of, one["say"])), tuple(tuple(map(stem, split_name(name))) for name in one["names"]))
+        for one in (*raw["means"], *({"say": said, "names": [name]} for name, *said in _translations(raw)))
+    ]
     return Lexicon(
         phrases={key: tuple(dict.fromkeys(found)) for key, found in phrases.items()},
         longest=max(map(len, phrases)),
@@ -127,13 +132,8 @@ def load() -> Lexicon:
         things=tuple(frozenset(map(stem, group)) for group in (*raw["things"], *_translations(raw))),
         persons=frozenset(map(stem, raw["persons"])),
         more_persons=frozenset(map(stem, raw["more_persons"])),
-        means=tuple(
-            Saying(
-                tuple(map(stems_of, one["say"])),
-                tuple(tuple(map(stem, split_name(name))) for name in one["names"]),  # m2 is one word
-            )
-            for one in (*raw["means"], *({"say": said, "names": [name]} for name, *said in _translations(raw)))
-        ),
+        means=_by_first_word(sayings),
+        spoken=frozenset(word for saying in sayings for key in saying.say for word in key),
         abbreviations={
             lower(short): (long,) if isinstance(long, str) else tuple(long)
             for short, long in raw["abbreviations"].items()
@@ -158,3 +158,11 @@ def load() -> Lexicon:
         said=frozenset(stems_of(phrase) for one in raw["means"] for phrase in one["say"]),
         kinds=frozenset(stem(word) for words in raw["numbers"].values() for word in words),
     )
+
+
+def _by_first_word(sayings: Iterable[Saying]) -> Mapping[str, tuple[tuple[Key, Saying], ...]]:
+    found: dict[str, list[tuple[Key, Saying]]] = {}
+    for saying in sayings:
+        for key in saying.names:
+            found.setdefault(key[0], []).append((key, saying))
+    return {word: tuple(named) for word, named in found.items()}

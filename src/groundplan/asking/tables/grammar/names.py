@@ -150,24 +150,31 @@ class Names:
             put(name, FULL)
             for part in self._parts(column, name):
                 put(part, self._surely(column, name, part))
-            for saying in self._meanings.lexicon.means:
-                for key in saying.names:
-                    for start in (i for i in range(len(name)) if name[i : i + len(key)] == key):
-                        before, after = name[:start], name[start + len(key) :]
-                        rest = sum(word not in self._meanings.lexicon.structure for word in (*before, *after))
-                        if rest and column.kind != "number" and key[-1] in self._meanings.lexicon.numbers["amount"]:
-                            continue  # takings are no sales rep
-                        for said in saying.say:
-                            if not rest or said != TIME:
-                                put(said, SAID - LESS * min(rest, 2))
-                            put((*before, *said, *after), PART)
-                            if before:
-                                put((*before[-1:], *said), PART - LESS)
+            for said, score in self._said_for(column, name):
+                put(said, score)
         for said in self._told_by_values(column):
             put(said, SAID)
         if column.description:
             put(stems_of(column.description), PART)
         return names
+
+    def _said_for(self, column: Column, name: Key) -> Iterator[tuple[Key, float]]:
+        """The name with a word of it replaced by what people say for it."""
+        lexicon = self._meanings.lexicon
+        for start, first in enumerate(name):
+            for key, saying in lexicon.means.get(first, ()):
+                if name[start : start + len(key)] != key:
+                    continue
+                before, after = name[:start], name[start + len(key) :]
+                rest = sum(word not in lexicon.structure for word in (*before, *after))
+                if rest and column.kind != "number" and key[-1] in lexicon.numbers["amount"]:
+                    continue  # takings are no sales rep
+                for said in saying.say:
+                    if not rest or said != TIME:
+                        yield said, SAID - LESS * min(rest, 2)
+                    yield (*before, *said, *after), PART
+                    if before:
+                        yield (*before[-1:], *said), PART - LESS
 
     def _told_by_values(self, column: Column) -> Iterator[Key]:
         """Countries, by whatever name the column goes."""

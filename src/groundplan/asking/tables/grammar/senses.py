@@ -347,13 +347,11 @@ class Senses:
 
     def _known(self) -> set[str]:
         lexicon = self.meanings.lexicon
-        known = {*lexicon.vocabulary, *lexicon.structure, *self.names.words}
+        known = {*lexicon.vocabulary, *lexicon.structure, *lexicon.spoken, *self.names.words}
         for noun in (word for entity in self.meanings.entities for word in entity.nouns):
             known.add(noun)
         for listed in self.meanings.values.values():
             known.update(lower(part) for value in listed for part in value.split() if part.isalpha())
-        for saying in lexicon.means:
-            known.update(word for key in saying.say for word in key)
         return known
 
     def _stems(self) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +13,6 @@ from groundplan.asking.tables.model.reply import MeantSql, SqlReply
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.context import Context
-from groundplan.contracts.contract import Contract
 from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Column, Related, walk
 from groundplan.contracts.issue import Issue
@@ -121,12 +120,15 @@ class SqlReader:
             translated = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
         except Untranslatable as error:
             return Faults((str(error),))
-        reading = self._completed(translated.reading, reply, asked)
+        tables = _tables_of(translated.reading)
+        naming = Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
+        reading = self._completed(translated.reading, reply, asked, naming)
         certain = [one for one in self._against(reading, asked) if one.certain]
         if certain:
             return Faults(tuple(one.problem for one in certain))
-        drawn, dropped = _labelled(reading, reply, _naming(asked, reading.tables))
-        for candidate, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
+        drawn, dropped = _labelled(reading, reply, naming)
+        for proposed, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
+            candidate = naming.with_assumed(proposed)
             issues = await self._context.find_issues(candidate)
             if not issues:
                 return Candidate(candidate, (*translated.notes, *notes))
@@ -137,17 +139,14 @@ class SqlReader:
             reading, asked.said, asked.schema, asked.values, today=asked.today, timezone=asked.timezone
         )
 
-    def _completed(self, reading: Reading, reply: SqlReply, asked: Asked) -> Reading:
+    def _completed(self, reading: Reading, reply: SqlReply, asked: Asked, naming: Naming) -> Reading:
         """With the words that each part rests on, the tables it speaks of, who read it and what it assumes."""
         language = language_of(asked.text)
         parts = [_in_its_language(r, language) for r in reading.requirements if not isinstance(r.value, OutputAsked)]
-        root = reading.tables[0]
-        others = {table for r in parts for table in _tables_in(r.value)} - {root}
-        naming = _naming(asked, (root, *sorted(others)))
         return reading.model_copy(
             update={
                 "language": language,
-                "tables": (root, *sorted(others)),
+                "tables": naming.tables,
                 "requirements": tuple(map(naming.evident, parts)),
                 "read_by": (self._calls.model,),
                 "assumes": tuple(line.strip() for line in reply.assumes if line.strip()),
@@ -173,10 +172,6 @@ def _in_its_language(requirement: Requirement, language: Language) -> Requiremen
     if language != "ru" or not isinstance(value, Metric) or not (value.name or "").isascii():
         return requirement
     return requirement.model_copy(update={"value": value.model_copy(update={"name": None})})
-
-
-def _naming(asked: Asked, tables: Sequence[str]) -> Naming:
-    return Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
 
 
 def _labelled(reading: Reading, reply: SqlReply, naming: Naming) -> tuple[Reading, tuple[str, ...]]:
@@ -216,8 +211,12 @@ def _implied(reading: Reading, asked: list[Requirement], assume: Collection[Defa
     )
 
 
-def _tables_in(value: Contract) -> set[str]:
-    return {node.table for node in walk(value) if isinstance(node, Column | Related) and node.table}
+def _tables_of(reading: Reading) -> tuple[str, ...]:
+    """The one that is read, and those that its parts speak of."""
+    root, *_ = reading.tables
+    nodes = (node for requirement in reading.requirements for node in walk(requirement.value))
+    others = {node.table for node in nodes if isinstance(node, Column | Related) and node.table}
+    return root, *sorted(others - {root})
 
 
 def _worded(issue: Issue) -> str:
