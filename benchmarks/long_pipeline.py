@@ -6,9 +6,9 @@ It is made of groundplan's own parts, so that only the order and the number of c
 - the schema is fetched for every question, known or not;
 - no earlier query is used again.
 
-It is given the best of luck. Whatever its planner says, the question goes on in the words that a perfect planner would
-have written (`restated`); members of fields stay known when the schema is read again; nothing has to be tried twice.
-Without a model the same steps are taken without the calls.
+It is given the best of luck. Whatever its models say, the question goes on in the words that a perfect planner would
+have written (`restated`), read by the grammar; members of fields stay known when the schema is read again; nothing has
+to be tried twice. Without a model the same steps are taken without the calls.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from pydantic import Field
 from groundplan.answering.answer import refuse
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.planners import inexpressible
-from groundplan.asking.tables.read import read
-from groundplan.asking.tables.read_with_model import read_with
+from groundplan.asking.tables.route import read_plain
 from groundplan.contracts.answer import Clarification, Outcome, Refusal, TraceEntry
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.plan import Proposal
@@ -39,7 +38,7 @@ from groundplan.sources.interface import TableSource
 from groundplan.sources.tableau.source import Tableau
 
 PROMPTS = Path(__file__).with_name("long_pipeline_prompts")
-ROUTE_TOKENS, OUTLINE_TOKENS = 16, 160
+ROUTE_TOKENS, OUTLINE_TOKENS, BUILD_TOKENS = 16, 160, 320
 SECONDS = 120.0  # for all calls of one question
 
 
@@ -50,6 +49,17 @@ class Route(Contract):
 class Outline(Contract):
     question: Annotated[str, Field(max_length=300)]
     steps: Annotated[tuple[Annotated[str, Field(max_length=80)], ...], Field(max_length=5)]
+
+
+class Part(Contract):
+    words: Annotated[str, Field(max_length=80)]
+    column: Annotated[str, Field(max_length=80)]
+    function: Literal["sum", "mean", "median", "min", "max", "count", "unsaid"] = "unsaid"
+
+
+class Build(Contract):
+    measures: Annotated[tuple[Part, ...], Field(max_length=6)]
+    groups: Annotated[tuple[Part, ...], Field(max_length=6)]
 
 
 @dataclass
@@ -99,11 +109,11 @@ class LongPipeline:
             for source in tables
             for table, found in (await source.values(question)).items()
         }
-        clock: dict[str, Any] = {"today": self.today, "timezone": "UTC", "meaning": None}
-        if calls is None:
-            return read(question, schema, values, **clock)
-        found, _ = await read_with(calls, question, schema, values, always=True, **clock)
-        return found
+        if calls:
+            columns = ", ".join(f"{column.name} ({column.kind})" for column in schema.tables[0].columns)
+            prompt = load_prompt("build", PROMPTS).fill(columns=columns, question=question)
+            await calls.ask(prompt, Build, max_tokens=BUILD_TOKENS)
+        return read_plain(question, schema, values, today=self.today).answer
 
 
 async def read_anew(source: Any) -> Any:

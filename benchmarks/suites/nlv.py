@@ -132,7 +132,7 @@ def shown_by(plan: Plan) -> Shown:
         metric: Any = totals.params["metrics"][0]  # type: ignore[index]
         groups = frozenset(_names(totals, "group_by"))
         measured = frozenset({metric["column"]} if metric.get("column") else ())
-        return Shown(groups | measured, metric["function"], groups, mark)
+        return Shown(groups | measured, metric.get("function"), groups, mark)
     spread = next((s for s in plan.steps if s.tool in ("distribution_stats", "plot_histogram")), None)
     if spread:
         fields = frozenset(_names(spread, "column", "x", "by", "color"))

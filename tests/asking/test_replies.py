@@ -67,7 +67,7 @@ def test_each_candidate_is_read_before_it_is_offered() -> None:
     """One that would be refused is left out; one that could mean two things becomes both of them."""
     known: dict[str, Reading | Clarification | Refusal] = {"of 2025-04-03": reading("a"), "of 2025-03-04": reading("b")}
     assert with_readings(WORDS, "of it", known.__getitem__).readings == (reading("a"), reading("b"))
-    known["of 2025-03-04"] = no = refused("reading/unknown", "it is unknown", "ask otherwise")
+    known["of 2025-03-04"] = no = refused("reading/unread-word", "it is unknown", "ask otherwise")
     assert with_readings(WORDS, "of it", known.__getitem__).candidates == ("2025-04-03",)
     known["of 2025-03-04"] = TWO
     offered = with_readings(WORDS, "of it", known.__getitem__)

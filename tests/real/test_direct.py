@@ -19,7 +19,7 @@ import yaml
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.route import read_plain
 from groundplan.checking.gate import check
 from groundplan.contracts.answer import Usage
 from groundplan.contracts.plan import CheckedPlan
@@ -97,7 +97,7 @@ async def tableau(folder: Path) -> AsyncIterator[Place]:
 
 async def ask(place: Place, case: dict[str, Any], model: Model) -> Asked:
     values = await next(iter(place.sources.values())).values(case["question"])
-    reading = read(case["question"], place.schema, values, today=date(2026, 1, 15))
+    reading = read_plain(case["question"], place.schema, values, today=date(2026, 1, 15)).answer
     assert isinstance(reading, Reading), reading.text
     calls, tools, begun = Calls(Cascade((model,)), SECONDS), Offered(), time.monotonic()
     plan, refused, attempt, said = None, None, 0, []

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.route import read_plain
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.reading import Reading
@@ -18,7 +18,7 @@ TODAY = date(2026, 1, 15)
 
 
 def asked(question: str, known: Known) -> Reading:
-    found = read(question, *known, today=TODAY)
+    found = read_plain(question, *known, today=TODAY).answer
     assert isinstance(found, Reading)
     return found
 

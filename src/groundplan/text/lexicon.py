@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import yaml
 
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
-Family = Literal["functions", "charts"]
 FILE = Path(__file__).with_name("lexicon.yaml")
 
 
@@ -36,10 +34,6 @@ class Phrases:
         """Every phrase in these words, from left to right, without overlaps."""
         return tuple(self._scan(words))
 
-    def all(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Each phrase as stems, with its label."""
-        return (found for at_first in self.by_first.values() for found in at_first)
-
     def knowing(self, stems: tuple[str, ...], label: str) -> Phrases:
         """These phrases and one more."""
         at_first = sorted([*self.by_first.get(stems[0], ()), (stems, label)], key=lambda found: -len(found[0]))
@@ -60,7 +54,7 @@ class Phrases:
         return None
 
 
-@dataclass(frozen=True, eq=False)  # compared by identity: caches are keyed by the one lexicon that is loaded
+@dataclass(frozen=True)
 class Lexicon:
     functions: Phrases
     groupings: Phrases
@@ -75,15 +69,6 @@ class Lexicon:
     undrawn: Phrases
     changes: Phrases
     fillers: frozenset[str]
-    rows: tuple[frozenset[str], ...]  # words for the same kind of row
-    synonyms: tuple[frozenset[tuple[str, ...]], ...]
-    additive: frozenset[str]
-
-    def knowing(self, family: Family, stems: tuple[str, ...], label: str) -> Lexicon:
-        """This lexicon with one more phrase."""
-        if family == "charts":
-            return replace(self, charts=self.charts.knowing(stems, label))
-        return replace(self, functions=self.functions.knowing(stems, label))
 
 
 @cache
@@ -94,9 +79,6 @@ def load_lexicon() -> Lexicon:
         **{name: _labelled(raw[name]) for name in _LABELLED},
         **{name: _labelled({name: raw[name]}) for name in _LISTED},
         fillers=frozenset(stem(word) for line in raw["fillers"] for word in line.split()),
-        rows=tuple(frozenset(stem(word) for word in group) for group in raw["rows"]),
-        synonyms=tuple(frozenset(_stems(phrase) for phrase in group) for group in raw["synonyms"]),
-        additive=frozenset(stem(word) for phrase in raw["additive"] for word in phrase.split()),
     )
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.direct.plan_with_model import Offered, Unbuilt, build
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.route import read_plain
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.contract import thaw
@@ -39,7 +39,7 @@ class Session:
     """A model that answers as scripted, asked for one reading's query again and again."""
 
     def __init__(self, question: str, known: Known, catalog: Catalog) -> None:
-        reading = read(question, *known, today=date(2026, 1, 15))
+        reading = read_plain(question, *known, today=date(2026, 1, 15)).answer
         assert isinstance(reading, Reading), reading.text
         self.reading, self.schema, self.catalog = reading, known[0], catalog
         self.by_rules = direct.propose(reading, known[0], "query_table")

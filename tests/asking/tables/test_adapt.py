@@ -19,7 +19,7 @@ pytest.importorskip("openai", reason="needs the extra `llm`")
 from groundplan.asking.tables import plan_rules as rules
 from groundplan.asking.tables.adapt.changes import Adaptation, apply
 from groundplan.asking.tables.adapt.plan import Unadapted, propose
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.route import read_plain
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.plan import Plan, Step
@@ -51,7 +51,7 @@ LINE = {
 
 
 def reading_of(question: str, known: Known, *more: Requirement) -> Reading:
-    found = read(question, *known, today=date(2026, 1, 15))
+    found = read_plain(question, *known, today=date(2026, 1, 15)).answer
     assert isinstance(found, Reading), found.text
     return found.model_copy(update={"requirements": (*found.requirements, *more)})
 
@@ -164,7 +164,7 @@ def test_the_second_attempt_is_told_what_the_gate_said_of_the_first(walkthrough:
     crowded = {**LINE, "params": {"x": "date", "y": "revenue", "color": None, "facet": None, "mark": None}}
     base = without(walkthrough.base, "chart")
     first, asked = walkthrough.adapt(base, says(PROBED), says(changes(crowded)))
-    assert "Attempt 1. The check says:\nMissing coverage: analysis=[trend], output=[chart]" in prompt_of(asked)
+    assert "Attempt 1. The check says:\nMissing coverage: output=[chart], analysis=[trend]" in prompt_of(asked)
     assert isinstance(first, Plan)
     better = {"op": "modify", "step": "added1", "satisfies": LINE["satisfies"], "params": LINE["params"]}
     second, asked = walkthrough.adapt(first, says(PROBED), says(changes(better)), attempt=2)

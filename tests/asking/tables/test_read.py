@@ -12,8 +12,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from groundplan.asking.tables.read import Read, read
 from groundplan.asking.tables.refusals import LONGEST
+from groundplan.asking.tables.route import read_plain
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.reading import Reading
 from groundplan.text.stems import stem
@@ -38,9 +38,9 @@ INTENTS = {
 }
 
 
-def asked(question: str, known: Known) -> Read:
+def asked(question: str, known: Known) -> Reading | Clarification | Refusal:
     schema, values = known
-    return read(question, schema, values, today=TODAY)
+    return read_plain(question, schema, values, today=TODAY).answer
 
 
 @pytest.mark.requirement("R4", "R5", "R8")

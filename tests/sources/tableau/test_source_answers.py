@@ -11,7 +11,7 @@ from tests.sources.tableau.calling import during, opened
 from tests.sources.tableau.double.tableau import Tableau
 
 from groundplan.asking.tables.direct.plan import propose
-from groundplan.asking.tables.read import read
+from groundplan.asking.tables.route import read_plain
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.facts import Complete, Facts
@@ -36,7 +36,7 @@ QUESTIONS = {
 async def answered(source: Source, question: str) -> tuple[Facts, dict[Any, Any]]:
     work = Tables.scratch()
     schema, values = await source.describe(), await source.values(question)
-    reading = read(question, schema, values, today=date(2025, 1, 15), timezone="UTC")
+    reading = read_plain(question, schema, values, today=date(2025, 1, 15), timezone="UTC").answer
     assert isinstance(reading, Reading)
     plan = propose(reading, schema, "tableau_query")
     assert plan is not None

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from rapidfuzz import process
 
-from groundplan.asking.tables.columns import find_mentions
 from groundplan.asking.tables.follow_up.fragment import load_edit_words
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.names import Names
 from groundplan.contracts.answer import Refusal, refused
 from groundplan.contracts.explanation import Fate, WordFate
 from groundplan.contracts.reading import (
@@ -29,6 +29,8 @@ from groundplan.text.lexicon import Phrases, load_lexicon
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
+
+LONGEST_NAME = 5  # words
 
 
 def unread_words(reading: Reading, schema: SourceSchema) -> tuple[str, ...]:
@@ -109,12 +111,13 @@ def _again(words: tuple[Word, ...], reading: Reading, schema: SourceSchema) -> s
     table = next((table for table in schema.tables if table.name in reading.tables), None)
     if table is None:
         return set()
-    found = find_mentions(words, table, load_lexicon())
+    names, size = Names(meanings_of(table, {})), len(words)
+    windows = [(i, j) for i in range(size) for j in range(i + 1, min(i + LONGEST_NAME, size) + 1)]
     return {
         place
-        for mention in found
-        if {mention.column.name, *(other.name for other in mention.others)} & used
-        for place in range(mention.first, mention.last)
+        for first, last in windows
+        if any(column.name in used for _, column in names.find(words[first:last]))
+        for place in range(first, last)
     }
 
 
@@ -165,46 +168,6 @@ def _named(words: tuple[Word, ...], reading: Reading, evident: set[int]) -> set[
         if labels is None or cue.label in labels or (cue.label == "count" and {cue.last, cue.last + 1} & evident)
         for place in range(cue.first, cue.last)
     }
-
-
-def measures_ids(reading: Reading, schema: SourceSchema) -> str | None:
-    """The column of ids or steps that is summed, averaged, or compared by size."""
-    for table in (table for table in schema.tables if table.name in reading.tables):
-        of = meanings_of(table, {}).of
-        for requirement in reading.requirements:
-            match requirement.value:
-                case Metric(column=str() as name, function=function, usual=usual) if of.get(name) in (
-                    "identifier",
-                    "category",
-                ):
-                    known = table.find(name)
-                    if (
-                        known
-                        and known.kind == "number"
-                        and (function or usual or "sum") in ("sum", "mean", "median", "std")
-                    ):
-                        return name
-                case Filter(column=str() as name, operator="<" | ">" | "<=" | ">=") if of.get(name) == "identifier":
-                    return name
-    return None
-
-
-def unasked_analysis(reading: Reading) -> str | None:
-    """A distribution, a correlation or an anomaly that no word of the question asks for."""
-    words = words_of(reading.question)
-    lexicon = load_lexicon()
-    cues = {cue.label for cue in lexicon.analyses.find(words)} | {cue.label for cue in lexicon.charts.find(words)}
-    cues |= {cue.label for cue in lexicon.functions.find(words)}
-    said = {
-        "distribution": {"distribution", "histogram", "box"},
-        "anomaly": {"anomaly"},
-        "correlation": {"correlation", "scatter"},
-    }
-    for requirement in reading.requirements:
-        value = requirement.value
-        if isinstance(value, AnalysisAsked) and value.label in said and not said[value.label] & cues:
-            return value.label
-    return None
 
 
 def is_named(phrases: Iterable[str], schema: SourceSchema) -> bool:

@@ -94,13 +94,13 @@ FUNCTIONS: Mapping[str, frozenset[str]] = {
 }
 ANALYSES: Mapping[str, frozenset[str]] = {
     "trend": _words("over_time chart"),
-    "compare": _words("compared versus change difference"),
+    "compare": _words("compared versus change difference period"),
     "share": _words("share_word as_share in_percent rate"),
     "ranking": RANKS,
     "detail": _words("list which"),
     "total": _words("function:sum much"),
-    "correlation": _words("correlation versus by_measure chart"),
-    "distribution": _words("distribution chart count"),
+    "correlation": _words("correlation versus by chart"),
+    "distribution": _words("distribution chart count by versus"),
 }
 """The categories of the lexicon whose words name a function or an analysis."""
 ABOUT_TABLES = (Metric, GroupBy, Time, Filter, Rank, ColumnsAsked, Each, AnalysisAsked, OutputAsked)
@@ -352,7 +352,7 @@ def _concepts(value: Contract) -> Iterator[str]:
             yield label
         case Rank():
             yield from RANKS
-        case Time():
+        case Time() | GroupBy(ordered=True):
             yield from ("unit", "grain", "over_time", "period", "chart", "span")
         case ColumnsAsked():
             yield from ("list", "which", "what", "who", "rows", *RANKS)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
 from groundplan.asking.route import Route
-from groundplan.asking.tables.accounting import measures_ids, not_understood, unasked_analysis, unread_words
+from groundplan.asking.tables.accounting import not_understood
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.naming import Naming
-from groundplan.asking.tables.read import read
 from groundplan.asking.tables.refusals import (
     asks_for_change,
     find_refusal,
@@ -31,7 +30,7 @@ from groundplan.asking.tables.values import Values
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
-from groundplan.contracts.reading import OutputAsked, Reading
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from groundplan.llm.calls import CallsByRole
     from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
-ANALYSES = frozenset({"periods", "anomaly", "correlation", "summary", "distribution"})
 SOME = 0.5  # of any question where there are tables: most questions name a few of their words
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
@@ -187,9 +185,6 @@ def read_plain(
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
     if isinstance(answer, Reading):
         return Plain(answer, notes)
-    drawn = _drawn(text, derived, schema, values, today=today, timezone=timezone, meaning=meaning)
-    if drawn is not None:
-        return Plain(drawn)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     doubt = find_refusal(text, words) or unclear_period(text, periods, schema)
     timeless = no_time(text, words, periods, schema)
@@ -224,23 +219,6 @@ def may_be_settled(question: str) -> bool:
     text = normalise(question)
     words = words_of(text)
     return unaskable(text, words) is not None or asks_for_change(find_refusal(text, words))
-
-
-def _drawn(
-    text: str, derived: Derived, schema: SourceSchema, values: Mapping[str, Values], **clock: Any
-) -> Reading | None:
-    """A chart of columns that are named, or an analysis, by the reader by cues: where the grammar derives nothing."""
-    if derived.is_decided or derived.unsaid is not None:
-        return None
-    found = read(text, schema, values, **clock)
-    if not isinstance(found, Reading):
-        return None
-    own = schema.model_copy(update={"tables": tuple(one for one in schema.tables if one.name in found.tables)})
-    if unread_words(found, own) or unasked_analysis(found) or measures_ids(found, schema):
-        return None
-    charts = [r for r in found.requirements if isinstance(r.value, OutputAsked) and not r.implied]
-    analysed = any(intent.name in ANALYSES for intent in found.intents)
-    return found if charts or analysed else None
 
 
 def _is_weak(calls: CallsByRole) -> bool:

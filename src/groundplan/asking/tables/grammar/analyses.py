@@ -87,7 +87,7 @@ class Analysis(Assembly):
             "anomaly": several == 1,
             "correlation": several == 2 and axes <= 1,
             "distribution": several == 1 and (axes == 0 or (axes == 1 and boxes and not self.groups[0][0].time)),
-            "summary": several == axes == 0,
+            "summary": axes == 0,
         }
         if not fits[self.look]:
             raise Unfit(f"too much for one {self.look}")

@@ -565,8 +565,8 @@ class Assembly:
     def _compares(self) -> bool:
         if self.all("versus", "compared", "change") or any(m.sides for m, _ in self.measures):
             return True
-        first, last = (self.words[item.first].start for item in self.all("period"))
-        return says_twice(self.text, first, last)
+        first, last = self.all("period")
+        return says_twice(self.text, self.words[first.first].start, self.words[last.last - 1].end)
 
     # comparisons of values
 

@@ -578,6 +578,11 @@ class Builders:
         """Paid by card, came in by email."""
         return condition if condition.is_plain and not condition.named else None
 
+    def compare_twice(self, field: Field, low: Mark, first: Number, high: Mark, second: Number) -> Cond | None:
+        """Units over 100 and under 200."""
+        sides = (self.compare_field(field, low, first), self.compare_field(field, high, second))
+        return Cond(All(parts=tuple(one.condition for one in sides if one))) if all(sides) else None
+
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
             return None
@@ -1213,6 +1218,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "number field", "number_field 0 1", 0.0),
     ("condition", "number field", "zero_field 0 1", 0.2),
     ("condition", "field between number and number", "between 0 2 4", 0.4),
+    ("condition", "field between number until number", "between 0 2 4", 0.4),
+    ("condition", "field compare number and compare number", "compare_twice 0 1 2 4 5", 0.5),
     ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
     ("condition", "compare field", "over_plan 0 1", 0.2),
     ("condition", "compare field", "under_flag 0 1", 0.3),

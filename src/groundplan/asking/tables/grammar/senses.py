@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import pairwise
+from math import isfinite
 
 from rapidfuzz.distance import OSA
 
@@ -965,6 +966,8 @@ def _plain(text: str) -> float | None:
     try:
         value = float(plain)
     except ValueError:
+        return None
+    if not isfinite(value):
         return None
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
