@@ -100,7 +100,7 @@ ANALYSES: Mapping[str, frozenset[str]] = {
     "detail": _words("list which"),
     "total": _words("function:sum much"),
     "correlation": _words("correlation versus by chart"),
-    "distribution": _words("distribution chart count by versus"),
+    "distribution": _words("distribution chart count by versus bracket"),
 }
 """The categories of the lexicon whose words name a function or an analysis."""
 ABOUT_TABLES = (Metric, GroupBy, Time, Filter, Rank, ColumnsAsked, Each, AnalysisAsked, OutputAsked)
@@ -260,6 +260,8 @@ def _item_concepts(item: Item) -> Iterator[str]:
             yield f"{kind}:{value}"
         case Thing(entity=entity) if entity.is_rows:
             yield "rows"
+        case Field(meaning="name"):  # names of rows stand for them
+            yield "rows"
         case Measure(name=name):
             yield f"metric:{name}"
 
@@ -395,6 +397,6 @@ def _concepts_of(node: Contract) -> Iterable[str]:
         case Compare() | OneOf() | Contains() | Holds():
             return COMPARES
         case Bins():
-            return ["bracket", "ranges"]
+            return ["bracket", "ranges", "bin_width"]
         case _:
             return ()

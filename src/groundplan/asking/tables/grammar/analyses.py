@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -10,7 +11,9 @@ from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.phrases import Group, Item, Measure
 from groundplan.contracts.expression import Aggregate
 from groundplan.contracts.reading import AnalysisAsked, ChartKind, OutputAsked, Reading
+from groundplan.text.words import Word
 
+AXES = frozenset({"axis", "axes", "оси", "осям"})
 Look = Literal["anomaly", "correlation", "distribution", "summary"]
 LOOKS: tuple[Look, ...] = ("anomaly", "correlation", "distribution", "summary")
 OF_CHART: dict[str, Look] = {"scatter": "correlation", "histogram": "distribution", "box": "distribution"}
@@ -24,7 +27,7 @@ DRAWN: dict[Look, dict[str, ChartKind | None]] = {
 
 def look_of(cover: Cover) -> Look | None:
     """The analysis that the phrases ask for by name or by a chart."""
-    named = {item.category for item in cover.items}
+    named = {"distribution" if item.category == "binned" else item.category for item in cover.items}
     drawn = [OF_CHART[kind] for item in cover.items if (kind := _kind(item)) in OF_CHART]
     return next((look for look in LOOKS if look in named), drawn[0] if drawn else None)
 
@@ -32,6 +35,12 @@ def look_of(cover: Cover) -> Look | None:
 def is_pair(cover: Cover) -> bool:
     """Price against weight: of two numbers, how they go together."""
     return any(item.category in ("versus", "by_measure") for item in cover.items)
+
+
+def is_drawn_count(cover: Cover, words: Sequence[Word]) -> bool:
+    """A chart with weight on one axis and the number of cars on the other: how the weights spread."""
+    counts = any(item.category == "count" or _is_count(item) for item in cover.items)
+    return counts and any(word.lower in AXES for word in words)
 
 
 def _is_count(item: Item) -> bool:
@@ -50,7 +59,8 @@ class Analysis(Assembly):
         self.look: Look = look_of(self.cover) or ("distribution" if self._counts_rows() else "correlation")
         self._begin()
         self.take(*self.all("versus", "compared"))
-        self.take(*(item for item in self.all("field") if self.builders.names_rows(item.value)))  # type: ignore[arg-type]
+        self.rows_named = [item for item in self.all("field") if self.builders.names_rows(item.value)]  # type: ignore[arg-type]
+        self.take(*self.rows_named)
         for step in (self._collect, self._periods, self._compared_values, self._bare, self._looked, self._write):
             step()
         return self._reading()
@@ -61,13 +71,17 @@ class Analysis(Assembly):
 
     def _looked(self) -> None:
         self.take(*self.all(*LOOKS), *self.all("thing"))
+        if self.all("split") and not self.groups:
+            raise Unfit("a breakdown by nothing")
         if self.look == "distribution":
             self.take(*self.all("count"))
-            self.measures = [pair for pair in self.measures if not all(map(_is_count, pair[1]))]
+        self.rows_named += [item for group, items in self.groups if self._is_each_row(group) for item in items]
         self.groups = [pair for pair in self.groups if not self._is_each_row(pair[0])]
-        for item in self.all("by_measure"):  # a scatter plot of sales by profit
+        for item in self.all("by_measure", "binned"):  # a scatter plot of sales by profit
             if self._says_per(item):
                 raise Unfit("so much for each of them is a ratio")
+            if _is_count(item):
+                raise Unfit("a number by how many there are")
             measure = self.builders.measured(item.value)
             self.measures += [(measure, self.take(item))] if measure else []
         trends = self.all("over_time")
@@ -76,7 +90,12 @@ class Analysis(Assembly):
         left = [item for item in self.cover.items if item not in self.used]
         if left or self.rank or self.ask or self.having or self.sides:
             raise Unfit("more than an analysis")
-        self.measures = [(self._values(measure), items) for measure, items in self.measures]
+        if self.look == "distribution":
+            self.measures = [pair for pair in self.measures if not all(map(_is_count, pair[1]))]
+        self.measures = self._each_once([(self._values(measure), items) for measure, items in self.measures])
+        spreads = self.look == "distribution" and self.all("distribution") and not self._counts_rows()
+        if spreads and is_pair(self.cover) and len(self.measures) == 2:
+            self.look = "correlation"  # the distribution of one number against another
         axes, several = len({group.name for group, _ in self.groups}), len({m.expression for m, _ in self.measures})
         if (axes, several) != (len(self.groups), len(self.measures)):
             raise Unfit("said twice")
@@ -91,6 +110,16 @@ class Analysis(Assembly):
         }
         if not fits[self.look]:
             raise Unfit(f"too much for one {self.look}")
+
+    def _each_once(self, said: Sequence[tuple[Measure, tuple[Item, ...]]]) -> list[tuple[Measure, tuple[Item, ...]]]:
+        """Sales and profit, with sales on the x axis: named twice, drawn once. The first has the words for the rows."""
+        once: dict[object, tuple[Item, ...]] = {}
+        for measure, items in said:
+            before = once.get(measure.expression, ())
+            if before and any(before[-1].last <= chart.first < items[0].first for chart in self.all("chart")):
+                raise Unfit("two charts")
+            once[measure.expression] = (*before, *items, *(() if once else self.rows_named))
+        return [(next(m for m, _ in said if m.expression == made), items) for made, items in once.items()]
 
     def _are_averaged(self) -> bool:
         """Scores by class: nothing that adds up is broken down, so that it is how the scores of each spread."""
@@ -118,7 +147,8 @@ class Analysis(Assembly):
     def _named(self) -> tuple[Item, ...]:
         """The words that ask for the analysis."""
         charts = tuple(item for item in self.all("chart") if _kind(item) in OF_CHART)
-        return tuple(self.all(self.look)) or charts or tuple(self.all("versus", "by_measure"))
+        pairs = tuple(self.all("versus", "by_measure", "binned"))
+        return tuple(self.all(self.look)) or charts or pairs or tuple(self.all("chart"))
 
     def _outputs(self) -> None:
         """The analysis, and the chart that was named for it."""
@@ -128,8 +158,10 @@ class Analysis(Assembly):
         if any(kind not in DRAWN[self.look] for kind in kinds):
             raise Unfit("another chart")
         if charts and not tables:
-            named = [DRAWN[self.look][kind] for kind in kinds]
-            kind = next((one for one in named if one), None)
+            named = {kind for one in kinds if (kind := DRAWN[self.look][one])}
+            if len(named) > 1:
+                raise Unfit("two charts")
+            kind = named.pop() if named else None
             self.parts.append(Part("output:chart", OutputAsked(label="chart", chart=kind), tuple(charts)))
         if tables:
             self.parts.append(Part("output:table", OutputAsked(label="table"), (*tables, *charts)))

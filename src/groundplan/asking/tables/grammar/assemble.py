@@ -103,6 +103,7 @@ USABLE = frozenset(
         "chart",
         "table",
         "by_measure",
+        "binned",
         "versus",
         "compared",
         "change",
@@ -275,10 +276,13 @@ class Assembly:
 
     def _drawn_over_time(self) -> None:
         """A line of the revenue: over time."""
-        lines = [i for i in self.all("chart") if i.value.value in ("line", "area")]  # type: ignore[attr-defined]
+        lines = self._lines()
         if lines and self.measures and not self.groups:
             axis = self._axis()
             self.groups += [(axis, tuple(lines))] if axis else []
+
+    def _lines(self) -> list[Item]:
+        return [i for i in self.all("chart") if i.value.value in ("line", "area")]  # type: ignore[attr-defined]
 
     def _collect(self) -> None:
         for item in self.cover.items:
@@ -756,8 +760,10 @@ class Assembly:
             ):
                 self.groups.append((Group(value.name), self.take(item)))
                 self.penalty += 0.2 if self.all("split") else 0.6
-            elif value.meaning == "date" and self.all("over_time", "grain"):
+            elif value.meaning == "date" and (self.all("over_time", "grain") or self._lines()):
                 self.groups.append((Group(value.name, time=True), self.take(item)))
+            elif self.groups and self.all("distribution", "split", "chart") and self.builders.names_rows(value):
+                self.measures.append((self.builders.rows_counted(), self.take(item)))  # a chart of models by country
             elif self.ask is not None or self.all("list"):
                 self.show.append((value.name, self.take(item)))
             elif has_measure and (place := self._whose_rows(item, value)) is not None:
@@ -803,6 +809,7 @@ class Assembly:
         column = value.column
         whole = column is not None and "int" in column.type.lower() and (column.cardinality or 99) <= 12
         spread = bool(self.all("distribution")) or any(m.base != value for m, _ in self.measures)
+        spread = spread or any(isinstance(item.value, Measure) for item in self.all("by_measure"))
         return whole and value.meaning == "rate" and spread
 
     def _rows_before(self, item: Item) -> bool:
@@ -1741,12 +1748,21 @@ class Assembly:
         expressions = [m.expression for m, _ in self.measures]
         if len(set(expressions)) < len(expressions):
             raise Unfit("a measure twice")
+        if len(self.measures) == 1:
+            self._grouped_once()
         names = [g.name for g, _ in self.groups]
         if len(set(names)) < len(names):
             raise Unfit("a group twice")
         for group, _ in self.groups:
             if any(c.column == group.name and len(c.values) == 1 and not c.negated for c, _ in self.conditions):
                 self.penalty += 0.5
+
+    def _grouped_once(self) -> None:
+        """By region, colored by region: one group."""
+        once: dict[Group, tuple[Item, ...]] = {}
+        for group, items in self.groups:
+            once[group] = (*once.get(group, ()), *items)
+        self.groups = [*once.items()]
 
     def _write(self) -> None:
         self._share_of_groups()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_pair, look_of
+from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_drawn_count, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid, Unsound
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
@@ -33,7 +33,7 @@ from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import told_apart
 from groundplan.text.similar import Nearness
 from groundplan.text.stems import stem
-from groundplan.text.words import language_of, normalise, words_of
+from groundplan.text.words import Word, language_of, normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
@@ -181,7 +181,7 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     unsaid: Unsaid | None = None
     complete = [cover for cover in found if not cover.unread]
     for cover in complete:
-        for assemble in _assemblies(cover):
+        for assemble in _assemblies(cover, senses.words):
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
@@ -218,11 +218,11 @@ def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
     return tuple(found) or cover.unread
 
 
-def _assemblies(cover: Cover) -> tuple[type[Assembly], ...]:
+def _assemblies(cover: Cover, words: Sequence[Word]) -> tuple[type[Assembly], ...]:
     """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars."""
     look = look_of(cover)
     if look is None:
-        return (Assembly, Analysis) if is_pair(cover) else (Assembly,)
+        return (Assembly, Analysis) if is_pair(cover) or is_drawn_count(cover, words) else (Assembly,)
     return (Analysis, Assembly) if look == "distribution" else (Analysis,)
 
 

@@ -167,6 +167,13 @@ class Builders:
             return Measure(_aggregate("sum", field.expression), field.name, base=field)
         return None
 
+    def count_names(self, field: Field) -> Measure | None:
+        """Model count, where each row has a model of its own."""
+        return self.count_field(field) if self.names_rows(field) else None
+
+    def rows_counted(self) -> Measure:
+        return self.count_things(Thing(self.meanings.entities[0], "rows"))
+
     def names_rows(self, field: Field) -> bool:
         """Most rows have a name of their own: counting names is counting rows. So is counting keys."""
         if field.meaning == "identifier" and field.column is not None and (field.name,) in self.meanings.table.keys:
@@ -529,6 +536,12 @@ class Builders:
             return None
         return Group(part.part, DatePart(of=Column(name=date.name), part=part.part))
 
+    def bins_of(self, field: Field, width: Number) -> Group | None:
+        """Weights with a bin size of 500."""
+        if field.meaning not in NUMBERS or width.percent or width.value <= 0:
+            return None
+        return Group(field.name, Bins(of=field.expression, width=width.value))
+
     def two_groups(self, left: Group, field: Field) -> tuple[Group, ...] | None:
         right = self.by_field(field)
         return (left, right) if right and right != left else None
@@ -577,11 +590,6 @@ class Builders:
     def by_value(self, condition: Cond) -> Cond | None:
         """Paid by card, came in by email."""
         return condition if condition.is_plain and not condition.named else None
-
-    def compare_twice(self, field: Field, low: Mark, first: Number, high: Mark, second: Number) -> Cond | None:
-        """Units over 100 and under 200."""
-        sides = (self.compare_field(field, low, first), self.compare_field(field, high, second))
-        return Cond(All(parts=tuple(one.condition for one in sides if one))) if all(sides) else None
 
     def compare_field(self, field: Field, compare: Mark, number: Number) -> Cond | None:
         if field.meaning not in (*NUMBERS, "year") or (number.percent and not self.is_percent(field)):
@@ -1146,6 +1154,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "function span", "long_average 0 1", -0.2),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
     ("measure", "thing volume", "count_things 0", 0.3),
+    ("measure", "field volume", "count_names 0", 0.3),
     ("frequent", "superlative row_verb", "most_done 0", 0.2),
     ("frequent", "row_verb superlative", "most_done 1", 0.0),
     ("field", "span lateness", "days_late 0 1", 0.3),
@@ -1173,7 +1182,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     # groups
     ("group", "by field", "by_field 1", 0.3),
     ("group", "by compound", "by_field 1", 0.3),
-    ("group", "by count field", "by_number 2", 0.4),
+    ("group", "by distinct field", "by_field 2", 0.3),
+    ("group", "by count field", "by_number 2", 0.5),
     ("group", "by field count", "by_number 1", 0.3),
     ("group", "numbered field", "by_number 1", -0.2),
     ("order", "sorted count", "sorted_by_count", 0.2),
@@ -1190,6 +1200,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("group", "by date_part", "part_group 1", 0.3),
     ("group", "field ranges", "ranges_of 0 1", 0.3),
     ("group", "by field ranges", "ranges_of 1 2", 0.4),
+    ("group", "field bin_width number", "bins_of 0 2", 0.5),
     ("group", "field bracket ranges", "ranges_of 0 2", 0.4),
     ("group", "by field bracket ranges", "ranges_of 1 3", 0.5),
     ("groups", "group and field", "two_groups 0 2", 0.3),
@@ -1218,8 +1229,6 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "number field", "number_field 0 1", 0.0),
     ("condition", "number field", "zero_field 0 1", 0.2),
     ("condition", "field between number and number", "between 0 2 4", 0.4),
-    ("condition", "field between number until number", "between 0 2 4", 0.4),
-    ("condition", "field compare number and compare number", "compare_twice 0 1 2 4 5", 0.5),
     ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
     ("condition", "compare field", "over_plan 0 1", 0.2),
     ("condition", "compare field", "under_flag 0 1", 0.3),
@@ -1299,6 +1308,10 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("by_measure", "by measure", "by_measure 1", 0.1),
     ("by_measure", "by field", "by_measure 1", 0.1),
     ("by_measure", "by thing", "by_measure 1", 0.0),
+    ("by_measure", "by count", "rows_counted", 0.1),
+    # charts
+    ("binned", "by field bracket", "by_measure 1", 0.4),
+    ("chart", "several chart", "which_measure 1", 0.2),
 )
 
 

@@ -72,6 +72,7 @@ WRITTEN_OUT = 0.2  # a name of three words or more is no formula: hours until do
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
+COMPOUND = frozenset({"category", "name", *NUMBERS})
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний")))
 UNTOLD = frozenset(map(stem, DATING)) | PREPOSITIONS  # words that names of dates have in common
@@ -270,16 +271,16 @@ class Senses:
                 self._add("ranges", inside[0], inside[-1] + 1, Mark("ranges", parts=edges), 1.2)
 
     def compounds(self) -> Iterator[Item]:
-        """Sales channels are channels: the noun of the rows right before a category."""
-        rows = [i for i in self.items if i.category == "thing" and i.value.entity.is_rows]  # type: ignore[attr-defined]
-        kinds = [i for i in self.items if i.category == "field" and i.value.meaning == "category"]  # type: ignore[attr-defined]
-        for thing in rows:
+        """Sales channels are channels, car models are models, the order quantity is a quantity."""
+        kinds = [i for i in self.items if i.category == "field" and i.value.meaning in COMPOUND]  # type: ignore[attr-defined]
+        for thing in (item for item in self.items if item.category == "thing"):
             noun = self.words[thing.last - 1].lower
             if is_russian(noun) or (noun.endswith("s") and noun not in ADJUNCTS):
                 continue  # how many loans branches made
             for kind in kinds:
                 between = self.text[self.words[thing.last - 1].end : self.words[kind.first].start]
-                if thing.last == kind.first and not between.strip():
+                fits = kind.value.meaning in NUMBERS or thing.value.entity.is_rows  # type: ignore[attr-defined]
+                if fits and thing.last == kind.first and not between.strip():
                     made = Item("compound", thing.first, kind.last, kind.value, thing.score + kind.score)
                     if made not in self.items:
                         yield made
