@@ -78,7 +78,7 @@ def is_in_source(phrase: str) -> bool:
 
 def test_the_search_finds_what_is_in_the_source() -> None:
     assert is_in_source("rules combine adjacent phrases, and the best phrases cover the question")
-    assert not is_in_source("the words of the question, held against the weather, decide")
+    assert not is_in_source("rules combine adjacent phrases, and the best phrases cover the weather")
     assert _named("Product_Category")
 
 

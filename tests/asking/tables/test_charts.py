@@ -40,7 +40,7 @@ def drawn(reading: Reading) -> tuple[list[str], list[str], list[str], str | None
         ("scatter plot of revenue against cost, colored by region", "revenue cost / region / correlation / scatter"),
         (
             "separate scatter plots of units and cost for each channel",
-            "units revenue / channel / correlation / scatter",
+            "units cost / channel / correlation / scatter",
         ),
         ("scatter plot of revenue and cost, with revenue on the x axis", "revenue cost / - / correlation / scatter"),
         ("scatter plot X = units Y = revenue", "units revenue / - / correlation / scatter"),
