@@ -12,6 +12,7 @@ from groundplan.asking.tables.model.contradictions import Contradiction, contrad
 from groundplan.asking.tables.model.reply import MeantSql, SqlReply
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Column, Related, walk
@@ -116,6 +117,17 @@ class SqlReader:
         return MoreTables((*asked.first, *known)) if known else Faults((EMPTY,))
 
     async def _candidate(self, reply: SqlReply, asked: Asked) -> Candidate | Faults:
+        found = await aside(partial(self._translated, reply, asked))
+        if isinstance(found, Faults):
+            return found
+        for candidate in found:
+            issues = await self._context.find_issues(candidate.reading)
+            if not issues:
+                return candidate
+        return Faults(tuple(map(_worded, issues)))
+
+    def _translated(self, reply: SqlReply, asked: Asked) -> tuple[Candidate, Candidate] | Faults:
+        """The reading that the SQL says, as it is to be shown and as a plain table; runs off the event loop."""
         try:
             translated = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
         except Untranslatable as error:
@@ -127,12 +139,10 @@ class SqlReader:
         if certain:
             return Faults(tuple(one.problem for one in certain))
         drawn, dropped = _labelled(reading, reply, naming)
-        for proposed, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
-            candidate = naming.with_assumed(proposed)
-            issues = await self._context.find_issues(candidate)
-            if not issues:
-                return Candidate(candidate, (*translated.notes, *notes))
-        return Faults(tuple(map(_worded, issues)))
+        return (
+            Candidate(naming.with_assumed(drawn), (*translated.notes, *dropped)),
+            Candidate(naming.with_assumed(_plain(reading)), (*translated.notes, *_undrawn(reply, dropped))),
+        )
 
     def _against(self, reading: Reading, asked: Asked) -> tuple[Contradiction, ...]:
         return contradictions(
