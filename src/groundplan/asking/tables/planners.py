@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.route import Declined, Planner, PlanRequest
@@ -9,6 +12,7 @@ from groundplan.asking.tables import plan_rules
 from groundplan.asking.tables.direct import plan as direct
 from groundplan.asking.tables.direct.about import about
 from groundplan.asking.tables.direct.needs import Offered
+from groundplan.contracts.asks import joined
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan
 from groundplan.state.plans import signature
@@ -42,6 +46,8 @@ class Direct(Planner):
     name, route, order, proves = "direct", "tables", 20, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
+        if request.reading.also:
+            return await _each_ask(request, (self, Rules()))
         tool = query_tool(request)
         wanted = request.question.strategy == self.name or only_queries(request) or _running_total(request)
         if tool is None or not wanted:
@@ -58,6 +64,8 @@ class Rules(Planner):
     name, route, order, proves = "rules", "tables", 30, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
+        if request.reading.also:
+            return await _each_ask(request, (Direct(), self))
         if _moving_average(request) or (query_tool(request) and (only_queries(request) or _running_total(request))):
             return DECLINED
         return plan_rules.propose(request.reading, request.schema, fetching(request))
@@ -168,6 +176,18 @@ def fetching(request: PlanRequest) -> Fetching:
     """The tools that read tables on other servers."""
     tools = {tool.output.table: tool for tool in request.context.catalog.tools.values() if tool.output.table}
     return Fetching(tools, request.question.timezone)
+
+
+async def _each_ask(request: PlanRequest, planners: Sequence[Planner]) -> Plan | Declined:
+    """One plan of the first that a planner has for each thing that is asked for."""
+    plans = []
+    for ask in request.reading.asks:
+        proposed = [await planner.propose(replace(request, reading=ask)) for planner in planners]
+        made = next((plan for plan in proposed if isinstance(plan, Plan)), None)
+        if made is None:
+            return next(declined for declined in proposed if isinstance(declined, Declined))
+        plans.append(made)
+    return joined(plans)
 
 
 def query_tool(request: PlanRequest) -> str | None:
