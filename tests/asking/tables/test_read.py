@@ -106,6 +106,8 @@ anything = st.text(max_size=LONGEST) | st.text(alphabet=st.characters(max_codepo
 @settings(max_examples=250, deadline=None)
 @given(question=sentences | anything)
 @example(question="total revenue 🚀🚀 by region \x00\x07\u202e")
+@example(question="; , and")
+@example(question=";0")
 @example(question="top 0 regions by revenue")
 @example(question="top 99999999 regions by revenue")
 @example(question="rows with units over 1.2.3.4")

@@ -179,7 +179,7 @@ def senses_of(
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
     unsaid: Unsaid | None = None
-    complete = [cover for cover in found if not cover.unread]
+    complete = [cover for cover in found if cover.found and not cover.unread]
     for cover in complete:
         for assemble in _assemblies(cover, senses.words):
             assembly = assemble(cover, senses.words, senses.text, builders)
