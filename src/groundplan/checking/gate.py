@@ -21,7 +21,6 @@ from groundplan.checking.rules import (
     limits,
     meaning,
     names,
-    queries,
     references,
     shape,
     types,
@@ -43,7 +42,6 @@ RULES: tuple[Rule, ...] = (
     *expressions.RULES,
     *conditions.RULES,
     *references.RULES,
-    *queries.RULES,
     *coverage.RULES,
     *filters.RULES,
     *meaning.RULES,
@@ -59,7 +57,6 @@ FAMILIES = {  # rule families whose name differs from the module's
     "expressions": "types",
     "filters": "coverage",
     "goals": "coverage",
-    "queries": "query",
     "references": "types",
 }
 
