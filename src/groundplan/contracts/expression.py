@@ -331,7 +331,7 @@ class Missing(Contract):
     of: Expression
 
 
-Expression = Annotated[
+RowValue = (
     Column
     | Constant
     | Arithmetic
@@ -346,18 +346,12 @@ Expression = Annotated[
     | Concatenated
     | Length
     | Holds
-    | Rows
-    | Aggregate
-    | Correlation
-    | Share
-    | Change
-    | Running
-    | Moving
     | Named
-    | Related
-    | Overall,
-    Field(discriminator="kind"),
-]
+)
+"""What a row has by itself, or a formula of what groups have."""
+GroupValue = Rows | Aggregate | Correlation | Share | Change | Running | Moving | Related | Overall
+"""What several rows have together."""
+Expression = Annotated[RowValue | GroupValue, Field(discriminator="kind")]
 Condition = Annotated[
     All | AnyOf | Not | Compare | OneOf | Contains | Among | Found | Missing,
     Field(discriminator="kind"),

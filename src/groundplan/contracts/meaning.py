@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeVar
 
 from groundplan.contracts.contract import Contract
@@ -155,52 +156,116 @@ def stage_of(condition: Condition, reading: Reading) -> Stage:
 
 def meaning_of(reading: Reading) -> Meaning:
     """What the reading asks for, in normal form."""
-    reading = _without_table(reading)
-    each = next(_values(reading, Each), None)
-    measures = {one.name: normal_expression(one.expression) for one in each.measures} if each else {}
-    made_keys = {one.name: normal_expression(one.expression) for one in each.computed} if each else {}
-    own = {**measures, **made_keys}
-    groups = {group.column: substituted(_group(group), own) for group in _values(reading, GroupBy)}
-    computed = {group.column: groups[group.column] for group in _values(reading, GroupBy) if group.expression}
-    groups |= {
-        time.column: DateCut(of=own.get(time.column, Column(name=time.column)), grain=time.grain)
-        for time in _values(reading, Time)
-    }
-    shown = next(_values(reading, ColumnsAsked), None)
-    named = {**own, **groups, **{one.name: one.expression for one in (shown.computed if shown else ())}}
-    metrics = [_measured(measure_of(metric), own, groups) for metric in _values(reading, Metric)]
-    kept: dict[Stage, list[Condition]] = {"rows": [], "things": [], "groups": []}
-    for asked in _values(reading, Filter):
-        condition = of_filter(asked.model_copy(update={"table": None}))
-        stage = stage_of(condition, reading)
-        kept[stage].append(normal_condition(substituted(condition, {**own, **computed} if stage == "groups" else own)))
-    rank = next(_values(reading, Rank), None)
-    order = _order(rank, metrics, named, own, groups)
-    keys = frozenset(made_keys.get(key, Column(name=key)) for key in each.keys) if each else frozenset[Expression]()
-    listed = each is not None and not metrics and not groups  # the things themselves: groups like any others
-    if listed:
-        wanted = shown.columns if shown else tuple(measures)
-        metrics = [measures[name] for name in wanted if name in measures]
-    series = [*metrics, *kept["groups"], *(by for by, _ in order)]
-    along = groups.get(series_group(reading) or "") if any(map(follows_series, series)) else None
+    asked = _Asked(_without_table(reading))
+    kept, rank, order, shown = asked.kept, asked.rank, asked.order, asked.shown
+    listed = asked.lists_things
+    things = Things(asked.keys, both(*kept["rows"])) if asked.each and not listed else None
     return Meaning(
         table=reading.tables[0] if reading.tables else None,
-        things=Things(keys, both(*kept["rows"])) if each and not listed else None,
-        where=both(*kept["things"]) if each and not listed else both(*kept["rows"]),
-        groups=keys if listed else frozenset(normal_expression(group) for group in groups.values()),
-        measures=frozenset(metrics),
+        things=things,
+        where=both(*kept["things" if things else "rows"]),
+        groups=asked.keys if listed else frozenset(map(normal_expression, asked.groups.values())),
+        measures=frozenset(asked.metrics),
         having=both(*kept["groups"], *(kept["things"] if listed else ())),
-        columns=tuple(normal_expression(named.get(name, Column(name=name))) for name in shown.columns) if shown else (),
+        columns=asked.written(shown.columns) if shown else (),
         distinct=shown.distinct if shown else False,
         order=order[0] if order else None,
         then=order[1:],
         limit=rank.limit if rank else None,
-        within=frozenset(normal_expression(named.get(name, Column(name=name))) for name in rank.within)
-        if rank
-        else frozenset(),
-        along=normal_expression(along) if along is not None else None,
+        within=frozenset(asked.written(rank.within)) if rank else frozenset(),
+        along=asked.along,
         order_shown=rank is None or rank.shown,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The parts of a reading, names written out."""
+
+    reading: Reading
+
+    @cached_property
+    def each(self) -> Each | None:
+        return next(_values(self.reading, Each), None)
+
+    @cached_property
+    def shown(self) -> ColumnsAsked | None:
+        return next(_values(self.reading, ColumnsAsked), None)
+
+    @cached_property
+    def rank(self) -> Rank | None:
+        return next(_values(self.reading, Rank), None)
+
+    @cached_property
+    def made_keys(self) -> Mapping[str, Expression]:
+        return {one.name: normal_expression(one.expression) for one in self.each.computed} if self.each else {}
+
+    @cached_property
+    def measures(self) -> Mapping[str, Expression]:
+        """Of each thing."""
+        return {one.name: normal_expression(one.expression) for one in self.each.measures} if self.each else {}
+
+    @cached_property
+    def own(self) -> Mapping[str, Expression]:
+        return {**self.measures, **self.made_keys}
+
+    @cached_property
+    def keys(self) -> frozenset[Expression]:
+        """What tells one thing from another."""
+        return frozenset(self.made_keys.get(key, Column(name=key)) for key in (self.each.keys if self.each else ()))
+
+    @cached_property
+    def groups(self) -> Mapping[str, Expression]:
+        groups = {group.column: substituted(_group(group), self.own) for group in _values(self.reading, GroupBy)}
+        for time in _values(self.reading, Time):
+            groups[time.column] = DateCut(of=self.own.get(time.column, Column(name=time.column)), grain=time.grain)
+        return groups
+
+    @cached_property
+    def named(self) -> Mapping[str, Expression]:
+        made = {one.name: one.expression for one in (self.shown.computed if self.shown else ())}
+        return {**self.own, **self.groups, **made}
+
+    @property
+    def lists_things(self) -> bool:
+        """True if the things themselves are asked for: groups like any others."""
+        return self.each is not None and not self.groups and next(_values(self.reading, Metric), None) is None
+
+    @cached_property
+    def metrics(self) -> Sequence[Expression]:
+        if self.lists_things:
+            wanted = self.shown.columns if self.shown else tuple(self.measures)
+            return [self.measures[name] for name in wanted if name in self.measures]
+        return [_measured(measure_of(metric), self.own, self.groups) for metric in _values(self.reading, Metric)]
+
+    @cached_property
+    def kept(self) -> Mapping[Stage, Sequence[Condition]]:
+        """The conditions by what they select, in normal form."""
+        computed = {
+            group.column: self.groups[group.column] for group in _values(self.reading, GroupBy) if group.expression
+        }
+        kept: dict[Stage, list[Condition]] = {"rows": [], "things": [], "groups": []}
+        for asked in _values(self.reading, Filter):
+            condition = of_filter(asked.model_copy(update={"table": None}))
+            stage = stage_of(condition, self.reading)
+            names = {**self.own, **computed} if stage == "groups" else self.own
+            kept[stage].append(normal_condition(substituted(condition, names)))
+        return kept
+
+    @cached_property
+    def order(self) -> tuple[Sorting, ...]:
+        first = () if self.lists_things else self.metrics
+        return _order(self.rank, first, self.named, self.own, self.groups)
+
+    @property
+    def along(self) -> Expression | None:
+        """The group that orders a series, if something is computed along one."""
+        series = [*self.metrics, *self.kept["groups"], *(by for by, _ in self.order)]
+        along = self.groups.get(series_group(self.reading) or "") if any(map(follows_series, series)) else None
+        return normal_expression(along) if along is not None else None
+
+    def written(self, names: Iterable[str]) -> tuple[Expression, ...]:
+        return tuple(normal_expression(self.named.get(name, Column(name=name))) for name in names)
 
 
 def _measured(node: Expression, own: Mapping[str, Expression], groups: Mapping[str, Expression]) -> Expression:

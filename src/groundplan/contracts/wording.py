@@ -31,6 +31,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    GroupValue,
     Holds,
     Length,
     Missing,
@@ -43,6 +44,7 @@ from groundplan.contracts.expression import (
     Related,
     Rounded,
     Rows,
+    RowValue,
     Running,
     Share,
     in_percent,
@@ -294,24 +296,30 @@ PLAIN = Wording()
 
 
 def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
+    match node:
+        case None:
+            return wording.said("nothing")
+        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
+            return _condition(node, wording.inner)
+        case _ if isinstance(node, GroupValue):
+            return _measure(node, wording)
+        case _:
+            return _value(node, wording)
+
+
+def _value(node: RowValue, wording: Wording) -> str:
+    """What each row has."""
+
     def words(part: Node) -> str:
         return in_words(part, wording)
 
-    said, inner = wording.said, wording.inner
+    said = wording.said
     match node:
-        case None:
-            return said("nothing")
         case Column(name=name, table=str() as table, via=via):
             told = said("of_table", wording.name(name), wording.name(table))
             return said("by_path", told, wording.name(via)) if via else told
         case Column(name=name) | Named(name=name):
             return wording.name(name)
-        case Related(table=table, of=of):
-            return in_words(of, replace(inner, things=wording.name(table)))
-        case Overall(table=table, of=of, where=where):
-            counted = in_words(of, replace(inner, things=wording.name(table) if table else wording.things))
-            told = said("of_table", counted, wording.name(table)) if table and _columns_in(of) else counted
-            return _where(said("overall", told), where, inner)
         case Constant(value=value):
             return wording.value(value)
         case Arithmetic():
@@ -346,6 +354,23 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
         case Holds(condition=condition):
             told = words(condition)
             return said("holds", f"({told})" if isinstance(condition, All | AnyOf) else told)
+    assert_never(node)
+
+
+def _measure(node: GroupValue, wording: Wording) -> str:
+    """What several rows have together."""
+
+    def words(part: Node) -> str:
+        return in_words(part, wording)
+
+    said, inner = wording.said, wording.inner
+    match node:
+        case Related(table=table, of=of):
+            return in_words(of, replace(inner, things=wording.name(table)))
+        case Overall(table=table, of=of, where=where):
+            counted = in_words(of, replace(inner, things=wording.name(table) if table else wording.things))
+            told = said("of_table", counted, wording.name(table)) if table and _columns_in(of) else counted
+            return _where(said("overall", told), where, inner)
         case Rows(where=where):
             return _where(said("rows", wording.things or said("things")), where, inner)
         case Aggregate(function=function, of=of, where=where, percent=percent):
@@ -367,8 +392,6 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
             return said("running", words(of))
         case Moving(of=of, periods=periods):
             return said("moving", words(of), periods, wording.unit(wording.grain))
-        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
-            return _condition(node, inner)
     assert_never(node)
 
 

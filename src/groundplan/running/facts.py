@@ -37,8 +37,8 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], ea
     """Collect the facts in plan order; with `each_step`, or if written by hand, report how each step ended."""
     finished = [facts for step in plan.steps if (facts := outcomes[step.id].facts) is not None]
     seen = [facts for facts in finished if facts.step in plan.ends or facts.shown or facts.chart]
-    told = [step for step in plan.steps if (each_step or plan.is_by_hand) and _returns_facts(step, plan)]
-    grouped = [facts for facts in finished if facts in seen or facts.step in {step.id for step in told}]
+    told = [step for step in plan.steps if _returns_facts(step, plan)] if each_step or plan.is_by_hand else []
+    grouped = _grouped(finished, seen, told)
     return Facts(
         run=run,
         found=any(facts.found for facts in seen),
@@ -55,6 +55,11 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], ea
         repairs=plan.repairs,
         failures=tuple(_failures(plan, outcomes)),
     )
+
+
+def _grouped(finished: Sequence[StepFacts], seen: Sequence[StepFacts], told: Sequence[Step]) -> list[StepFacts]:
+    named = {step.id for step in told}
+    return [facts for facts in finished if facts in seen or facts.step in named]
 
 
 def _all(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:

@@ -187,11 +187,16 @@ class Wording:
             named = led or in_brackets or after in (*MOVES, "change")
             if slot.sort == "change" and not (named and self.kinds & {*MOVES, "change"}):
                 yield f"{{{slot.id}}} is a change: say that it rose or fell by it"
-            grows = any(one.kind == "label" and subject.params.get("as") in one.columns for one in self.tokens)
-            if grown and not (self.kinds & {*MOVES, "change"} or grows):
-                yield f"{{{slot.id}}} is growth: say so"
-            if grown and before is not None and before.kind in ("from", "to"):
-                yield f"{{{slot.id}}} is a change, not a value"
+            if grown:
+                yield from self._growth(slot, before)
+
+    def _growth(self, slot: Slot, before: Token | None) -> Iterator[str]:
+        named = self.offer.subject.params.get("as")
+        says = any(one.kind == "label" and named in one.columns for one in self.tokens)
+        if not (self.kinds & {*MOVES, "change"} or says):
+            yield f"{{{slot.id}}} is growth: say so"
+        if before is not None and before.kind in ("from", "to"):
+            yield f"{{{slot.id}}} is a change, not a value"
 
     def _shares(self) -> Iterator[str]:
         """A share is called one, and `of` stands between a part and its whole."""

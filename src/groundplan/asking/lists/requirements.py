@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from groundplan.contracts.answer import Clarification
@@ -30,13 +30,9 @@ def read_retrieval(
     available = {table.name for table in schema.tables}
     lists = [plan for plan in retrieval.plans if plan.table in available]
     tables = dict.fromkeys(plan.table for plan in lists if plan.table)
-    verbs = _verbs(tables, words, schema) if reasoning.periods else frozenset()
-    unclear = (*reasoning.unresolved, *(word for word in reasoning.unexplained if stem(word) not in verbs))
-    if unclear:
-        return _ask_meaning(unclear[0], reasoning)
-    absent = [plan.table for plan in retrieval.plans if plan.table and plan.table not in available]
-    if absent and not (lists and _only_conclusions(reasoning)):
-        return _unavailable(absent[0], available)
+    lacking = _lacking(tables, words, reasoning, retrieval, schema)
+    if lacking is not None:
+        return lacking
     others = available - {*tables}
     conditions = [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in others]
     dated = [_with_date_column(condition, words, schema) for condition in conditions]
@@ -57,6 +53,19 @@ def read_retrieval(
         entities=tuple(Entity(id=project, type="project") for project in reasoning.entities.get("projects", ())),
         period=reasoning.periods[0] if reasoning.periods else None,
     )
+
+
+def _lacking(
+    tables: Collection[str], words: Sequence[Word], reasoning: Reasoning, retrieval: Retrieval, schema: SourceSchema
+) -> Clarification | None:
+    """A word that is not understood, or a list that no source has."""
+    verbs = _verbs(tables, words, schema) if reasoning.periods else frozenset()
+    unclear = (*reasoning.unresolved, *(word for word in reasoning.unexplained if stem(word) not in verbs))
+    if unclear:
+        return _ask_meaning(unclear[0], reasoning)
+    available = {table.name for table in schema.tables}
+    absent = [plan.table for plan in retrieval.plans if plan.table and plan.table not in available]
+    return _unavailable(absent[0], available) if absent and not (tables and _only_conclusions(reasoning)) else None
 
 
 def _list(table: str, said: str, text: str) -> Requirement:

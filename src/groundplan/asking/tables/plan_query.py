@@ -517,17 +517,8 @@ def called(node: Expression, language: Language = "en") -> str:
         case Aggregate(function=function, of=of, where=where):
             measure = names[function].format(called(of, language))
             return _called_where(measure, where, language) or measure
-        case Arithmetic() if level(node) == "row":
-            formula = in_words(node)
-            return formula if len(formula) <= LONGEST_NAME else names["value"]
-        case Arithmetic() if (ratio := in_percent(node)) is not None:
-            return f"{called(ratio, language)}, %"
-        case Arithmetic() if is_growth(node):
-            return names["growth"]
-        case Arithmetic(operator="/"):
-            return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]
-        case Arithmetic(operator="-"):
-            return names["difference"]
+        case Arithmetic():
+            return _called_formula(node, language)
         case Correlation():
             return names["correlation"]
         case Share():
@@ -550,6 +541,20 @@ def called(node: Expression, language: Language = "en") -> str:
             return names["range"].format(called(of, language))
         case _:
             return names["value"]
+
+
+def _called_formula(node: Arithmetic, language: Language) -> str:
+    names = NAMES[language]
+    if level(node) == "row":
+        formula = in_words(node)
+        return formula if len(formula) <= LONGEST_NAME else names["value"]
+    if (ratio := in_percent(node)) is not None:
+        return f"{called(ratio, language)}, %"
+    if is_growth(node):
+        return names["growth"]
+    if node.operator == "/":
+        return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]
+    return names["difference" if node.operator == "-" else "value"]
 
 
 def _called_where(measure: str, where: Condition | None, language: Language) -> str | None:

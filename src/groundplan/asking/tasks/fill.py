@@ -102,24 +102,28 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
                 fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
         used.add(said.group)
         sure, guessed = sure and score >= LIKELY, guessed or score < HINTED
-    for name, schema in schemas.items():
-        chosen = params.get(name)
-        choice = _chosen(schema, text)
-        if choice is not None and (choices_of(schema) or chosen is None):
-            params[name] = choice
-        elif choices_of(schema) and isinstance(chosen, str) and chosen not in choices_of(schema):
-            del params[name]
-    for name, reference in _references(schemas, required, params, _without_name(text, tool), earlier):
-        params[name] = reference
-    open_ = [
-        name for name in required if name not in params and tool.effect == "read"
-    ]  # params of effects are never guessed
-    for name, guess in _guesses(schemas, open_, text):
+    params = _with_choices(params, schemas, text)
+    params.update(_references(schemas, required, params, _without_name(text, tool), earlier))
+    lacking = [name for name in required if name not in params]
+    for name, guess in _guesses(schemas, lacking, text) if tool.effect == "read" else ():  # effects take no guesses
         params[name], sure, guessed = guess, False, True
     params = {name: personal(value, earlier) for name, value in params.items()}
     missing = tuple(name for name in required if name not in params)
-    sure = sure and not missing and bool(used) and all(one.group in used for one in values_in(text))
+    sure = sure and not missing and bool(used) and {one.group for one in values_in(text)} <= used
     return Filling(params, missing, fanned, sure, guessed)
+
+
+def _with_choices(params: Json, schemas: Mapping[str, Json], text: str) -> Json:
+    """With the allowed word that the text says; without a value that is not allowed."""
+    made = dict(params)
+    for name, schema in schemas.items():
+        chosen, allowed = params.get(name), choices_of(schema)
+        choice = _chosen(schema, text)
+        if choice is not None and (allowed or chosen is None):
+            made[name] = choice
+        elif allowed and isinstance(chosen, str) and chosen not in allowed:
+            del made[name]
+    return made
 
 
 def _offers(schemas: Mapping[str, Json], required: Sequence[str], text: str) -> Iterator[tuple[float, str, TextValue]]:

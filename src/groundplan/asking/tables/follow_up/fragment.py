@@ -173,21 +173,20 @@ def hear(
     exchange = next(iter(known.exchange.find(words)), None)
     end = exchange.first if exchange else len(words)
     inside = [cue for cue in known.inside.find(words) if cue.first < end]
-    signs |= {cue.label for cue in inside}
-    crossed = {place for cue in inside for place in range(cue.first, cue.last)}
+    signs.update(cue.label for cue in inside)
+    crossed = _places(inside)
     parser = _Parser(senses, builders)
     leads = {*_without(senses, end)}
     if leads and "drop" not in signs and _takes_out(parser.parse({*crossed, *leads}, 0, end), held):
         signs, crossed = {*signs, "drop"}, {*crossed, *leads}
     said = parser.parse(crossed, 0, end)
-    kinds = tuple(cue for cue in known.objects.find(words) if cue.last <= end) if "drop" in signs else ()
-    if kinds and (not said.fits or not said.slots.says_something or _only_units(said.slots)):
+    loose = "drop" in signs and (not said.fits or not said.slots.says_something or _only_units(said.slots))
+    kinds = tuple(cue for cue in known.objects.find(words) if cue.last <= end) if loose else ()
+    if kinds:
         said = _Parsed(Slots(), tuple(Item("kind", cue.first, cue.last, None, 0.0) for cue in kinds))
-    else:
-        kinds = ()
     given_up = parser.parse(set(), exchange.last, len(words)) if exchange else None
-    parsed = [said, *([given_up] if given_up else [])]
-    signed = [*crossed, *(range(exchange.first, exchange.last) if exchange else ())]
+    parsed = [said, given_up] if given_up else [said]
+    signed = crossed | _places([exchange] if exchange else [])
     return Fragment(
         text=question,
         start=start,
@@ -199,8 +198,12 @@ def hear(
         kinds=kinds,
         unread=tuple(word for one in parsed for word in one.unread),
         fits=all(one.fits for one in parsed),
-        places=frozenset({*signed, *(p for one in parsed for i in one.items for p in range(i.first, i.last))}),
+        places=frozenset(signed.union(*(_places(one.items) for one in parsed))),
     )
+
+
+def _places(found: Iterable[Cue | Item]) -> set[int]:
+    return {place for one in found for place in range(one.first, one.last)}
 
 
 def _takes_out(parsed: _Parsed, held: frozenset[str]) -> bool:

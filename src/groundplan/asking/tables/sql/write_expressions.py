@@ -33,6 +33,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    GroupValue,
     Holds,
     Length,
     Missing,
@@ -118,6 +119,13 @@ class Writer:
                 return f"LENGTH({self.value(of)})"
             case Holds(condition=condition):
                 return f"COALESCE({self.condition(condition)}, FALSE)"
+            case Named(name=name):
+                raise Unwritable(f"no metric {name!r} is defined for these rows")
+            case _:
+                return self._of_group(node)
+
+    def _of_group(self, node: GroupValue) -> str:
+        match node:
             case Rows(where=where):
                 return f"COUNT(*){self._filter(where)}"
             case Aggregate():
@@ -130,8 +138,6 @@ class Writer:
                 return self._related(node)
             case Overall():
                 return self._overall(node)
-            case Named(name=name):
-                raise Unwritable(f"no metric {name!r} is defined for these rows")
             case _:
                 assert_never(node)
 

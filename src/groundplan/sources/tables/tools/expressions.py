@@ -37,6 +37,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    GroupValue,
     Holds,
     Length,
     Missing,
@@ -153,6 +154,13 @@ class Compiler:
                 return self._of_kind(of, "text").length().cast("int64")
             case Holds(condition=condition):
                 return ibis.coalesce(self.condition(condition), False)
+            case Named(name=name):
+                raise ToolError(f"no metric {name!r} is defined here")
+            case _:
+                return self._of_group(node)
+
+    def _of_group(self, node: GroupValue) -> Any:
+        match node:
             case Rows(where=where):
                 return self.handle.table.count(where=self.condition(where) if where else None)
             case Aggregate():
@@ -166,8 +174,6 @@ class Compiler:
                 raise ToolError(f"a measure of {table!r} has to be joined first")
             case Overall():
                 raise ToolError("an overall value has to be added to the rows first; see `add_overall`")
-            case Named(name=name):
-                raise ToolError(f"no metric {name!r} is defined here")
 
     def condition(self, node: Condition) -> Any:
         match node:
