@@ -498,6 +498,9 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
 
 def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
     """The reading as SQL, dates cut as the run chose; empty if it is not about tables or no single SELECT says it."""
+    if reading.also:
+        statements = [_as_sql(ask, facts, context) for ask in reading.asks]
+        return ";\n".join(statements) if all(statements) else ""
     if not reading.tables or not read_as(reading):
         return ""
     grain = next((item.value for item in facts.items if item.kind == "grain"), None)
@@ -517,7 +520,7 @@ async def _written(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
 ) -> tuple[Answer | Refusal, str]:
     """The answer, and how its text came to be."""
-    if context.calls is None or context.calls.roles.writer == "code":
+    if context.calls is None or context.calls.roles.writer == "code" or reading.also:
         return answer(plan, facts, shown, (), language=reading.language), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 

@@ -36,9 +36,13 @@ def with_proofs(context: Context, sources: Mapping[str, Source], question: Quest
         return () if isinstance(proven, CheckedPlan) else proven
 
     async def same_rows(one: Reading, other: Reading) -> bool:
-        first = await _rows(context, sources, question, one, verdict_on)
-        second = await _rows(context, sources, question, other, verdict_on) if first is not None else None
-        return first is not None and second is not None and tell_the_same(first, second)
+        if len(one.asks) != len(other.asks):
+            return False
+        for pair in zip(one.asks, other.asks, strict=True):
+            first, second = [await _rows(context, sources, question, ask, verdict_on) for ask in pair]
+            if first is None or second is None or not tell_the_same(first, second):
+                return False
+        return True
 
     return replace(context, find_issues=find_issues, same_rows=same_rows)
 

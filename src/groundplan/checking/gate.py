@@ -25,6 +25,7 @@ from groundplan.checking.rules import (
     shape,
     types,
 )
+from groundplan.contracts.asks import all_requirements, cited_as, part_of, place_of
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.issue import Issue, Repair
 from groundplan.contracts.plan import Binding, CheckedPlan, Coverage, Plan, Step
@@ -82,6 +83,8 @@ def check(
 ) -> Verdict:
     """Make safe repairs, run every rule, and pass or refuse the plan. `bounds` is what the caller allows."""
     known = schemas or {}
+    if reading.also:
+        return _check_each_ask(plan, reading, catalog, known, bounds)
     plan, reading = write_out(plan, reading, known)
     repaired, repairs = repair(plan, catalog, known)
     draft = Draft(repaired, reading, catalog, known, bounds)
@@ -90,6 +93,43 @@ def check(
     if errors:
         return _refused(issues)
     return Passed(plan=_checked(draft, repairs), issues=issues)
+
+
+def _check_each_ask(
+    plan: Plan, reading: Reading, catalog: Catalog, schemas: Mapping[str, SourceSchema], bounds: Bounds
+) -> Verdict:
+    """The plan passes if it is made of plans that share no step, and each passes for its ask."""
+    passed: list[Passed] = []
+    issues: list[Issue] = []
+    for place, ask in enumerate(reading.asks):
+        part = part_of(plan, place)
+        verdict = check(part, ask, catalog, schemas, bounds) if part else _unplanned(ask)
+        issues += verdict.issues
+        if isinstance(verdict, Passed):
+            passed.append(verdict)
+    issues += [_for_no_ask(step) for step in plan.steps if place_of(step.id) >= len(reading.asks)]
+    if any(issue.severity == "error" for issue in issues):
+        return _refused(tuple(issues[:MOST_ISSUES]))
+    steps = tuple(
+        step.model_copy(update={"satisfies": tuple(cited_as(id_, place) for id_ in step.satisfies)})
+        for place, one in enumerate(passed)
+        for step in one.plan.steps
+    )
+    whole = reading.model_copy(update={"requirements": all_requirements(reading), "also": ()})
+    draft = Draft(plan.model_copy(update={"steps": steps}), whole, catalog, schemas, bounds)
+    repairs = tuple(repair for one in passed for repair in one.plan.repairs)
+    return Passed(plan=_checked(draft, repairs), issues=tuple(issues))
+
+
+def _unplanned(ask: Reading) -> Refused:
+    """No step is for what is asked for."""
+    why = "no step of the plan is for it"
+    return _refused(tuple(coverage.unmet(requirement, "coverage/missing", why) for requirement in ask.requirements))
+
+
+def _for_no_ask(step: Step) -> Issue:
+    problem = f"step {step.id!r} is for something that the question does not ask for"
+    return Issue(code="coverage/unjustified", step=step.id, problem=problem, hint="remove the step")
 
 
 def check_text(text: str | bytes, catalog: Catalog, schemas: Mapping[str, SourceSchema] | None = None) -> Verdict:

@@ -344,6 +344,18 @@ class Reading(Contract):
     unresolved: tuple[Text, ...] = ()
     read_by: tuple[Name, ...] = ()  # where a model read it: who read it alike, the words and models by their names
     assumes: Annotated[tuple[Text, ...], Field(max_length=8)] = ()  # choices of a model that the question leaves open
+    also: Annotated[tuple[Reading, ...], Field(max_length=3)] = ()  # what else the question asks for
+
+    @property
+    def asks(self) -> tuple[Reading, ...]:
+        """Each thing that the question asks for, as a reading of its own."""
+        return (self.model_copy(update={"also": ()}), *self.also) if self.also else (self,)
+
+    @model_validator(mode="after")
+    def _asks_are_single(self) -> Reading:
+        if any(ask.also for ask in self.also):
+            raise ValueError("what a question also asks for is one thing each")
+        return self
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Reading:

@@ -40,6 +40,8 @@ class Entry(Contract):
 
 def signature(reading: Reading) -> str:
     """Equal for two readings exactly if they ask for the same thing; wording, language and order do not matter."""
+    if reading.also:
+        return _digest(json.dumps([signature(ask) for ask in reading.asks]))
     requirements = sorted((r.id, r.implied, r.value.model_dump_json()) for r in reading.requirements)
     intents = [intent.name for intent in reading.intents]
     words = told_by_words(reading)

@@ -55,6 +55,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "dated by": "dates are those of {}",
         "once": "each {} counts once",
         "and": " and ",
+        "also": "; and ",
         "anomaly": "unusual values of {}",
         "correlation": "how {} go together",
         "distribution": "distribution of {}",
@@ -108,6 +109,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "dated by": "даты по столбцу {}",
         "once": "каждое значение {} учтено один раз",
         "and": " и ",
+        "also": "; и ещё ",
         "anomaly": "необычные значения {}",
         "correlation": "связь {}",
         "distribution": "распределение {}",
@@ -235,7 +237,8 @@ def _readers(reading: Reading, said: Mapping[str, str]) -> str:
 
 def _assumptions(reading: Reading, said: Mapping[str, str]) -> str:
     """What the question leaves open and was taken to be meant: by defaults, or by a model."""
-    lines = [*(line for r in reading.requirements for line in assumptions_of(r, language_of(reading)))]
+    asked = (requirement for ask in reading.asks for requirement in ask.requirements)
+    lines = [*(line for r in asked for line in assumptions_of(r, language_of(reading)))]
     lines += [plain(line).strip(" .") for line in reading.assumes]
     return said["assumed"].format("; ".join(dict.fromkeys(lines))) if lines else ""
 
@@ -305,6 +308,8 @@ def part_in_words(value: Value, language: Language) -> str:
 
 def read_back(reading: Reading, *, exact: bool = False) -> str:
     """The reading as one sentence; `exact` quotes the names of columns instead of writing them as words."""
+    if reading.also:
+        return SAID[language_of(reading)]["also"].join(read_back(ask, exact=exact) for ask in reading.asks)
     language = language_of(reading)
     said, wording = SAID[language], _wording(language, exact)
     sides = _compared(reading)

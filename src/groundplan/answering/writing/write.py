@@ -17,6 +17,7 @@ from groundplan.answering.writing.tables import described
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.tracing import flat
 from groundplan.contracts.answer import Citation, ShownTable
+from groundplan.contracts.asks import place_of
 from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import read_condition
 from groundplan.contracts.facts import Facts, Stale, Truncated
@@ -34,17 +35,24 @@ def write(
 def sentences(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
 ) -> Iterator[Sentence]:
-    """Findings, scope and caveats."""
+    """Findings, scope and caveats; of a question that asks for several things, those of each in turn."""
     about = subjects(plan, facts, shown)
-    told = findings(plan, facts, about, language)
+    asks = _by_ask(about)
     if not facts.found and not about and not facts.steps:
         yield Sentence("nothing", {})
     if nothing_left(plan, facts):
         yield Sentence("no_more", {})
-    yield from told
-    if not told:
-        yield from _charts(about, language)
+    for own in asks[:-1]:
+        yield from findings(plan, facts, own, language) or _charts(own, language)
+        yield from _kept(plan, facts, own, language)
+    yield from findings(plan, facts, asks[-1], language) or _charts(asks[-1], language)
     yield from remarks(plan, facts, about, language)
+
+
+def _by_ask(about: Sequence[Subject]) -> list[list[Subject]]:
+    """The tables of each thing that is asked for."""
+    places = sorted({place_of(subject.step) for subject in about}) or [0]
+    return [[subject for subject in about if place_of(subject.step) == place] for place in places]
 
 
 def nothing_left(plan: CheckedPlan, facts: Facts) -> bool:
@@ -63,12 +71,16 @@ def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language
 
 def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
     """What the text must always state: scope and caveats."""
-    yield from _scope(plan, facts, about, language)
+    yield from _joins(plan)
+    yield from _grain(facts, language)
+    yield from _kept(plan, facts, _by_ask(about)[-1], language)
     yield from _shortcomings(facts, about, language)
 
 
 def write_remarks(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language) -> str:
-    return text_of(list(remarks(plan, facts, subjects(plan, facts, shown), language)), language)[0]
+    about = subjects(plan, facts, shown)
+    kept = [one for own in _by_ask(about)[:-1] for one in _kept(plan, facts, own, language)]
+    return text_of([*kept, *remarks(plan, facts, about, language)], language)[0]
 
 
 def _described(plan: CheckedPlan, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
@@ -83,14 +95,17 @@ def _charts(about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
         yield Sentence("chart", {"columns": Citing(subject, language).labels(subject.table.columns)})
 
 
-def _scope(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """The joins, the filters, and the grain of the time axis."""
-    yield from _joins(plan)
+def _grain(facts: Facts, language: Language) -> Iterator[Sentence]:
+    """How the time axis is cut, where the run chose it."""
     for place, item in enumerate(facts.items):
         if item.kind == "grain" and isinstance(item.value, str):
             grain = placed(GRAINS[language][item.value], f"facts.items.{place}.value", item.value)
             yield Sentence("grain", {"grain": grain})
             break
+
+
+def _kept(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
+    """Which rows and groups were counted."""
     filters = {path: told for subject in about for path, told in subject.filters.items()}
     if facts.groups and not about:
         ran = [end for end in plan.ends if end not in {failure.step for failure in facts.failures}]

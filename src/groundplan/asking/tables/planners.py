@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.route import Declined, Planner, PlanRequest
 from groundplan.asking.tables import plan_rules
 from groundplan.asking.tables.one_query import Inexpressible, with_query
+from groundplan.contracts.asks import joined
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan
 from groundplan.errors import ToolError
@@ -30,6 +33,8 @@ class Rules(Planner):
     name, route, order, proves = "rules", "tables", 30, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
+        if request.reading.also:
+            return await self._of_each_ask(request)
         plan = plan_rules.propose(request.reading, request.schema, fetching(request))
         source, tools = request.schema.source, request.context.catalog.tools.values()
         tool = next((one.name for one in tools if one.source == source and one.is_query), None)
@@ -41,6 +46,16 @@ class Rules(Planner):
             problem = f"{source} cannot answer this in one query: {error}"
             hint = "ask for totals, averages, counts, groups, a time axis, a ranking, shares and filters"
             return Declined(problem, Issue(code="planning/inexpressible", problem=problem, hint=hint))
+
+    async def _of_each_ask(self, request: PlanRequest) -> Plan | Declined:
+        """One plan of one for each thing that is asked for."""
+        plans = list[Plan]()
+        for ask in request.reading.asks:
+            made = await self.propose(replace(request, reading=ask))
+            if isinstance(made, Declined):
+                return made
+            plans.append(made)
+        return joined(plans)
 
 
 async def _as_query(plan: Plan, request: PlanRequest, tool: str) -> Plan:

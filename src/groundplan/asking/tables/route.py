@@ -25,6 +25,7 @@ from groundplan.asking.tables.refusals import (
     unfounded,
     unreadable_table,
 )
+from groundplan.asking.tables.several import read_several
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
@@ -178,6 +179,13 @@ def read_plain(
     def derive(asked: str) -> Derived:
         return derive_best(asked, schema, values, today=today, timezone=timezone, nearness=meaning)
 
+    def one(asked: str) -> Reading | None:
+        found = decided(derive(asked), asked)
+        return found if isinstance(found, Reading) else None
+
+    several = read_several(text, one)
+    if several:
+        return Plain(decided(Derived(several[0], others=several[1:]), text) or several[0])
     derived = derive(text)
     explained = restated(text, derived.unread)
     if explained and isinstance(read_again := decided(derive(explained.text), explained.text), Reading):
@@ -211,12 +219,14 @@ def founded(
     if isinstance(found, Refusal):
         return found
     told = []
-    for reading in found.readings if isinstance(found, Clarification) else (found,):
+    for reading in found.readings if isinstance(found, Clarification) else found.asks:
         naming = Naming(reading.question, schema, values, reading.tables, today, timezone, meaning)
         told.append(naming.with_assumed(reading))
         if isinstance(found, Reading) and (lacking := naming.unfounded(reading)):
             return unfounded(lacking)
-    return found.model_copy(update={"readings": tuple(told)}) if isinstance(found, Clarification) else told[0]
+    if isinstance(found, Clarification):
+        return found.model_copy(update={"readings": tuple(told)})
+    return told[0].model_copy(update={"also": tuple(told[1:])}) if found.also else told[0]
 
 
 def may_be_settled(question: str) -> bool:

@@ -53,6 +53,8 @@ def edit(
 
     `values` must hold those that the fragment may name.
     """
+    if previous.also:
+        return _each_edited(previous, question, schema, values, today, timezone)
     asked = (previous, question, schema, values, today, timezone)
     found = _edited(*asked)
     if not isinstance(found, Clarification) or not found.candidates:
@@ -61,6 +63,24 @@ def edit(
     offered = {name: reading for name, reading in picked if isinstance(reading, Reading)}
     update = {"candidates": tuple(offered), "readings": tuple(offered.values())}
     return found.model_copy(update=update) if offered else found
+
+
+def _each_edited(
+    previous: Reading,
+    question: str,
+    schema: SourceSchema,
+    values: Mapping[str, Values],
+    today: date,
+    timezone: str,
+) -> Reading | Clarification | None:
+    """Everything that was asked for, changed alike; a question back where that is not possible for each."""
+    made = [_edited(ask, question, schema, values, today, timezone) for ask in previous.asks]
+    edited = [one for one in made if isinstance(one, Reading)]
+    if len(edited) == len(made):
+        return edited[0].model_copy(update={"also": tuple(edited[1:])})
+    if all(one is None for one in made):
+        return None
+    return _ask_whole("the question before asks for several things")
 
 
 def _edited(

@@ -101,6 +101,9 @@ def trust_in(endpoint: Endpoint) -> Trust:
 
 def alike(one: Reading, other: Reading) -> bool:
     """True if both ask for the same, however it is written."""
+    if one.also or other.also:
+        pairs = zip(one.asks, other.asks, strict=False)
+        return len(one.asks) == len(other.asks) and all(alike(*pair) for pair in pairs)
     if not (_is_comparable(one) and _is_comparable(other)) or {*one.tables} != {*other.tables}:
         return False
     return _meaning(one) == _meaning(other)

@@ -56,7 +56,7 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.meaning import measure_of
 from groundplan.contracts.normal_form import of_filter
-from groundplan.contracts.reading import Filter, Metric, Rank, Reading
+from groundplan.contracts.reading import Filter, Metric, Rank, Reading, Requirement
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.periods.find import find_periods
 from groundplan.text.stems import lower
@@ -103,12 +103,21 @@ class _Case:
     @cached_property
     def nodes(self) -> tuple[tuple[str | None, Node], ...]:
         """Every expression and condition of the reading with the table of its columns."""
-        root = self.reading.tables[0] if self.reading.tables else None
-        return tuple(pair for r in self.reading.requirements for pair in _walk(_as_node(r.value), root))
+        return tuple(
+            pair
+            for ask in self.reading.asks
+            for r in ask.requirements
+            for pair in _walk(_as_node(r.value), ask.tables[0] if ask.tables else None)
+        )
+
+    @cached_property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Of everything that is asked for."""
+        return tuple(requirement for ask in self.reading.asks for requirement in ask.requirements)
 
     @cached_property
     def ranks(self) -> tuple[Rank, ...]:
-        return tuple(r.value for r in self.reading.requirements if isinstance(r.value, Rank))
+        return tuple(r.value for r in self.requirements if isinstance(r.value, Rank))
 
     @cached_property
     def functions(self) -> frozenset[str]:
@@ -118,7 +127,7 @@ class _Case:
     @cached_property
     def measured(self) -> frozenset[str]:
         """The functions of what it measures, not of what it only orders or selects by."""
-        metrics = [measure_of(r.value) for r in self.reading.requirements if isinstance(r.value, Metric)]
+        metrics = [measure_of(r.value) for r in self.requirements if isinstance(r.value, Metric)]
         return frozenset(filter(None, (_function(node) for one in metrics for _, node in _walk(one, None))))
 
 

@@ -83,6 +83,16 @@ class MoreTables:
 ModelRead = Candidate | Cannot | Hesitant
 
 
+@dataclass(frozen=True)
+class _Translated:
+    """One statement as a reading, with what its words may name and remarks."""
+
+    reading: Reading
+    reply: SqlReply
+    naming: Naming
+    notes: tuple[str, ...]
+
+
 class SqlReader:
     """One question, and the models that may read it."""
 
@@ -116,22 +126,42 @@ class SqlReader:
         return MoreTables((*asked.first, *known)) if known else Faults((EMPTY,))
 
     async def _candidate(self, reply: SqlReply, asked: Asked) -> Candidate | Faults:
-        try:
-            translated = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
-        except Untranslatable as error:
-            return Faults((str(error),))
-        tables = _tables_of(translated.reading)
-        naming = Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
-        reading = self._completed(translated.reading, reply, asked, naming)
-        certain = [one for one in self._against(reading, asked) if one.certain]
+        """One reading; of several statements, each is a thing that the question asks for."""
+        found: list[_Translated] = []
+        for one in (reply, *(SqlReply(sql=sql) for sql in reply.also)):
+            try:
+                found.append(self._translated(one, asked))
+            except Untranslatable as error:
+                return Faults((str(error),))
+        whole = found[0].reading.model_copy(update={"also": tuple(one.reading for one in found[1:])})
+        certain = [one for one in self._against(whole, asked) if one.certain]
         if certain:
             return Faults(tuple(one.problem for one in certain))
-        drawn, dropped = _labelled(reading, reply, naming)
-        for proposed, notes in ((drawn, dropped), (_plain(reading), _undrawn(reply, dropped))):
-            candidate = naming.with_assumed(proposed)
+        made: list[Candidate] = []
+        for translated in found:
+            proven = await self._proven(translated)
+            if isinstance(proven, Faults):
+                return proven
+            made.append(proven)
+        assumes = tuple(line.strip() for line in reply.assumes if line.strip())
+        also = tuple(one.reading for one in made[1:])
+        reading = made[0].reading.model_copy(update={"also": also, "assumes": assumes})
+        return Candidate(reading, tuple(note for one in made for note in one.notes))
+
+    def _translated(self, reply: SqlReply, asked: Asked) -> _Translated:
+        found = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
+        tables = _tables_of(found.reading)
+        naming = Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
+        return _Translated(self._completed(found.reading, asked, naming), reply, naming, found.notes)
+
+    async def _proven(self, found: _Translated) -> Candidate | Faults:
+        """With the analyses and the chart that were asked for, or the rows alone, if a plan for it passes the gate."""
+        drawn, dropped = _labelled(found.reading, found.reply, found.naming)
+        for proposed, notes in ((drawn, dropped), (_plain(found.reading), _undrawn(found.reply, dropped))):
+            candidate = found.naming.with_assumed(proposed)
             issues = await self._context.find_issues(candidate)
             if not issues:
-                return Candidate(candidate, (*translated.notes, *notes))
+                return Candidate(candidate, (*found.notes, *notes))
         return Faults(tuple(map(_worded, issues)))
 
     def _against(self, reading: Reading, asked: Asked) -> tuple[Contradiction, ...]:
@@ -139,8 +169,8 @@ class SqlReader:
             reading, asked.said, asked.schema, asked.values, today=asked.today, timezone=asked.timezone
         )
 
-    def _completed(self, reading: Reading, reply: SqlReply, asked: Asked, naming: Naming) -> Reading:
-        """With the words that each part rests on, the tables it speaks of, who read it and what it assumes."""
+    def _completed(self, reading: Reading, asked: Asked, naming: Naming) -> Reading:
+        """With the words that each part rests on, the tables it speaks of and who read it."""
         language = language_of(asked.text)
         parts = [_in_its_language(r, language) for r in reading.requirements if not isinstance(r.value, OutputAsked)]
         return reading.model_copy(
@@ -149,7 +179,6 @@ class SqlReader:
                 "tables": naming.tables,
                 "requirements": tuple(map(naming.evident, parts)),
                 "read_by": (self._calls.model,),
-                "assumes": tuple(line.strip() for line in reply.assumes if line.strip()),
                 "follow_up": asked.before is not None,
             }
         )

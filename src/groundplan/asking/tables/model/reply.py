@@ -23,8 +23,9 @@ class SqlReply(Contract):
     """A reading as one SELECT that nobody runs, or why there is none. Unknown labels are dropped."""
 
     sql: Sql = ""
+    also: Annotated[tuple[Sql, ...], Field(max_length=3)] = ()  # further results that the question asks for
     assumes: Annotated[tuple[Line, ...], Field(max_length=8)] = ()  # choices that the question leaves open
-    analyses: Annotated[tuple[str, ...], Field(max_length=4)] = ()
+    analyses: Annotated[tuple[str, ...], Field(max_length=4)] = ()  # of the first
     chart: str | None = None
     cannot: Line = ""  # what the tables lack
     ask: Annotated[tuple[MeantSql, ...], Field(max_length=4)] = ()
