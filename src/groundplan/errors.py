@@ -10,6 +10,7 @@ Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are
     └── WorldError             something outside failed                                     exit 4
         ├── SourceError        a source cannot be opened, described or reached
         │   ├── Unavailable    a server cannot be reached or is busy, after retries
+        │   ├── TooMuch        an input costs more than its budget: budget.py
         │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
         │   └── QueriesUsedUp  the hourly query limit is reached: sources/tableau/rate_limit.py
         ├── ToolError          a tool failed on its input
@@ -76,6 +77,14 @@ class SourceError(WorldError):
 
 class Unavailable(SourceError):
     """A server cannot be reached or is busy, and retries did not help."""
+
+
+class TooMuch(SourceError):
+    """A question, a file or a reply needs more steps, bytes, … than its budget allows. The pipeline refuses with it."""
+
+    def __init__(self, kind: str, what: str, most: float, hint: str) -> None:
+        self.code, self.problem, self.hint = f"budget/{kind}", f"{what} takes more than {most:,.0f} {kind}", hint
+        super().__init__(f"{self.problem}; {hint}")
 
 
 class ToolError(WorldError):

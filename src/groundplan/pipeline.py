@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -39,6 +39,7 @@ from groundplan.asking.route import (
     planners_for,
 )
 from groundplan.asking.tables.sql.write import Unwritable, sql_of
+from groundplan.budget import Budget, aside, spending
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.answer import (
@@ -63,6 +64,7 @@ from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading, Time
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.errors import TooMuch
 from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.each import changed_items, items_of, looked_up_first
 from groundplan.running.options import RunOptions
@@ -79,6 +81,9 @@ KEPT_VERDICTS = 8  # of the gate, for one question
 RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
+LONGEST_QUESTION = 2_000  # characters, of any kind of question
+STEPS = 20_000  # to read a question about one table: five times what long ones take, and less than a second
+STEPS_PER_TABLE = 10_000
 SHOWN = 500  # characters of a model's proposal in the trace
 TABLES = "tables"
 NOTHING_HERE = Issue(
@@ -233,8 +238,17 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Rank the routes by what the question mentions; the order of settings does not matter."""
     stage, question = runtime.context, _question_of(state)
     context = stage.context
+    if len(question.text) > LONGEST_QUESTION:
+        problem = f"the question has {len(question.text):,} characters"
+        stage.ended(state, refused("reading/too-long", problem, f"ask in at most {LONGEST_QUESTION:,}"))
+        return Command(goto=END)
     values = await context.find_values(question.text) if context.tables.tables else {}
-    scores = {name: route.accepts(question, context, values) for name, route in load_routes().items()}
+    try:
+        with spending(_budget(context)):
+            scores = await aside(partial(_scores, question, context, values))
+    except TooMuch as error:
+        stage.ended(state, refused(error.code, error.problem, error.hint))
+        return Command(goto=END)
     ranked = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-scores[name], name))
     routes = [name for place, name in enumerate(ranked) if place == 0 or scores[name] >= LIKELY]
     thought = ", ".join(f"{name} {scores[name]:.2f}" for name in ranked)
@@ -245,6 +259,16 @@ async def _route(state: State, runtime: Runtime[Stage]) -> Command[str]:
     return Command(update={"routes": routes, **traced}, goto="read")
 
 
+def _scores(question: Question, context: Context, values: Mapping[str, Any]) -> dict[str, float]:
+    return {name: route.accepts(question, context, values) for name, route in load_routes().items()}
+
+
+def _budget(context: Context) -> Budget:
+    """To find a route, and to read by it: a question is written by anybody."""
+    steps = STEPS + STEPS_PER_TABLE * len(context.tables.tables)
+    return Budget("reading the question", "ask for less at once", steps=steps)
+
+
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
@@ -253,7 +277,7 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     route = None
     for name in state["routes"]:
         context.trail.clear()
-        found = await load_routes()[name].read(question, context)
+        found = await _read_by(load_routes()[name], question, context)
         state = {**state, **_with_attempts(state, context)}
         if isinstance(found, Reading):
             action = ", ".join(requirement.id for requirement in found.requirements)
@@ -266,6 +290,15 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     assert failed is not None
     traced = stage.traced(state, "read", failed.text, failed.kind)
     return _stopped(stage, {**state, **traced, "route": route}, failed)
+
+
+async def _read_by(route: Route, question: Question, context: Context) -> Reading | Clarification | Refusal:
+    """How the route reads it; a refusal if that costs too much."""
+    try:
+        with spending(_budget(context)):
+            return await route.read(question, context)
+    except TooMuch as error:
+        return refused(error.code, error.problem, error.hint)
 
 
 def _with_attempts(state: State, context: Context) -> State:
@@ -372,7 +405,7 @@ def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarificatio
 async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Check the plan: it must do what was asked and nothing more."""
     stage, plan, reading = runtime.context, _plan_of(state), _reading_of(state)
-    verdict = stage.check(state)
+    verdict = await aside(partial(stage.check, state))
     if isinstance(verdict, Passed):
         traced = stage.traced(state, "check", "every requirement is covered, and every step is asked for", "passed")
         planner = _planner(state, stage)
@@ -521,7 +554,7 @@ async def _written(
 ) -> tuple[Answer | Refusal, str]:
     """The answer, and how its text came to be."""
     if context.calls is None or context.calls.roles.writer == "code" or reading.also:
-        return answer(plan, facts, shown, (), language=reading.language), RENDERED
+        return await aside(partial(answer, plan, facts, shown, (), language=reading.language)), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 
     calls, said = context.calls.of("write"), read_as(reading)

@@ -17,7 +17,8 @@ from groundplan import trust
 from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.roles import ROLES, Names, Roles
-from groundplan.errors import UsageError
+from groundplan.errors import TooMuch, UsageError
+from groundplan.regular_files import read_regular
 
 FILE = "groundplan.toml"
 MOST_BYTES = 1_000_000  # of the file
@@ -178,15 +179,13 @@ def trust_folder(folder: Path, content: bytes | None = None) -> None:
 def _content(folder: Path) -> bytes:
     file = folder / FILE
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
+        return read_regular(file, MOST_BYTES)
     except FileNotFoundError:
         return b""
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"{file}: is larger than {MOST_BYTES:,} bytes")
-    return content
+    except TooMuch as error:
+        raise UsageError(str(error)) from error
 
 
 def _written(folder: Path, content: bytes) -> dict[str, Any]:

@@ -68,7 +68,8 @@ def remember(file: Path, content: bytes, state: Path) -> None:
 
 
 def _marker(file: Path, content: bytes, state: Path) -> Path:
-    place = str(file.resolve()).encode("utf-8", "surrogateescape")
+    """Of the folder that holds the file, not of what the file may link to: its commands run in that folder."""
+    place = str(file.parent.resolve() / file.name).encode("utf-8", "surrogateescape")
     return state / FOLDER / hashlib.sha256(place + b"\0" + content).hexdigest()
 
 

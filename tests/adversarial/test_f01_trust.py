@@ -168,3 +168,25 @@ def test_trust_is_private(folder: Path) -> None:
     kept = state_folder() / "trusted"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
     assert {stat.S_IMODE(marker.stat().st_mode) for marker in kept.iterdir()} == {0o600}
+
+
+def test_a_link_to_a_trusted_file_is_not_trusted(folder: Path, tmp_path: Path) -> None:
+    """The commands of the file would run in the stranger's folder, and start the stranger's scripts."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / FILE).write_text('[sources.x]\nmcp = "python server.py"\n')
+    trust_folder(own)
+    load_settings(own)
+    (folder / FILE).symlink_to(own / FILE)
+    with pytest.raises(UsageError, match="is not trusted yet"):
+        load_settings(folder)
+    code, said = run("sources", "list")
+    assert code in (2, 4)
+    assert "is not trusted yet" in said
+
+
+def test_a_folder_is_trusted_by_whatever_path(folder: Path, tmp_path: Path) -> None:
+    (folder / FILE).write_text('embeddings = "x"\n')
+    trust_folder(folder)
+    (tmp_path / "link").symlink_to(folder)
+    load_settings(tmp_path / "link")

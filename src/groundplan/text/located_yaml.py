@@ -17,6 +17,7 @@ import yaml
 from pydantic import JsonValue
 from yaml.constructor import SafeConstructor
 from yaml.events import (
+    AliasEvent,
     DocumentStartEvent,
     Event,
     MappingEndEvent,
@@ -32,6 +33,8 @@ Place = tuple[str | int, ...]
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEEPEST = 32
+MOST_REPEATED = 10_000  # values that the aliases of one file stand for: aliases of aliases grow without end
+LONGEST_CHAIN = 4
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,13 @@ def _collecting(file: File, problems: list[str]) -> Iterator[None]:
         problems.append(f"{file.path}:1: {error}; save the file as UTF-8 text")
 
 
+@dataclass(frozen=True)
+class _Anchored:
+    value: JsonValue
+    size: int  # values in it
+    chain: int  # aliases of aliases in it
+
+
 class _Composer:
     """Builds JSON values from YAML events and records their lines; several times faster than PyYAML's nodes."""
 
@@ -100,7 +110,10 @@ class _Composer:
         self._as_written = as_written
         self._first_line = 1 + file.lines_above
         self._next: Callable[[], Event] = LOADER(file.content).get_event
-        self._anchors: dict[str, JsonValue] = {}
+        self._anchors: dict[str, _Anchored] = {}
+        self._values = 0  # read so far, those that aliases stand for included
+        self._repeated = 0  # values that aliases stand for
+        self._chain = 0  # aliases of aliases in the value that is read
         self._lines: dict[Place, int] = {}
 
     def entries(self) -> Iterator[Located]:
@@ -154,17 +167,20 @@ class _Composer:
 
     def _value(self, event: Event, at: Place, line: int) -> JsonValue:
         self._lines[at] = line
+        if isinstance(event, AliasEvent):
+            return self._alias(event)
+        anchor, before, chain = getattr(event, "anchor", None), self._values, self._chain
+        self._values, self._chain = self._values + 1, 0
         value: JsonValue
         if isinstance(event, ScalarEvent):
             value = self._scalar(event)
         elif isinstance(event, MappingStartEvent):
             value = self._mapping(event, at)
-        elif isinstance(event, SequenceStartEvent):
-            value = self._sequence(event, at)
         else:
-            return self._alias(event)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = value
+            value = self._sequence(event, at)
+        if anchor is not None:
+            self._anchors[anchor] = _Anchored(value, self._values - before, self._chain)
+        self._chain = max(chain, self._chain)
         return value
 
     def _mapping(self, start: Event, at: Place) -> JsonValue:
@@ -208,13 +224,20 @@ class _Composer:
                 self._note(event, f"{text!r} {error}")
             return text
 
-    def _alias(self, event: Event) -> JsonValue:
-        anchor = getattr(event, "anchor", None)
+    def _alias(self, event: AliasEvent) -> JsonValue:
+        found = self._anchors.get(str(event.anchor))
         if self._as_written:
-            self._note(event, f"*{anchor} is an alias; write the value out")
-        elif anchor not in self._anchors:
-            self._note(event, f"*{anchor} has no complete &{anchor} above it; write the value out")
-        return self._anchors.get(str(anchor))
+            self._note(event, f"*{event.anchor} is an alias; write the value out")
+        elif found is None:
+            self._note(event, f"*{event.anchor} has no complete &{event.anchor} above it; write the value out")
+        if found is None:
+            return None
+        self._values, self._repeated = self._values + found.size, self._repeated + found.size
+        self._chain = max(self._chain, found.chain + 1)
+        if self._repeated > MOST_REPEATED or self._chain > LONGEST_CHAIN:
+            what = f"aliases stand for more than {MOST_REPEATED:,} values, or for {LONGEST_CHAIN} further aliases"
+            raise _unreadable(event, f"{what}; write them out")
+        return found.value
 
     def _note(self, event: Event, what: str) -> None:
         self._problems.append(f"{self._file.path}:{self._line(event)}: {what}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
 from groundplan.asking.lists.read import detect_intents, load_tracker_words, read_projects
 from groundplan.asking.lists.requirements import read_retrieval
 from groundplan.asking.route import Route
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question
@@ -33,13 +35,17 @@ class Lists(Route):
         return 1.0 if lists else SPARE
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
-        found = _plan(question, context, context.trail)
-        assert found is not None
-        clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
-        return read_retrieval(question.text, *found, context.tables, **clock)
+        return await aside(partial(_read, question, context))
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def _read(question: Question, context: Context) -> Reading | Clarification | Refusal:
+    found = _plan(question, context, context.trail)
+    assert found is not None
+    clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
+    return read_retrieval(question.text, *found, context.tables, **clock)
 
 
 def _computes(question: Question) -> bool:

@@ -21,13 +21,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 from groundplan.asking.lookup.candidates import Topic, topics_of
 from groundplan.asking.lookup.continuing import find_continuation
 from groundplan.asking.lookup.query_plan import LookupHeard, QueryPlan, in_manner_of
 from groundplan.asking.lookup.read import GENERAL, Read, look_up, read_lookup, scan_lookup
 from groundplan.asking.lookup.scan import LookupScan
+from groundplan.budget import aside
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema, LookupIntent
 from groundplan.contracts.reading import Entity, Intent, IntentAsked, Reading, Requirement
@@ -107,10 +109,11 @@ async def read_lookup_with(
 
     `always` calls the model even if the rules decide; with `whole`, it also plans how the answer is shown.
     """
-    by_words = read_lookup(question, knowledge, registry, today=today, timezone=timezone, context=context)
+    clock: dict[str, Any] = {"today": today, "timezone": timezone}
+    by_words = await aside(partial(read_lookup, question, knowledge, registry, **clock, context=context))
     if isinstance(by_words, Refusal) or not (always or whole or is_open(by_words)):
         return by_words, ()
-    scan = scan_lookup(question, knowledge, registry, today=today, timezone=timezone)
+    scan = await aside(partial(scan_lookup, question, knowledge, registry, **clock))
     options = None if find_continuation(scan, context) else options_for(scan, by_words)
     if options is None:
         return by_words, ()

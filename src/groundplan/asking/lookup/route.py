@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.read import read_lookup, scan_lookup
 from groundplan.asking.route import Route, needs_model
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
@@ -41,7 +43,7 @@ class Lookup(Route):
         known: tuple[Any, ...] = (question.text, knowledge_of(context), context.registry)
         given: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": _before(context)}
         if context.calls is None:
-            return read_lookup(*known, **given)
+            return await aside(partial(read_lookup, *known, **given))
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
         roles = context.calls.roles

@@ -11,7 +11,7 @@ from groundplan.contracts.schema import SourceSchema
 from groundplan.text.lexicon import Phrases, load_lexicon
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
-from groundplan.text.words import Word, normalise, words_of
+from groundplan.text.words import Word, normalise, texts_of, words_of
 
 ORDINALS = frozenset(
     map(
@@ -20,6 +20,7 @@ ORDINALS = frozenset(
     )
 )
 LONGEST = 2_000  # characters of a question
+MOST_WORDS, LONGEST_WORD = 350, 200
 JUDGED = re.compile(
     r"^(?:is|are|was|were|how)\b(?!\s+(?:many|much)).*?\b(?P<said>good|bad|okay|healthy)\b"
     r"(?=\s*[?.!]*$|\s+(?:is|are|was|were|in|for|at|this|last|by|now)\b)|^(?P<ru>хорош\w*|плох\w*) ли\b",
@@ -43,9 +44,14 @@ def unaskable(text: str, words: Sequence[Word]) -> Refusal | None:
 
 def too_long(text: str) -> Refusal | None:
     """The time of the grammar grows with the square of the length."""
-    if len(text) <= LONGEST:
-        return None
-    return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
+    if len(text) > LONGEST:
+        return refused("reading/too-long", f"the question has {len(text)} characters", f"ask in at most {LONGEST}")
+    words = texts_of(text)
+    if len(words) > MOST_WORDS:
+        return refused("reading/too-long", f"the question has {len(words)} words", f"ask in at most {MOST_WORDS}")
+    if any(len(word) > LONGEST_WORD for word in words):
+        return refused("reading/too-long", "a word of the question is too long", f"use at most {LONGEST_WORD} letters")
+    return None
 
 
 def unreadable_table(text: str, schema: SourceSchema) -> Refusal | None:

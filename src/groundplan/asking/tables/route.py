@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from groundplan.asking.replies import with_readings
@@ -29,11 +29,13 @@ from groundplan.asking.tables.several import read_several
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import OutputAsked, Reading
 from groundplan.contracts.schema import SourceSchema
+from groundplan.errors import TooMuch
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
@@ -78,21 +80,25 @@ class Tables(Route):
         values: Any = await context.find_values(text)
         known: tuple[Any, ...] = (context.tables, values)
         clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "meaning": context.nearness}
-        edited = edit(before, question.text, *known, **_clock(question)) if before else None
 
         @cache
         def by_words() -> Plain:
-            plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
-            return replace(plain, answer=founded(plain.answer, *known, **clock))
+            try:
+                edited = edit(before, question.text, *known, **_clock(question)) if before else None
+                plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
+                return replace(plain, answer=founded(plain.answer, *known, **clock))
+            except TooMuch as error:  # a model may still read it
+                return Plain(refused(error.code, error.problem, error.hint))
 
         answer: Reading | Clarification | Refusal | None = None
         if context.calls is not None and context.calls.roles.reader == "model":
-            settled = may_be_settled(question.text) and by_words().settled
-            if not settled and not (_is_weak(context.calls) and isinstance(by_words().answer, Reading)):
+            settled = may_be_settled(question.text) and (await aside(by_words)).settled
+            if not settled and not (_is_weak(context.calls) and isinstance((await aside(by_words)).answer, Reading)):
                 answer = await self._with_model(question, context, by_words, known)
         if answer is None:
-            answer = _floor(by_words().answer, context)
-            context.notes.extend(by_words().notes)
+            plain = await aside(by_words)
+            answer = _floor(plain.answer, context)
+            context.notes.extend(plain.notes)
         if isinstance(answer, Reading):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
@@ -109,7 +115,7 @@ class Tables(Route):
             edited = edit(before, text, *known, **_clock(question)) if before else None
             return founded(edited or read_plain(text, *known, **clock).answer, *known, **clock)
 
-        return with_readings(asked, question.text, by_words)
+        return await aside(partial(with_readings, asked, question.text, by_words))
 
     async def _with_model(
         self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
@@ -128,9 +134,9 @@ class Tables(Route):
             return None
         trust = trust_in(calls.cascade.model.endpoint)
 
-        def second_opinion() -> Reading | None:
+        async def second_opinion() -> Reading | None:
             few = len(context.tables.tables) <= MOST_TABLES
-            return answer if few and isinstance(answer := by_words().answer, Reading) else None
+            return answer if few and isinstance(answer := (await aside(by_words)).answer, Reading) else None
 
         async def again() -> Accepted[ModelRead] | None:
             calls.escalate()

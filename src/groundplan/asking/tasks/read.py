@@ -12,6 +12,7 @@ from typing import Literal
 import yaml
 
 from groundplan.asking.tasks.task_words import load_compose_words, unquoted
+from groundplan.budget import spend
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Constraint, Evidence, Goal, Reading, Requirement
 from groundplan.contracts.task import TaskAnalysis
@@ -295,13 +296,16 @@ class _Reader:
 
     def _led_by(self, start: int, end: int, phrases: Iterable[str]) -> tuple[bool, int]:
         """Whether the clause begins with one of the phrases, and where the longest match ends."""
+        spend(2)
         best = max((p for p in phrases if self._stands(p, start, end)), key=len, default="")
         return bool(best), start + len(best)
 
     def _stands(self, phrase: str, start: int, end: int) -> bool:
         stop = start + len(phrase)
+        if not self.plain.startswith(phrase, start) or stop > end:
+            return False
         whole = stop >= end or not (self.plain[stop].isalnum() or self.plain[stop] in "'’")
-        return self.plain.startswith(phrase, start) and stop <= end and (whole or not phrase[-1].isalnum())
+        return whole or not phrase[-1].isalnum()
 
     def _first_word(self, start: int, end: int) -> str:
         found = _WORD.search(self.plain, start, end)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from groundplan.asking.route import Route, load_planners
 from groundplan.asking.tasks.read import read_task
 from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.question import Question
@@ -31,7 +33,7 @@ class Tasks(Route):
         return 1.0 if chosen or not data else _named(question.text, context)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
-        task = read_task(question.text)
+        task = await aside(partial(read_task, question.text))
         wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
         return task if wanted else Clarification(text="What should be done?", missing="a task", open=True)
 

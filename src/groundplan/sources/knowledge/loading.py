@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import IO, Annotated, NamedTuple
 
 from pydantic import Field
 
+from groundplan.budget import Budget
 from groundplan.contracts.contract import Contract, Name, Scalar
 from groundplan.contracts.knowledge import KnowledgeSchema, Language
 from groundplan.errors import SourceError
@@ -21,6 +22,8 @@ from groundplan.sources.knowledge.markdown import is_markdown, load_markdown
 from groundplan.sources.knowledge.parsed_file import ParsedFile, load_text, read_json, read_yaml
 
 HEADER = ("subject", "relation", "object")
+MOST_BYTES = 256_000_000  # of triples, unpacked
+LONGEST_LINE = 10_000
 DELIMITERS = {".tsv": "\t", ".csv": ","}
 Triple = tuple[Name, Name, Name]
 
@@ -133,11 +136,19 @@ def _triples(path: Path, delimiter: str) -> Iterator[Edge]:
     line = 0
     try:
         with opened(path, "rt", encoding="utf-8", newline="") as file:
-            for line, row in enumerate(_rows(file, delimiter), 1):
+            for line, row in enumerate(_rows(_counted(file, path), delimiter), 1):
                 if row and (line > 1 or tuple(row) != HEADER):
                     yield _edge(row, f"{path}:{line}")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{path}:{line + 1}: cannot be read ({error}); give UTF-8 text, plain or gzipped") from error
+
+
+def _counted(file: IO[str], path: Path) -> Iterator[str]:
+    """The lines, as long as there are not too many bytes: a gzipped file of a few kilobytes may have gigabytes."""
+    budget = Budget(f"{path}: it", "split it", bytes=MOST_BYTES)
+    while line := file.readline(LONGEST_LINE):
+        budget.take("bytes", len(line))
+        yield line
 
 
 def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from groundplan.errors import SourceError
+from groundplan.regular_files import read_regular
 from groundplan.text.located_yaml import File, Located, Place, whole
 from groundplan.text.strict_json import JsonRefused, parse_strictly
 
@@ -34,9 +35,7 @@ class ParsedFile(Located):
 
 def load_text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise SourceError(f"{path}:1: is larger than {MOST_BYTES:,} bytes; split it")
-        return path.read_text(encoding="utf-8")
+        return read_regular(path, MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise SourceError(f"{path}:1: cannot be read ({error.strerror}); name a file that exists") from error
     except UnicodeDecodeError as error:

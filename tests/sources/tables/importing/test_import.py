@@ -291,9 +291,10 @@ def test_strange_files_are_listed_or_ignored(data: Path, text: str) -> None:
 
 def test_large_and_foreign_files_are_refused(data: Path) -> None:
     _, lint = imported(data, "cubes: []\n" + "# " * MOST_BYTES)
-    assert lint == [f"models.yml:1: is larger than {MOST_BYTES:,} bytes and is not read"]
+    assert [line.partition(": is not read: ")[0] for line in lint] == ["models.yml:1"]
+    assert f"takes more than {MOST_BYTES:,} bytes" in lint[0]
     (data / "semantic_model.yaml").write_text("a: 1\n" + "# " * MOST_BYTES)
-    with pytest.raises(SourceError, match="larger than"):
+    with pytest.raises(SourceError, match="takes more than 5,000,000 bytes"):
         asyncio.run(Tables.open(data).describe())
     (data / "semantic_model.yaml").unlink()
     with pytest.raises(UsageError, match="no models of dbt, Cube or Lightdash"):

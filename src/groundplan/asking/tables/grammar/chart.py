@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from groundplan.asking.tables.grammar.phrases import Item
+from groundplan.budget import spend
 
 Builder = Callable[..., object | None]
 PER_SPAN = 8  # phrases of one category over the same words
@@ -76,6 +77,7 @@ class Chart:
         self._agenda.append(item)
 
     def _advance(self, edge: _Edge) -> None:
+        spend()
         if len(edge.done) == len(edge.rule.parts):
             value = edge.rule.build(*(edge.done[place].value for place in edge.rule.takes))
             if value is not None:
@@ -139,6 +141,7 @@ def covers(items: Sequence[Item], skippable: Sequence[bool], usable: frozenset[s
     for place in range(size):
         best[place] = _top(best[place])
         for cover in best[place]:
+            spend(1 + len(starting[place]))
             cost = 0.0 if skippable[place] else UNREAD
             unread = cover.unread if skippable[place] else (*cover.unread, place)
             best[place + 1].append(Cover(cover.found, unread, cover.score + cost))
@@ -150,6 +153,7 @@ def covers(items: Sequence[Item], skippable: Sequence[bool], usable: frozenset[s
 def _top(found: list[Cover]) -> list[Cover]:
     seen: dict[tuple[tuple[str, object], ...], Cover] = {}
     for cover in sorted(found, key=lambda cover: (-cover.score, len(cover.found))):
+        spend(1 + len(cover.found) // 4)  # the key is as long as what was found
         key = tuple((item.category, item.value) for item in cover.found)
         seen.setdefault(key, cover)
         if len(seen) >= COVERS:

@@ -48,7 +48,7 @@ class Judge:
 
     accept: Accept
     trust: Trust
-    by_words: Callable[[], Reading | None]  # what the words alone read, if they read the question completely
+    by_words: Callable[[], Awaitable[Reading | None]]  # what the words alone read, if they read the question completely
     again: Callable[[], Awaitable[Accepted[ModelRead] | None]]  # a second, independent proposal
     same_rows: Callable[[Reading, Reading], Awaitable[bool]]
 
@@ -56,7 +56,7 @@ class Judge:
         texts = TEXTS["ru" if language_of(question) == "ru" else "en"]
         match found.value:
             case Cannot(missing=missing):
-                return self._declined(found.model, missing, question, texts)
+                return await self._declined(found.model, missing, question, texts)
             case Hesitant(meant=meant, readings=readings):
                 return _asked(question, readings, texts) if readings else _open(question, meant, texts)
             case Candidate(reading=reading):
@@ -65,7 +65,7 @@ class Judge:
     async def _taken(self, reading: Reading, model: str, question: str, texts: dict[str, str]) -> Outcome:
         if self.accept == "first":
             return reading
-        words = self.by_words()
+        words = await self.by_words()
         if words is not None and alike(reading, words):
             return words.model_copy(update={"read_by": (WORDS, model), "assumes": reading.assumes})
         others = [words] if words is not None else []
@@ -80,10 +80,10 @@ class Judge:
             return reading.model_copy(update={"read_by": (model, second.model)})
         return _asked(question, (reading, second.value.reading), texts)
 
-    def _declined(self, model: str, missing: str, question: str, texts: dict[str, str]) -> Outcome:
+    async def _declined(self, model: str, missing: str, question: str, texts: dict[str, str]) -> Outcome:
         """By the model's word, and said to be so; a complete reading of the words is offered."""
         missing = missing.rstrip(".")
-        words = self.by_words()
+        words = await self.by_words()
         if words is None:
             return refused("reading/cannot", texts["cannot"].format(model, missing), texts["hint"])
         (told,) = told_apart((words,))

@@ -12,6 +12,7 @@ from groundplan.asking.tables.model.contradictions import Contradiction, contrad
 from groundplan.asking.tables.model.reply import MeantSql, SqlReply
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import Column, Related, walk
@@ -127,16 +128,9 @@ class SqlReader:
 
     async def _candidate(self, reply: SqlReply, asked: Asked) -> Candidate | Faults:
         """One reading; of several statements, each is a thing that the question asks for."""
-        found: list[_Translated] = []
-        for one in (reply, *(SqlReply(sql=sql) for sql in reply.also)):
-            try:
-                found.append(self._translated(one, asked))
-            except Untranslatable as error:
-                return Faults((str(error),))
-        whole = found[0].reading.model_copy(update={"also": tuple(one.reading for one in found[1:])})
-        certain = [one for one in self._against(whole, asked) if one.certain]
-        if certain:
-            return Faults(tuple(one.problem for one in certain))
+        found = await aside(partial(self._all_translated, reply, asked))
+        if isinstance(found, Faults):
+            return found
         made: list[Candidate] = []
         for translated in found:
             proven = await self._proven(translated)
@@ -147,6 +141,18 @@ class SqlReader:
         also = tuple(one.reading for one in made[1:])
         reading = made[0].reading.model_copy(update={"also": also, "assumes": assumes})
         return Candidate(reading, tuple(note for one in made for note in one.notes))
+
+    def _all_translated(self, reply: SqlReply, asked: Asked) -> list[_Translated] | Faults:
+        """Each statement as a reading that nothing certain speaks against; runs off the event loop."""
+        found: list[_Translated] = []
+        for one in (reply, *(SqlReply(sql=sql) for sql in reply.also)):
+            try:
+                found.append(self._translated(one, asked))
+            except Untranslatable as error:
+                return Faults((str(error),))
+        whole = found[0].reading.model_copy(update={"also": tuple(one.reading for one in found[1:])})
+        certain = [one for one in self._against(whole, asked) if one.certain]
+        return Faults(tuple(one.problem for one in certain)) if certain else found
 
     def _translated(self, reply: SqlReply, asked: Asked) -> _Translated:
         found = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)

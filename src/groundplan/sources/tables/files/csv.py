@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from groundplan.budget import spend
 from groundplan.errors import SourceError
 from groundplan.sources.tables.files.csv_dialect import SEPARATORS, UTF8, Dialect, encoding_of, find_dialect
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
@@ -21,6 +22,8 @@ from groundplan.sources.tables.files.text_values import convert_text
 
 TYPES = ("BOOLEAN", "BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR")  # 3:45 may be a length: text
 EXACT = 2**53  # from here on, DOUBLE does not hold every whole number
+MOST_COLUMNS = 2_000
+TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 SNIFFED = 20_480  # rows from which DuckDB guesses types
 
 
@@ -138,9 +141,12 @@ def count_columns(path: Path) -> int:
 def _tidy(path: Path, target: Path, until: float) -> None:
     """The same cells with one kind of line end: DuckDB reads no file that has two."""
     width = max((len(row) for row in _rows(path, until)), default=0)
+    if width > MOST_COLUMNS:
+        raise ValueError(TOO_WIDE)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         for row in _rows(path, until):
+            spend(width, "bytes")  # short rows are filled up
             cells = ["\n".join(cell.splitlines()) if "\r" in cell else cell for cell in row]
             writer.writerow([*cells, *[""] * (width - len(row))])
 

@@ -23,10 +23,11 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
+from groundplan.budget import Budget, spend, spending
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
 from groundplan.sources.tables.engine.duckdb_limits import is_running, limits
-from groundplan.sources.tables.files.csv import count_columns, read_csv
+from groundplan.sources.tables.files.csv import MOST_COLUMNS, TOO_WIDE, count_columns, read_csv
 from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.notes import write_notes
@@ -35,10 +36,10 @@ from groundplan.sources.tables.files.text_values import convert_text
 
 LOADER = f"6/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
-MOST_COLUMNS = 2_000
 MOST_SECONDS = 600.0  # to load one file
+FREE_BYTES = 256_000_000  # that any file may become when it is loaded
+MOST_TIMES = 100  # its size, that a larger file may become
 LOADING = ".loading-"
-TOO_WIDE = f"a table may have {MOST_COLUMNS:,} columns, and this one has more"
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -125,6 +126,8 @@ def _files(where: Path) -> Sequence[Path]:
         return found
     if where.suffix.lower() not in READERS:
         raise UsageError(f"{where}: files of this kind cannot be opened; give one of {_supported()}, or a folder")
+    if not where.is_file():  # a pipe would be waited for without end
+        raise UsageError(f"{where}: is no regular file; save what it gives as a file")
     return [where]
 
 
@@ -145,7 +148,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> I
     taken: dict[str, None] = {}
     for path in paths:
         try:
-            with _time_limit(connection):
+            with _time_limit(connection), spending(_budget(path)):
                 for wanted, fill in READERS[path.suffix.lower()](connection, path):
                     name = safe_name(wanted, taken)
                     write_notes(connection, name, fill(name))
@@ -162,6 +165,12 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> I
     if not taken:
         raise SourceError(f"{paths[0]}: is empty and has no table")
     return taken
+
+
+def _budget(path: Path) -> Budget:
+    """What a file may become in memory and on disk: a Parquet file of 66 KB can hold gigabytes."""
+    most = max(FREE_BYTES, MOST_TIMES * path.stat().st_size)
+    return Budget(f"{path}: it", "load a part of it", bytes=most)
 
 
 @contextmanager
@@ -202,7 +211,22 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Tabl
     if titles[MOST_COLUMNS:]:
         raise ValueError(TOO_WIDE)
     rows = f"read_parquet({arguments(path, {})})"
+    _count_bytes(connection, path, rows)
     yield path.stem, lambda name: joined(_create(connection, name, rows, titles), convert_text(connection, name))
+
+
+def _count_bytes(connection: duckdb.DuckDBPyConnection, path: Path, rows: str) -> None:
+    """Before anything is kept: first what the file says of itself, then the texts, which dictionaries repeat."""
+    said = parquet.read_metadata(path)
+    groups = [said.row_group(number) for number in range(said.num_row_groups)]
+    packed = sum(group.column(place).total_uncompressed_size for group in groups for place in range(group.num_columns))
+    spend(max(packed, said.num_rows * said.num_columns), "bytes")
+    columns = connection.execute(f"DESCRIBE FROM {rows}").fetchall()
+    texts = [quoted(name) for name, type_, *_ in columns if type_ in ("VARCHAR", "BLOB") or type_.endswith((")", "]"))]
+    if texts:
+        lengths = " + ".join(f"coalesce(sum(strlen({text}::VARCHAR)), 0)" for text in texts)
+        (length,) = connection.execute(f"SELECT {lengths} FROM {rows}").fetchone() or (0,)  # noqa: S608 - quoted
+        spend(int(length), "bytes")
 
 
 def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
@@ -210,6 +234,7 @@ def _excel(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]
         return joined(_store(connection, rows, name), convert_text(connection, name))
 
     sheets = read_excel(path)
+    spend(sum(rows.nbytes for rows in sheets.values()), "bytes")
     if any(rows.num_columns > MOST_COLUMNS for rows in sheets.values()):
         raise ValueError(TOO_WIDE)
     for sheet, rows in sheets.items():

@@ -11,8 +11,17 @@ from rapidfuzz import process
 from sqlglot import exp
 
 from groundplan.sources.tables.importing.collected import Collected, Part, dict_of, told, whole_file
-from groundplan.sources.tables.importing.sql import aggregate, column, column_name, is_constant, parsed, text_of, under
-from groundplan.sources.tables.schema.sql_expression import Unsupported
+from groundplan.sources.tables.importing.sql import (
+    aggregate,
+    column,
+    column_name,
+    is_constant,
+    parsed,
+    text_of,
+    under,
+    written_out,
+)
+from groundplan.sources.tables.schema.sql_expression import Unsupported, bounded
 from groundplan.text.located_yaml import Located
 
 REF = re.compile(r"""(?:ref|source)\s*\((?:[^()]*,)?\s*['"]([\w.-]+)['"]\s*\)""")
@@ -210,7 +219,8 @@ class Metrics:
         self.used: set[str] = set()
         for metric in self.given:
             try:
-                node = self.metric(metric, ())
+                with bounded():
+                    node = self.metric(metric, ())
             except Unsupported as error:
                 self.into.note(f"metric {metric.text('name')!r}: {error}", metric.where)
                 continue
@@ -261,7 +271,7 @@ class Metrics:
         for found in [*node.find_all(exp.Column)]:
             if found.name not in inputs:
                 raise Unsupported(f"{found.name!r} is none of its metrics")
-            found.replace(exp.paren(inputs[found.name].copy()))
+            found.replace(exp.paren(written_out(inputs[found.name])))
         return node.this
 
     def _input(self, params: Part, key: str, above: tuple[str, ...]) -> Any:
@@ -294,7 +304,7 @@ class Metrics:
             for one in [*condition.find_all(exp.Column)]:
                 if one.name not in named:
                     raise Unsupported(f"its filter names the column {one.name!r} without a dimension")
-                one.replace(named[one.name].copy())
+                one.replace(written_out(named[one.name]))
             node = under(node, _present(condition.this))
         return node
 

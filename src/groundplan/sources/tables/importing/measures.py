@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.sources.tables.importing.collected import Collected, Part
-from groundplan.sources.tables.importing.sql import aggregate, column, parsed, text_of, under
-from groundplan.sources.tables.schema.sql_expression import Unsupported
+from groundplan.sources.tables.importing.sql import aggregate, column, parsed, text_of, under, written_out
+from groundplan.sources.tables.schema.sql_expression import Unsupported, bounded
 
 REFERENCE = re.compile(r"\$?\{\s*([\w.]+)\s*\}")
 OWN = ("CUBE", "TABLE")
@@ -39,7 +39,8 @@ def collect(measures: Sequence[ImportedMeasure], into: Collected) -> None:
     known = {(one.dataset, one.name): one for one in measures}
     for one in measures:
         try:
-            node = _expression(one, known, ())
+            with bounded():
+                node = _expression(one, known, ())
         except Unsupported as error:
             into.note(f"measure {one.name!r}: {error}", one.part.where)
             continue
@@ -79,7 +80,7 @@ def _referring(
     for found in [*node.find_all(exp.Column)]:
         measure = known.get((found.table, found.name))
         if measure is not None:
-            found.replace(exp.paren(_expression(measure, known, above)))
+            found.replace(exp.paren(written_out(_expression(measure, known, above))))
     return node.this
 
 

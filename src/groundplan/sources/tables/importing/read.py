@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from groundplan.contracts.schema import SourceSchema
-from groundplan.errors import UsageError
+from groundplan.errors import TooMuch, UsageError
+from groundplan.regular_files import read_regular
 from groundplan.sources.tables.importing import cube, dbt, lightdash
 from groundplan.sources.tables.importing.collected import Collected, whole_file
 from groundplan.sources.tables.schema.model_file import MOST_BYTES, Model, load_model, written
@@ -65,7 +66,12 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def _loaded(path: Path, into: Collected) -> Located | None:
-    if path.stat().st_size > MOST_BYTES:
-        into.note(f"is larger than {MOST_BYTES:,} bytes and is not read", f"{path}:1")
-        return None
-    return whole(File(path, path.read_bytes()), into.lint)
+    try:
+        content = read_regular(path, MOST_BYTES)
+    except OSError as error:
+        into.note(f"is not read: {error.strerror}", f"{path}:1")
+    except TooMuch as error:
+        into.note(f"is not read: {error}", f"{path}:1")
+    else:
+        return whole(File(path, content), into.lint)
+    return None

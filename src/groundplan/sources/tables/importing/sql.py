@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
+from groundplan.budget import spend
 from groundplan.sources.tables.schema.sql_expression import DIALECT, Unsupported
+from groundplan.sources.tables.schema.sql_expression import parsed as parsed_sql
 
 AGGREGATES: dict[str, type[Any]] = {
     "sum": exp.Sum,
@@ -25,9 +26,9 @@ def parsed(text: str, own: str) -> Any:
     if "{{" in text or "{%" in text:
         raise Unsupported("templates (Jinja) are not read")
     try:
-        node = sqlglot.parse_one(text, read=DIALECT)
-    except (sqlglot.errors.SqlglotError, RecursionError) as error:
-        raise Unsupported(f"{text[:80]!r} is not an SQL expression") from error
+        node = parsed_sql(text)
+    except Unsupported as error:
+        raise Unsupported(f"{text[:80]!r} is not an SQL expression: {error}") from error
     for column in node.find_all(exp.Column):
         if not column.table and not isinstance(column.this, exp.Star):
             column.set("table", exp.to_identifier(own))
@@ -52,6 +53,12 @@ def under(node: Any, condition: Any) -> Any:
         else:
             found.replace(exp.Filter(this=found.copy(), expression=exp.Where(this=condition.copy())))
     return held.this
+
+
+def written_out(node: Any) -> Any:
+    """A copy of what another expression names, counted: `m1 = m0 + m0` doubles each time."""
+    spend(sum(1 for _ in node.walk()), "nodes")
+    return node.copy()
 
 
 def text_of(node: Any) -> str:

@@ -20,7 +20,8 @@ from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.errors import SourceError
-from groundplan.sources.tables.schema.sql_expression import Unsupported, read_sql
+from groundplan.regular_files import read_regular
+from groundplan.sources.tables.schema.sql_expression import Unsupported, bounded, read_sql
 from groundplan.text.located_yaml import File, Place, whole
 from groundplan.text.names import split_name
 
@@ -94,10 +95,11 @@ class _Plain(yaml.SafeDumper):
 
 
 def load_model(path: Path) -> Model:
-    if path.stat().st_size > MOST_BYTES:
-        raise SourceError(f"{path}:1: is larger than {MOST_BYTES:,} bytes; split it")
     problems: list[str] = []
-    found = whole(File(path, path.read_bytes()), problems)
+    try:
+        found = whole(File(path, read_regular(path, MOST_BYTES)), problems)
+    except OSError as error:
+        raise SourceError(f"{path}:1: cannot be read: {error.strerror}") from error
     if found is None or problems:
         raise SourceError("\n".join(problems) or f"{path}:1: cannot be read")
     return Model(found)
@@ -232,7 +234,8 @@ class Fitting:
         self._fields[table.name, called] = text
         if name is None:
             try:
-                self._refuse_unfit(self._value(text, {}, table.name), "row", "it is a measure; define a metric")
+                with bounded():
+                    self._refuse_unfit(self._value(text, {}, table.name), "row", "it is a measure; define a metric")
                 what = f"field {called!r} is a calculation: metrics can use it, but questions cannot name it"
                 self.notes.append(self.content.fault(what, at))
             except Unsupported as error:
@@ -301,15 +304,23 @@ class Fitting:
         for at, given in self._items("metrics"):
             name = str(given.get("name"))
             try:
-                known[name] = expression = self._value(_sql(given.get("expression")), known, None)
-                table = _base(expression, self._known)
-                if self.only is not None and not _tables(expression) <= self.only:
-                    continue
-                _refuse_repeated(expression, table)
-                self._refuse_unfit(expression, "group", "it is no measure: use SUM, AVG, COUNT, …")
-                yield NamedMetric(name=name, table=table, expression=_own(expression, table), synonyms=_synonyms(given))
+                with bounded():
+                    known[name] = expression = self._value(_sql(given.get("expression")), known, None)
+                    found = self._metric(name, expression, given)
             except Unsupported as error:
                 self._fault(f"metric {name!r}: {error}", (*at, "expression"), at)
+                continue
+            if found is not None:
+                yield found
+
+    def _metric(self, name: str, expression: Expression, given: Mapping[str, Any]) -> NamedMetric | None:
+        """None if it measures tables that are not looked at."""
+        table = _base(expression, self._known)
+        if self.only is not None and not _tables(expression) <= self.only:
+            return None
+        _refuse_repeated(expression, table)
+        self._refuse_unfit(expression, "group", "it is no measure: use SUM, AVG, COUNT, …")
+        return NamedMetric(name=name, table=table, expression=_own(expression, table), synonyms=_synonyms(given))
 
     def _value(self, text: str, known: Mapping[str, Expression], own: str | None) -> Expression:
         """The expression over columns of tables, in place of fields of data sets."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 import sqlglot
 from sqlglot import exp
 
+from groundplan.budget import Budget, spend, spending
 from groundplan.contracts.columns import Function
 from groundplan.contracts.expression import (
     Aggregate,
@@ -27,8 +29,11 @@ from groundplan.contracts.expression import (
     OneOf,
     Rows,
     level,
+    parts,
+    walk,
 )
 from groundplan.contracts.normal_form import mapped
+from groundplan.errors import TooMuch
 
 ARITHMETIC: Mapping[type[Any], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 COMPARISONS: Mapping[type[Any], ComparisonOperator] = {
@@ -49,6 +54,7 @@ FUNCTIONS: Mapping[type[Any], Function] = {
 }
 
 
+LONGEST, MOST_NODES, DEEPEST = 20_000, 2_000, 60  # characters, parts and levels of one expression
 DIALECT = "duckdb"  # close to the standard, and it has DATE_DIFF in the usual order
 
 
@@ -59,10 +65,51 @@ class Unsupported(Exception):
 def read_sql(text: str, known: Mapping[str, Expression]) -> Expression:
     """Columns carry their table, as written; `known` are the metrics that it may name; raises Unsupported."""
     try:
-        parsed = sqlglot.parse_one(text, read=DIALECT)
+        found = _value(parsed(text), known)
+    except (ValueError, TypeError, AttributeError, KeyError) as error:  # 1e999, COUNT(DISTINCT a, b), …
+        raise Unsupported(f"{text[:80]!r} has a part that is not supported") from error
+    _refuse_large(found, "when the metrics that it names are written out")
+    return found
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """One expression with all that it names: `m1 = m0 + m0` doubles each time. Raises Unsupported, and nothing else."""
+    try:
+        with spending(Budget("the expression", "write it shorter", nodes=MOST_NODES)):
+            yield
+    except (TooMuch, RecursionError) as error:
+        raise Unsupported(str(error) or "it is nested too deep") from error
+
+
+def parsed(text: str) -> Any:
+    """The tree of an SQL expression of a bounded size; raises Unsupported."""
+    if len(text) > LONGEST:
+        raise Unsupported(f"it has {len(text):,} characters; use at most {LONGEST:,}")
+    try:
+        tree = sqlglot.parse_one(text, read=DIALECT)
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
         raise Unsupported(str(error).partition("\n")[0]) from error
-    return _value(parsed, known)
+    waiting, size = [(tree, 1)], 0
+    while waiting:
+        node, depth = waiting.pop()
+        size += 1
+        if depth > DEEPEST:
+            raise Unsupported(f"it is nested deeper than {DEEPEST} levels")
+        waiting.extend((child, depth + 1) for child in node.iter_expressions())
+    spend(size, "nodes")
+    return tree
+
+
+def _refuse_large(expression: Expression, why: str) -> None:
+    waiting: list[tuple[Any, int]] = [(expression, 1)]
+    size = 0
+    while waiting:
+        node, depth = waiting.pop()
+        size += 1
+        if depth > DEEPEST or size > MOST_NODES:
+            raise Unsupported(f"it has more than {MOST_NODES:,} parts or {DEEPEST} levels, {why}")
+        waiting.extend((part, depth + 1) for part in parts(node))
 
 
 def _value(node: Any, known: Mapping[str, Expression]) -> Expression:
@@ -70,6 +117,7 @@ def _value(node: Any, known: Mapping[str, Expression]) -> Expression:
         case exp.Paren():
             return _value(node.this, known)
         case exp.Column() if not node.table and node.name in known:
+            spend(sum(1 for _ in walk(known[node.name])), "nodes")
             return known[node.name]
         case exp.Column():
             return Column(table=node.table or None, name=node.name)
@@ -123,8 +171,8 @@ def _condition(node: Any, known: Mapping[str, Expression]) -> Condition:
         case exp.Paren():
             return _condition(node.this, known)
         case exp.And() | exp.Or():
-            parts = (_condition(node.left, known), _condition(node.right, known))
-            return All(parts=parts) if isinstance(node, exp.And) else AnyOf(parts=parts)
+            both = (_condition(node.left, known), _condition(node.right, known))
+            return All(parts=both) if isinstance(node, exp.And) else AnyOf(parts=both)
         case exp.Not():
             return Not(part=_condition(node.this, known))
         case exp.Is() if isinstance(node.expression, exp.Null):
