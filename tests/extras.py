@@ -14,6 +14,8 @@ PACKAGES = {
     "service": "fastapi",
 }
 NEEDED = {
+    "adversarial/test_a09_limits_of_a_service.py": "service",
+    "adversarial/test_a15_hostile_requests.py": "service",
     "answering/test_workflow_answers.py": "mcp",
     "mcp": "mcp",
     "service": "service",

@@ -83,7 +83,7 @@ MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
 LONGEST_QUESTION = 2_000  # characters, of any kind of question
 STEPS = 20_000  # to read a question about one table: five times what long ones take, and less than a second
-STEPS_PER_TABLE = 10_000
+STEPS_PER_TABLE = 15_000
 SHOWN = 500  # characters of a model's proposal in the trace
 TABLES = "tables"
 NOTHING_HERE = Issue(
@@ -368,15 +368,12 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
         if attempt > 1 and planner.needs_model and not _may_go_on(planner, stage.context):
             place, attempt = place + 1, 1
             continue
-        before = {*stage.context.fetched.called}
         proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
         if isinstance(proposed, Plan) and proposed.fingerprint in (state.get("failed") or []):
             proposed = Declined(f"{planner.name} proposes a plan that has failed")
         if isinstance(proposed, Plan):
             proposed = bounds_of(state).limited(proposed)
             thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
-            if fetched := sorted(stage.context.fetched.called - before):
-                thought = f"{thought}, fetched {', '.join(fetched)}"
             traced = stage.traced(state, "plan", thought, tools_of(proposed))
             update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
             return Command(update=update, goto="check")

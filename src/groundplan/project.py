@@ -61,7 +61,7 @@ from groundplan.pipeline import (
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import AskOptions, Options, PlanOptions, ResumeOptions, RunOptions, RunPlanOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, PublishedSource, SearchedSource, Source, TableSource, ToolLister
+from groundplan.sources.interface import EntitySource, QueriedSource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
 from groundplan.state.database import Database, SQLite
 from groundplan.state.effects import Effects
@@ -154,6 +154,11 @@ def _thread(given: str) -> str:
     if not isinstance(given, str) or not 0 < len(given) <= THREAD_CHARACTERS or not given.isprintable():
         raise UsageError(f"name a conversation in at most {THREAD_CHARACTERS} characters that can be printed")
     return given
+
+
+def conversation_place(tenant: str, thread: str) -> str:
+    """Its name among the checkpoints: never that of a run, which a conversation of the same name would take over."""
+    return f"{tenant}/conversation/{thread}" if tenant else f"conversation/{thread}"
 
 
 def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
@@ -274,7 +279,7 @@ class AsyncProject:
         """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
 
         `strategy`: by default rules plan first, and a model is called only if they cannot. `rules` never calls a model,
-        `adapt` always does, `direct` plans one typed query if possible, `compose` plans a workflow for a task.
+        `adapt` always does, `compose` plans a workflow for a task.
         `thread`: a conversation. Follow-ups such as `and by month?`, `only the West`, `as a table` refer to its last
         question, and a reply to a clarification completes the question that waits there.
         `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
@@ -290,7 +295,7 @@ class AsyncProject:
             stage.context = replace(stage.context, schemas=await self._schemas_about(question))
             return await self._drive_once(begin(run_id or uuid.uuid4().hex[:12], asked), stage, lasting=bool(run_id))
         async with self._threads.setdefault(thread, asyncio.Lock()):
-            saver, place = await self._open_checkpoints(), self._place(thread)
+            saver, place = await self._open_checkpoints(), self._conversation(thread)
             waiting = await inspect_thread(place, saver)
             said = [turn.reading.question for turn in waiting.turns]
             schemas = await self._schemas_about(question, *said, *_named_in(waiting))
@@ -352,10 +357,13 @@ class AsyncProject:
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.adelete_thread(place)
 
-    def _place(self, name: str) -> str:
-        """The name of a run or a conversation among the checkpoints of all tenants."""
+    def _place(self, run: str) -> str:
+        """The name of a run among the checkpoints of all tenants; no id of a run has a slash."""
         tenant = self.database.tenant
-        return f"{tenant}/{name}" if tenant else name
+        return f"{tenant}/{run}" if tenant else run
+
+    def _conversation(self, thread: str) -> str:
+        return conversation_place(self.database.tenant, _thread(thread))
 
     async def forget(self, run_id: str) -> None:
         """Delete the checkpoints of a run that will not be resumed."""
@@ -379,7 +387,7 @@ class AsyncProject:
         """
         saver, place = (
             await self._open_checkpoints(),
-            self._place(_run_id(run_id) if thread is None else _thread(thread)),
+            self._place(_run_id(run_id)) if thread is None else self._conversation(thread),
         )
         waiting = await inspect_thread(place, saver)
         if not waiting.exists or (thread is not None and waiting.state.get("run") != run_id):
@@ -406,7 +414,7 @@ class AsyncProject:
 
     async def turns(self, thread: str) -> tuple[Turn, ...]:
         """The last turns of a conversation, oldest first."""
-        return (await inspect_thread(self._place(_thread(thread)), await self._open_checkpoints())).turns
+        return (await inspect_thread(self._conversation(thread), await self._open_checkpoints())).turns
 
     @_typed()
     async def plan(
@@ -532,7 +540,7 @@ class AsyncProject:
         given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds)
         if thread is not None:
             async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
-                await self._drive_thread(given, stage, self._place(thread))
+                await self._drive_thread(given, stage, self._conversation(thread))
         elif run_id is None:
             await drive(given, stage)
         else:
@@ -562,7 +570,7 @@ class AsyncProject:
             schemas=self.schemas,
             find_values=self._values_finder(unread),
             unread=unread,
-            metadata={name: one.metadata for name, one in self.sources.items() if isinstance(one, PublishedSource)},
+            compilers={name: one.compiled for name, one in self.sources.items() if isinstance(one, QueriedSource)},
             retriever=self._search,
             nearness=self._search.nearness if self._search.has_embeddings else None,
             registry=self._registry,

@@ -1,13 +1,22 @@
-"""Reads files that strangers may have put there: regular files only, and no more bytes than allowed."""
+"""Files where strangers may have put something: regular files are read, up to a size, and links are not written to."""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from pathlib import Path
 
 from groundplan.budget import Budget
+
+
+def write_regular(path: Path, content: str | bytes) -> None:
+    """Write the file, or put it in place of the one of this name; what a link of this name points at stays as it is."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with part.open("xb") as file:  # nothing is there, not even a link
+        file.write(content.encode() if isinstance(content, str) else content)
+    part.replace(path)
 
 
 def read_regular(path: Path, most: int) -> bytes:

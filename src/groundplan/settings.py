@@ -86,7 +86,7 @@ class OidcSettings(Contract):
     issuer: str  # as the tokens' claim `iss` has it
     audience: Annotated[str, Field(min_length=1)]  # which the tokens' claim `aud` must contain
     tenant_claim: Annotated[str, Field(min_length=1)] = "tenant"
-    role_claim: Annotated[str, Field(min_length=1)] = "role"  # `ask` or `admin`, or a list that has one of them
+    role_claim: Annotated[str, Field(min_length=1)] = "role"  # `ask`, `read` or `admin`, or a list that has one
     default_role: Literal["ask", "none"] = "ask"  # if the claim names no role; with `none` such a token is refused
     sign_in: SignInSettings | None = None
 
@@ -103,6 +103,7 @@ class ServiceSettings(Contract):
 
     open_runs: Annotated[int, Field(ge=1)] = 100  # of a tenant: queued, running or waiting; more are refused
     active_runs: Annotated[int, Field(ge=1)] = 8  # of a tenant, at once, on all workers; more are queued
+    minute_requests: Annotated[int, Field(ge=1)] = 6_000  # of a tenant, to each process; more are refused for a while
     keep_days: Annotated[float, Field(gt=0)] | None = None  # ended runs are deleted after so many days
     upload_bytes: Annotated[int, Field(ge=1)] = 100_000_000  # of one uploaded file
     upload_files: Annotated[int, Field(ge=0)] = 50  # uploaded files of a tenant; 0 allows none

@@ -154,7 +154,7 @@ def test_runs_that_ended_long_ago_are_deleted_with_all_that_was_kept(postgres: s
             insert = "insert into checkpoints (thread_id, checkpoint_id, checkpoint) values (?, 'x', '{}')"
             async with database.transaction() as run:
                 for thread in ("a", "b"):
-                    await run(insert, f"{tenant}/{thread}")
+                    await run(insert, f"{tenant}/conversation/{thread}")
                 old = "update runs set updated = updated - 2 * 86400 where id in (?, ?, ?, ?)"
                 await run(old, *ids, kept.id)
             assert await delete_ended(database, 3) == 0
@@ -165,7 +165,7 @@ def test_runs_that_ended_long_ago_are_deleted_with_all_that_was_kept(postgres: s
             async with database.transaction() as run:
                 assert not await run("select key from effects where tenant = ?", tenant)
                 [(left,)] = await run("select thread_id from checkpoints")
-            assert left == f"{tenant}/b"  # a conversation that still has a run
+            assert left == f"{tenant}/conversation/b"  # a conversation that still has a run
             await runs.cancel(kept.id)
 
     asyncio.run(work())

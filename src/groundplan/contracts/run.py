@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Annotated, Literal
 
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
-from groundplan.contracts.contract import Contract, JsonObject
+from groundplan.contracts.contract import Contract, JsonObject, thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 
@@ -44,6 +45,19 @@ Said = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(sto
 """Text that somebody sent."""
 
 
+def _texts(value: object) -> Iterator[str]:
+    """Every key and text in a JSON value."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+
+
 class RunRequest(Contract):
     """A question to answer, or a plan to check and run."""
 
@@ -59,6 +73,8 @@ class RunRequest(Contract):
     def _is_one_of_them(self) -> RunRequest:
         if (self.question is None) == (self.plan is None):
             raise ValueError("give a question or a plan, and not both")
+        for text in _texts(thaw(self.plan)) if self.plan is not None else ():
+            storable(text)
         return self
 
 

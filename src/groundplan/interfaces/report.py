@@ -13,6 +13,7 @@ from groundplan.contracts.answer import Answer, Outcome, ShownTable
 from groundplan.contracts.facts import TableColumn
 from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
+from groundplan.regular_files import write_regular
 from groundplan.text.printable import csv_text, markdown, markdown_code
 
 ROWS_IN_THE_REPORT = 30
@@ -21,12 +22,12 @@ LINK_SIGNS = ":/?#[]@!$&'()*+,;=%-._~"  # the characters of a URL; all others ar
 
 def write(outcome: Outcome, folder: Path, question: str = "") -> None:
     """Write the folder. Files are named after the steps that produced them."""
-    (folder / "answer.json").write_text(outcome.model_dump_json(indent=2), encoding="utf-8")
+    write_regular(folder / "answer.json", outcome.model_dump_json(indent=2))
     _json(folder / "trace.json", [entry.model_dump(mode="json") for entry in outcome.trace])
     if isinstance(outcome, Answer):
         _plan(outcome, folder)
         _tables(outcome, folder)
-    (folder / "report.md").write_text("\n".join(_report(outcome, question)) + "\n", encoding="utf-8")
+    write_regular(folder / "report.md", "\n".join(_report(outcome, question)) + "\n")
     if isinstance(outcome, Answer):
         _charts(outcome, folder)  # last: a chart may be too large to be drawn
 
@@ -40,12 +41,12 @@ def _plan(answer: Answer, folder: Path) -> None:
 def _charts(answer: Answer, folder: Path) -> None:
     for step, spec in zip(answer.facts.charts, answer.charts, strict=True):
         for name, picture in pictures(spec, ["png", "svg"]).items():
-            (folder / f"{step}.{name}").write_bytes(picture)
+            write_regular(folder / f"{step}.{name}", picture)
 
 
 def _tables(answer: Answer, folder: Path) -> None:
     for table in answer.tables:
-        (folder / f"{table.step}.csv").write_text(csv_text(table.columns, table.rows), encoding="utf-8", newline="")
+        write_regular(folder / f"{table.step}.csv", csv_text(table.columns, table.rows))
 
 
 def _report(outcome: Outcome, question: str) -> Iterator[str]:
@@ -122,4 +123,4 @@ def _table(step: str, table: ShownTable, known: Mapping[str, TableColumn]) -> It
 
 
 def _json(file: Path, document: object) -> None:
-    file.write_text(json.dumps(document, ensure_ascii=False, indent=2), encoding="utf-8")
+    write_regular(file, json.dumps(document, ensure_ascii=False, indent=2))

@@ -19,7 +19,7 @@ from groundplan.text.strict_json import MAX_DEPTH, JsonRefused, parse_strictly
 MAX_CHARACTERS = 256 * 1024
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+```[ \t]*+(\w*+)[ \t]*+$", re.MULTILINE)  # never tried again: that took minutes
 _OPENING = re.compile(r"[{\[]")
 _NEXT_KEY = re.compile(r',\s*"[^"\n]*"\s*:')
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'

@@ -7,6 +7,9 @@ rebinding) and the Origin its own (CSRF).
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +33,10 @@ ADMINISTERED = ("/v1/keys", "/v1/audit")
 METRICS = "/metrics"
 UPLOADS = "/v1/uploads"
 MOST_BYTES = 1_000_000  # of a request without a file
+BODY_SECONDS, UPLOAD_SECONDS = 30.0, 600.0  # in which a body, or a file, has to arrive
+MANY = 1_000_000  # no limit
+MINUTE = 60.0
+MOST_TENANTS = 10_000  # whose requests are counted
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +46,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 class TooLarge(Exception):
     """The body has more bytes than allowed."""
+
+
+class TooSlow(Exception):
+    """The body did not arrive in time."""
 
 
 class Access:
@@ -52,7 +63,9 @@ class Access:
         tokens: Tokens | None = None,
         sessions: BrowserSessions | None = None,
         upload_bytes: int = MOST_BYTES,
+        minute_requests: int = MANY,
     ) -> None:
+        self._rate = Rate(minute_requests)
         self._app, self._keys, self._tokens, self._sessions = app, keys, tokens, sessions
         self._tenant, self._upload_bytes = tenant, upload_bytes
 
@@ -70,14 +83,22 @@ class Access:
             nonlocal started
             started = True
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")  # nobody else's browser keeps it
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("Cache-Control", "no-store")  # nobody else's browser keeps it
+                headers.setdefault("X-Content-Type-Options", "nosniff")  # text of data is never taken for a page
             await send(message)
 
+        most = self._most(scope)
         try:
-            await self._app(scope, _bounded(receive, self._most(scope)), sending)
+            await self._app(scope, _bounded(receive, most, time.monotonic() + _patience(most)), sending)
         except TooLarge:
             if not started:
                 await self._too_large(scope)(scope, receive, send)
+        except TooSlow:
+            if not started:
+                await problem(408, "too-slow", "the request did not arrive in time; send it again")(
+                    scope, receive, send
+                )
 
     def _most(self, scope: Scope) -> int:
         """The bytes that a request may have: only a file may be large."""
@@ -89,7 +110,7 @@ class Access:
 
     async def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        scope.setdefault("state", {}).update(tenant=self._tenant, actor=ONE_PERSON)
+        scope.setdefault("state", {}).update(tenant=self._tenant, actor=ONE_PERSON, role="admin")
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) > self._most(scope):
             return self._too_large(scope)
@@ -109,8 +130,15 @@ class Access:
             )
         if not _may(found.role, scope["path"]):
             return problem(403, "role", f"a key with the role {found.role!r} may not do this")
-        scope["state"].update(tenant=found.tenant, actor=found.actor)
-        return None
+        scope["state"].update(tenant=found.tenant, actor=found.actor, role=found.role)
+        return self._too_often(found.tenant)
+
+    def _too_often(self, tenant: str) -> Response | None:
+        wait = self._rate.wait(tenant)
+        if not wait:
+            return None
+        said = f"at most {self._rate.most:,} requests a minute; try again in {wait:.0f} s"
+        return problem(429, "too-often", said, {"Retry-After": f"{wait:.0f}"})
 
     async def _caller(self, keys: Keys, request: HTTPConnection) -> Caller | None:
         scheme, _, sent = request.headers.get("authorization", "").partition(" ")
@@ -134,6 +162,8 @@ def _may(role: Role, path: str) -> bool:
     """The metrics tell of all tenants, so a key that reads them is made by the operator and does nothing else."""
     if role == "metrics" or path == METRICS:
         return role == "metrics" and path == METRICS
+    if role == "read" and path.endswith("/approval"):
+        return False
     return role == "admin" or not any(path == one or path.startswith(f"{one}/") for one in ADMINISTERED)
 
 
@@ -157,13 +187,42 @@ def _from_elsewhere(headers: Headers, page: bool) -> Response | None:
     return None
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    read = 0
+class Rate:
+    """Requests of each tenant to this process: so many at once, and as many again every minute."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # by tenant: what is left, and since when
+
+    def wait(self, tenant: str) -> float:
+        """Take one; 0.0, or the seconds until there is one."""
+        now = time.monotonic()
+        left, since = self._left.pop(tenant, (float(self.most), now))
+        left = min(left + (now - since) * self.most / MINUTE, self.most)
+        self._left[tenant] = (max(left - 1, 0.0) if left >= 1 else left), now
+        while len(self._left) > MOST_TENANTS:
+            self._left.popitem(last=False)
+        return 0.0 if left >= 1 else max((1 - left) * MINUTE / self.most, 1.0)
+
+
+def _patience(most: int) -> float:
+    """Seconds in which a body of at most so many bytes has to arrive."""
+    return BODY_SECONDS if most <= MOST_BYTES else UPLOAD_SECONDS
+
+
+def _bounded(receive: Receive, most: int, until: float) -> Receive:
+    read, whole = 0, False
 
     async def bounded() -> MutableMapping[str, Any]:
-        nonlocal read
-        message = await receive()
-        read += len(message.get("body", b""))
+        nonlocal read, whole
+        if whole:  # then it waits for the client to leave, which may take as long as it likes
+            return await receive()
+        try:
+            async with asyncio.timeout(max(until - time.monotonic(), 0.0)):
+                message = await receive()
+        except TimeoutError as error:
+            raise TooSlow from error
+        read, whole = read + len(message.get("body", b"")), not message.get("more_body", False)
         if read > most:
             raise TooLarge
         return message

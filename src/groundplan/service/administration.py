@@ -16,13 +16,13 @@ from groundplan.state.keys import Keys, id_of
 
 class NewKey(Contract):
     name: Annotated[Said, Field(max_length=100)]
-    role: Literal["ask", "admin"] = "ask"
+    role: Literal["ask", "read", "admin"] = "ask"
 
 
 class KeyEntry(BaseModel):
     id: str
     name: str
-    role: Literal["ask", "admin", "metrics"]
+    role: Literal["ask", "read", "admin", "metrics"]
     created: datetime
 
 

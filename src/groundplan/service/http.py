@@ -192,7 +192,13 @@ def create_app(
     tokens = Tokens(settings.oidc) if keys and settings.oidc else None
     sessions = _open_sign_in(app, settings.oidc, tokens, projects) if tokens and settings.oidc else None
     app.add_middleware(
-        Access, keys=keys, tokens=tokens, sessions=sessions, tenant=tenant, upload_bytes=settings.upload_bytes
+        Access,
+        keys=keys,
+        tokens=tokens,
+        sessions=sessions,
+        tenant=tenant,
+        upload_bytes=settings.upload_bytes,
+        minute_requests=settings.minute_requests,
     )
     add_metrics(app, telemetry or Telemetry())
     add_handlers(app)

@@ -112,7 +112,8 @@ class Tokens:
         if not isinstance(subject, str) or not SUBJECT.fullmatch(subject):
             raise TokenRefused("the token is refused: its claim 'sub' names nobody")
         named = given if isinstance(given, list) else [given]
-        role: Role | None = "admin" if "admin" in named else "ask" if "ask" in named else None
+        known: tuple[Role, ...] = ("admin", "ask", "read")
+        role = next((one for one in known if one in named), None)
         if role is None and settings.default_role == "none":
             raise TokenRefused(f"the token is refused: its claim {settings.role_claim!r} names no role")
         return Caller(tenant, role or "ask", f"oidc:{subject}")

@@ -22,11 +22,12 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "The request came too slowly",
     409: "Not possible in this state",
     413: "The request is too large",
     421: "Wrong host",
     422: "The request is wrong",
-    429: "Too many runs",
+    429: "Too many requests or runs",
     500: "A fault in groundplan",
     502: "Something outside failed",
     503: "Not available now",
@@ -35,6 +36,10 @@ TITLES = {
 
 class ForeignOrigin(GroundplanError):
     """A browser sent this for the page of another site."""
+
+
+class MayNotApprove(GroundplanError):
+    """The caller may ask, and not approve."""
 
 
 class Problem(BaseModel):
@@ -68,6 +73,8 @@ def of_error(error: GroundplanError) -> JSONResponse:
             return problem(409, "no-room", str(error))
         case TooMany():
             return problem(429, "too-many-runs", str(error), {"Retry-After": "5"})
+        case MayNotApprove():
+            return problem(403, "role", str(error))
         case ForeignOrigin():
             return problem(403, "origin", str(error))
         case UnfitSetting():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan.contracts.run import ENDED
+from groundplan.project import conversation_place
 from groundplan.state.database import EVERY_TENANT, Database
 
 DAY = 24 * 3600.0  # seconds
@@ -36,5 +37,6 @@ async def _delete_conversation(database: Database, thread: str) -> None:
         await run.lock(f"thread/{database.tenant}/{thread}")
         if await run("select id from runs where tenant = ? and thread = ? limit 1", database.tenant, thread):
             return
+        place = conversation_place(database.tenant, thread)
         for table in CHECKPOINTS:
-            await run(f"delete from {table} where thread_id = ?", f"{database.tenant}/{thread}")  # noqa: S608 - ours
+            await run(f"delete from {table} where thread_id = ?", place)  # noqa: S608 - ours

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from groundplan.asking.route import known_strategy
 from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.project import AsyncProject
+from groundplan.service.problems import MayNotApprove
 from groundplan.service.projects import Projects
 from groundplan.state.database import wait_for
 from groundplan.state.runs import NoSuchRun, Runs, settled_topic
@@ -57,7 +58,9 @@ async def settled(request: Request, runs: Runs, run: Run, seconds: float) -> Run
 
 
 async def approve_run(request: Request, runs: Runs, id_: str, plan: str, approved: bool) -> Run:
-    """Approve or decline the plan with this fingerprint."""
+    """Approve or decline the plan with this fingerprint; a key of the role `read` may do neither."""
+    if request.state.role == "read":
+        raise MayNotApprove("a key with the role 'read' may not approve plans; ask somebody who may")
     if approved:
         return await runs.reply(id_, "waiting_approval", RunReply(approved=plan), plan, request.state.actor)
     run = await runs.refuse(id_, plan, request.state.actor)

@@ -20,6 +20,7 @@ from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from groundplan.errors import Crashed, StoreUnavailable, UsageError
 from groundplan.project import AsyncProject
+from groundplan.service.connections import TimedConnection, most_connections
 from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
 from groundplan.service.runs import STOPPING
@@ -193,6 +194,8 @@ async def _listen(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=CLOSING,
+        http=TimedConnection,
+        limit_concurrency=most_connections(),
         lifespan="on",
     )
     # FastAPI hands pydantic the names of body parameters, which pydantic ignores and warns about

@@ -17,7 +17,7 @@ TENANT = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 PREFIX = "gp_"  # so that scanners for leaked secrets recognise a key
 COLUMNS = "substr(hash, 1, 12), tenant, name, role, created"
 
-Role = Literal["ask", "admin", "metrics"]
+Role = Literal["ask", "read", "admin", "metrics"]  # `read` asks and approves nothing
 """`ask` may do all but administer; `admin` also makes and revokes keys of its tenant; `metrics` only reads /metrics."""
 
 

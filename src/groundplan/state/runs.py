@@ -30,6 +30,8 @@ from groundplan.state.database import EVERY_TENANT, Database, Row, Transaction
 LEASE = 8.0  # seconds until a claim that is not renewed expires
 MANY = 1_000_000  # no limit
 TRIES = 5  # a run that has stopped so many workers is given up
+UNANSWERED = 24 * 3600  # seconds after which a question back is given up, once the tenant asks again
+OPEN = ("queued", "running", "waiting_approval")  # a question back costs nothing while it waits
 NOT_ENDED = ("queued", "running", *WAITING)
 QUEUE, CANCEL = "queue", "cancel"  # what the bell rings for workers
 COLUMNS = "id, state, attempt, request, waiting, outcome, problem, created, updated"
@@ -131,9 +133,19 @@ class Runs:
     async def _refuse_too_many(self, run: Transaction, most: int | None) -> None:
         if most is None:
             return
-        sql = f"select count(*) from runs where tenant = ? and state in {NOT_ENDED}"  # noqa: S608 - ours
+        await self._expire(run, most)
+        sql = f"select count(*) from runs where tenant = ? and state in {OPEN}"  # noqa: S608 - ours
         if (await run(sql, self._tenant))[0][0] > most:
             raise TooMany(f"{most} of your runs have not ended; wait for them, reply to them or cancel them")
+
+    async def _expire(self, run: Transaction, most: int) -> None:
+        """Cancel questions back that nobody answered for long, and the oldest of too many: they would lock one out."""
+        old = f"updated < {self._database.now} - {UNANSWERED}"
+        newest = "select id from runs where tenant = ? and state = 'waiting_answer' order by id desc limit ?"
+        sql = f"select id from runs where tenant = ? and state = 'waiting_answer' and ({old} or id not in ({newest}))"  # noqa: S608 - ours
+        for (id_,) in await run(sql, self._tenant, self._tenant, most):
+            changes = {"state": "cancelled", "waiting": None}
+            await self._change(run, id_, ("waiting_answer",), changes, _ended("cancelled"))
 
     async def find(self, id_: str) -> Run | None:
         async with self._database.transaction(writes=False) as run:

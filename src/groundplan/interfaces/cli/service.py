@@ -106,7 +106,11 @@ def keys_create(
     database: DatabaseOption = None,
     name: Annotated[str, typer.Option("--name", help="A note that `keys list` shows.")] = "",
     role: Annotated[
-        Role, typer.Option("--role", help="ask; admin, which also makes keys; or metrics, for Prometheus.")
+        Role,
+        typer.Option(
+            "--role",
+            help="ask; read, which approves nothing; admin, which also makes keys; or metrics, for Prometheus.",
+        ),
     ] = "ask",
 ) -> None:
     """Make a key and print it. It is shown only now."""

@@ -111,7 +111,10 @@ FUNCTIONS = frozenset({"date_part", "age", "now", "today", "date_sub", "datesub"
 def parse_statement(sql: str) -> Any:
     """The only SELECT that the text holds, made of listed constructs; raises Untranslatable."""
     tree = parse_select(sql)
-    _refuse_unlisted(tree)
+    try:
+        _refuse_unlisted(tree)
+    except RecursionError as error:  # `a.a.a…` is deep without a bracket
+        raise Untranslatable("nesting this deep", "ask for less in one SELECT") from error
     return tree
 
 

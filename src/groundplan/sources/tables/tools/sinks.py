@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import ibis.expr.types as ir
 import pyarrow as pa
@@ -131,18 +131,18 @@ def undefined(rows: pa.Table) -> str:
 def _write(table: pa.Table, path: Path) -> None:
     """Written under a temporary name first, so that an existing file is always complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        match path.suffix:
-            case ".parquet":
-                pyarrow.parquet.write_table(table, part)
-            case ".json":
-                part.write_text(json.dumps(cells(table), ensure_ascii=False), encoding="utf-8")
-            case _:
-                pyarrow.csv.write_csv(_harmless(table), part)
-        part.replace(path)
+        with TemporaryDirectory(dir=path.parent, prefix=".part-") as folder:  # ours alone: no link waits in it
+            part = Path(folder) / path.name
+            match path.suffix:
+                case ".parquet":
+                    pyarrow.parquet.write_table(table, part)
+                case ".json":
+                    part.write_text(json.dumps(cells(table), ensure_ascii=False), encoding="utf-8")
+                case _:
+                    pyarrow.csv.write_csv(_harmless(table), part)
+            part.replace(path)
     except (pa.ArrowException, OSError) as error:
-        part.unlink(missing_ok=True)
         raise ToolError(f"{path}: cannot be written: {error}") from error
 
 
