@@ -22,12 +22,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from groundplan.answering.answer import refuse
-from groundplan.asking.tables.direct import plan as direct
-from groundplan.asking.tables.planners import inexpressible
+from groundplan.asking.tables import plan_rules
+from groundplan.asking.tables.one_query import Inexpressible, with_query
 from groundplan.asking.tables.read import read
 from groundplan.asking.tables.read_with_model import read_with
 from groundplan.contracts.answer import Clarification, Outcome, Refusal, TraceEntry
 from groundplan.contracts.contract import Contract
+from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Proposal
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
@@ -74,15 +75,20 @@ class LongPipeline:
         outcome: Outcome
         if not isinstance(reading, Reading):
             outcome = reading
-        elif (plan := direct.propose(reading, table, "tableau_query")) is None:
-            why = inexpressible(direct.why_not(reading, table, "tableau_query") or "").issue
-            outcome = refuse(None, [why] if why else [], ())
         else:
-            outcome = await self.project.run(Proposal(reading=reading, plan=plan))
+            outcome = await self._run(reading, table)
         ms = (datetime.now(UTC) - began).total_seconds() * 1000
         schema = TraceEntry(stage="schema", at=began, ms=ms, action=table.tables[0].name)
         used = outcome.usage.plus(calls.usage) if calls else outcome.usage
         return outcome.model_copy(update={"usage": used, "trace": (schema, *outcome.trace)})
+
+    async def _run(self, reading: Reading, schema: SourceSchema) -> Outcome:
+        plan = plan_rules.propose(reading, schema)
+        try:
+            steps = with_query(plan.steps, schema.tables[0], "tableau_query")
+        except Inexpressible as error:
+            return refuse(None, [Issue(code="planning/inexpressible", problem=str(error), hint="ask for less")], ())
+        return await self.project.run(Proposal(reading=reading, plan=plan.model_copy(update={"steps": steps})))
 
     async def _route_and_outline(self, question: str, thread: str, calls: Calls | None) -> None:
         said = {"history": " / ".join(self.history.get(thread, [])) or "nothing", "question": question}

@@ -26,14 +26,12 @@ PATIENT = Roles(
     seconds=600,
     read=Role(seconds=600),
     plan=Role(seconds=600),
-    build=Role(seconds=600),
     write=WriteRole(seconds=600),
 )
 QUESTIONS: Sequence[tuple[str, str | None, Writer]] = (  # with the strategy and the writer that need the role
     ("total lucre by region", None, "code"),
     ("revenue by fiefdom", None, "code"),
     ("total revenue by region", "adapt", "code"),
-    ("total revenue by region", "direct", "code"),
     ("total revenue by channel", None, "model"),
 )
 

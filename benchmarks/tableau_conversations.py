@@ -67,9 +67,7 @@ def main() -> int:
         "--round-trip", type=float, default=0.0, help="milliseconds that each answer of the server takes"
     )
     parser.add_argument("--model", help="the address of a model's server, up to /v1; without it no model is asked")
-    parser.add_argument(
-        "--strategy", action="append", choices=[USUAL, "rules", "adapt", "direct"], help="may be repeated"
-    )
+    parser.add_argument("--strategy", action="append", choices=[USUAL, "rules", "adapt"], help="may be repeated")
     parser.add_argument("--sample", type=int, help="so many conversations, evenly spread")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
     arguments = parser.parse_args()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.contracts.roles import Role
+from groundplan.contracts.roles import Role, Roles
 from groundplan.errors import UsageError
 from groundplan.settings import FILE, Endpoint, load_models, load_settings, trust_folder
 
@@ -156,7 +156,13 @@ def test_each_role_has_its_models_and_limits_and_the_rest_are_defaults(folder: P
         3,
     )
     assert (roles.write.model, roles.write.seconds) == (("large", "small"), 30.0)
-    assert (roles.plan, roles.build) == (Role(), Role())
+    assert roles.plan == Role()
+
+
+def test_a_role_of_earlier_versions_is_passed_over(folder: Path) -> None:
+    (folder / FILE).write_text("[roles.build]\nseconds = 60")
+    trust_folder(folder)
+    assert load_settings(folder).roles == Roles()
 
 
 def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> None:
@@ -172,7 +178,7 @@ def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> No
         ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
         (
             "[roles.raed]\nmodel = 'huge'",
-            ["roles.raed", "reader, accept, share_values, writer, composer, confidence, seconds, read, plan, build"],
+            ["roles.raed", "reader, accept, share_values, writer, composer, confidence, seconds, read, plan, write"],
         ),
         ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
         ("[roles.plan]\nattempts = 0", ["roles.plan.attempts", "greater than or equal to 1"]),

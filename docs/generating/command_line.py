@@ -99,7 +99,7 @@ def _closing() -> Iterator[str]:
     yield ""
     yield from _keys(Roles)
     yield ""
-    yield "The keys of `[roles.read]`, `[roles.plan]`, `[roles.build]` and `[roles.write]`:"
+    yield "The keys of `[roles.read]`, `[roles.plan]` and `[roles.write]`:"
     yield ""
     yield from _role_keys()
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from groundplan.catalog.catalog import Catalog
+from groundplan.contracts.contract import JsonObject
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
@@ -28,6 +28,10 @@ Values = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Values that a question may name, by table and column."""
 
 
+Compiler = Callable[[JsonObject], Awaitable[str]]
+"""A step's params as a query in a source's own language; raises `ToolError` for what that cannot say."""
+
+
 async def _no_values(text: str) -> Values:
     return {}
 
@@ -40,16 +44,6 @@ async def _unknown_rows(one: Reading, other: Reading) -> bool:
     return False
 
 
-@dataclass
-class Fetched:
-    """What planners have fetched for one question, so that no attempt fetches it again."""
-
-    metadata: str = ""
-    prior: Plan | None = None
-    called: set[str] = field(default_factory=set)
-    problems: dict[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Context:
     catalog: Catalog
@@ -57,14 +51,13 @@ class Context:
     retriever: Retriever
     find_values: Callable[[str], Awaitable[Values]] = _no_values
     unread: set[str] = field(default_factory=set)  # tables of which some values could not be read in time
-    metadata: Mapping[str, Callable[[], Awaitable[Metadata]]] = field(default_factory=dict)  # by source, if published
+    compilers: Mapping[str, Compiler] = field(default_factory=dict)  # of sources that take only queries, by name
     nearness: Nearness | None = None  # similarity by embeddings, if installed
     registry: Registry | None = None  # entity names in a knowledge base
     plans: PlanStore | None = None  # checked plans that a model made earlier
     turns: tuple[Turn, ...] = ()  # earlier turns of the conversation, oldest first
     calls: CallsByRole | None = None  # model calls for this question
     notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
-    fetched: Fetched = field(default_factory=Fetched)
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
     attempts: list[ModelAttempt] = field(default_factory=list)  # what models proposed, and what was wrong with it
     find_issues: Callable[[Reading], Awaitable[tuple[Issue, ...]]] = _no_issues  # why the gate refuses the rules' plan

@@ -368,15 +368,12 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
         if attempt > 1 and planner.needs_model and not _may_go_on(planner, stage.context):
             place, attempt = place + 1, 1
             continue
-        before = {*stage.context.fetched.called}
         proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
         if isinstance(proposed, Plan) and proposed.fingerprint in (state.get("failed") or []):
             proposed = Declined(f"{planner.name} proposes a plan that has failed")
         if isinstance(proposed, Plan):
             proposed = bounds_of(state).limited(proposed)
             thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
-            if fetched := sorted(stage.context.fetched.called - before):
-                thought = f"{thought}, fetched {', '.join(fetched)}"
             traced = stage.traced(state, "plan", thought, tools_of(proposed))
             update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
             return Command(update=update, goto="check")

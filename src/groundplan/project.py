@@ -61,7 +61,7 @@ from groundplan.pipeline import (
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import AskOptions, Options, PlanOptions, ResumeOptions, RunOptions, RunPlanOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, PublishedSource, SearchedSource, Source, TableSource, ToolLister
+from groundplan.sources.interface import EntitySource, QueriedSource, SearchedSource, Source, TableSource, ToolLister
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
 from groundplan.state.database import Database, SQLite
 from groundplan.state.effects import Effects
@@ -279,7 +279,7 @@ class AsyncProject:
         """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
 
         `strategy`: by default rules plan first, and a model is called only if they cannot. `rules` never calls a model,
-        `adapt` always does, `direct` plans one typed query if possible, `compose` plans a workflow for a task.
+        `adapt` always does, `compose` plans a workflow for a task.
         `thread`: a conversation. Follow-ups such as `and by month?`, `only the West`, `as a table` refer to its last
         question, and a reply to a clarification completes the question that waits there.
         `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
@@ -570,7 +570,7 @@ class AsyncProject:
             schemas=self.schemas,
             find_values=self._values_finder(unread),
             unread=unread,
-            metadata={name: one.metadata for name, one in self.sources.items() if isinstance(one, PublishedSource)},
+            compilers={name: one.compiled for name, one in self.sources.items() if isinstance(one, QueriedSource)},
             retriever=self._search,
             nearness=self._search.nearness if self._search.has_embeddings else None,
             registry=self._registry,

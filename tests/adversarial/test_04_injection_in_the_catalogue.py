@@ -15,7 +15,7 @@ from groundplan.sources.tableau.source import Tableau as Source
 from tests.sources.mcp.calling import opened
 from tests.sources.mcp.hostile_server import CANARY
 from tests.sources.mcp.test_pins import names, seen_then
-from tests.sources.tableau.calling import configured, during, ready
+from tests.sources.tableau.calling import SALES, configured, during, ready
 from tests.sources.tableau.double.serving import Reply, Request
 from tests.sources.tableau.double.tableau import Tableau
 
@@ -38,10 +38,11 @@ def test_an_instruction_in_a_caption_stays_a_name(tableau: Tableau, tmp_path: Pa
     async def asked() -> None:
         assert (await source.describe()).tables[0].find(caption) is not None
         with pytest.raises(SourceError, match="does not know a field"):
-            await source.call(ready({"fields": [{"fieldCaption": caption}]}))
+            await source.call(ready({"group_by": [caption], "metrics": [SALES]}))
 
     during(source, asked)
-    assert json.loads(tableau.bodies("query-datasource")[0])["query"] == {"fields": [{"fieldCaption": caption}]}
+    group, _ = json.loads(tableau.bodies("query-datasource")[0])["query"]["fields"]
+    assert group["fieldCaption"] == caption
 
 
 @pytest.mark.requirement("R17")

@@ -130,7 +130,7 @@ def test_fifty_at_once_keep_to_the_queries_of_an_hour(tableau: Tableau, tmp_path
     source = opened(tableau, tmp_path, queries_per_hour=20)
 
     async def asked() -> list[object]:
-        queries = [{**BY_REGION, "filters": [limit(number)]} for number in range(50)]
+        queries = [{**BY_REGION, "conditions": [at_least(number)]} for number in range(50)]
         return await asyncio.gather(*(source.call(ready(query)) for query in queries), return_exceptions=True)
 
     ended = during(source, asked)
@@ -140,7 +140,5 @@ def test_fifty_at_once_keep_to_the_queries_of_an_hour(tableau: Tableau, tmp_path
     assert tableau.count("query-datasource") == 20
 
 
-def limit(number: int) -> dict[str, Any]:
-    sales = {"fieldCaption": "Sales"}
-    least = {"quantitativeFilterType": "MIN", "min": number}
-    return {"field": sales, "filterType": "QUANTITATIVE_NUMERICAL", **least}
+def at_least(number: int) -> dict[str, Any]:
+    return {"column": "Sales", "operator": ">=", "values": [number]}

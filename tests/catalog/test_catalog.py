@@ -64,7 +64,7 @@ def test_an_unknown_label_is_served_by_nothing(built_in: Catalog) -> None:
 def test_an_alias_means_its_capability_wherever_it_is_used(built_in: Catalog) -> None:
     assert built_in.capability("aggregation") == built_in.capability("aggregate") == "aggregate"
     assert built_in.capability("astrology") is None
-    assert built_in.tools_with("aggregation") == built_in.tools_with("aggregate") == ("aggregate", "query_table")
+    assert built_in.tools_with("aggregation") == built_in.tools_with("aggregate") == ("aggregate",)
     assert built_in.asked_by("outlier_detection") == {"analysis:anomaly"}
     written = Catalog.of([tool("sum_up", "aggregation", "aggregate", "line_plot")])
     assert written.tools["sum_up"].capabilities == ("aggregate", "time_series_plot")

@@ -53,5 +53,5 @@ def test_every_rule_has_a_passing_case_a_failing_case_and_a_manual_page() -> Non
 
 def test_codes_are_stable_and_one_to_one() -> None:
     assert len(CODES) == len(RULES)
-    families = {"shape", "names", "types", "query", "coverage", "meaning", "each", "flow", "access", "limits"}
+    families = {"shape", "names", "types", "coverage", "meaning", "each", "flow", "access", "limits"}
     assert {code.split("/")[0] for code in CODES} == families

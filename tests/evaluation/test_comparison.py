@@ -23,7 +23,7 @@ from groundplan.evaluation.comparing.conversations import Conversation, Turn, lo
 from groundplan.evaluation.comparing.figures import Comparison
 from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap, quantile, wilson
 from groundplan.evaluation.comparing.side_by_side import lines
-from groundplan.evaluation.comparing.strategies import Way, compare_folder, find_ways
+from groundplan.evaluation.comparing.strategies import Way, _compare, compare_folder, find_ways
 from groundplan.project import AsyncProject
 
 ROOT = Path(__file__).parents[2]
@@ -344,15 +344,12 @@ def test_one_variant_is_no_comparison(answer: Answer, names: list[str]) -> None:
 @pytest.mark.requirement("R59", "R61")
 def test_strategies_are_compared_on_a_folder_of_conversations(folder: Path) -> None:
     counts: list[tuple[int, int]] = []
-    found = compare_folder(
-        folder,
-        folder / "shops.csv",
-        lambda done, total: counts.append((done, total)),
-        ["rules", "direct"],
-        today=date(2025, 3, 1),
-    )
+    ways = [Way("rules", None), Way(None, "none")]
+    clock = {"today": date(2025, 3, 1), "timezone": "UTC"}
+    on_progress = lambda done, total: counts.append((done, total))  # noqa: E731
+    found = asyncio.run(_compare(folder, folder / "shops.csv", on_progress, ways, **clock))
     assert counts == [(done, 8) for done in range(1, 9)]
-    assert [one.variant for one in found.variants] == ["rules", "direct"]
+    assert [one.variant for one in found.variants] == ["rules", "usual none"]
     for one in found.variants:
         assert one.misses[0].id == "alone/1"  # its rows were written wrong on purpose
         assert one.misses[0].got == [[21]]
@@ -363,7 +360,7 @@ def test_strategies_are_compared_on_a_folder_of_conversations(folder: Path) -> N
     assert Comparison.model_validate_json(found.model_dump_json()) == found
     text = "\n".join(lines(found))
     assert "rules misses: wrong rows 1" in text
-    assert "direct against rules" in text
+    assert "usual none against rules" in text
     assert "75% [30%, 95%]" in text
 
 
@@ -374,7 +371,7 @@ def test_every_strategy_meets_every_model_and_rules_meet_none() -> None:
 
 
 def test_an_unknown_strategy_is_named_with_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no strategy 'rule'; the strategies are adapt, compose, direct, rules"):
+    with pytest.raises(UsageError, match="no strategy 'rule'; the strategies are adapt, compose, rules"):
         find_ways(["rule"], [])
 
 

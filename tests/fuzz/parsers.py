@@ -18,15 +18,15 @@ from pydantic import ValidationError
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check_text
 from groundplan.contracts.plan import Limits
-from groundplan.contracts.query import Query
 from groundplan.errors import GroundplanError
 from groundplan.project import Project
 from groundplan.settings import wanted_by
 from groundplan.sources.http.client import Reply
 from groundplan.sources.interface import Call
 from groundplan.sources.knowledge.source import Knowledge
-from groundplan.sources.tableau.models import Described, Fields, Page, Rows, SignedIn
+from groundplan.sources.tableau.models import Fields, Page, Rows, SignedIn
 from groundplan.sources.tableau.rows import expected_columns, to_table
+from groundplan.sources.tableau.vizql import Query
 from groundplan.sources.tables.engine.duckdb_limits import limits
 from groundplan.sources.tables.files.load import SETTINGS, _load_all
 from groundplan.sources.tables.source import Tables
@@ -219,7 +219,7 @@ def tableau_bodies() -> Iterator[Parse]:
 
     def parse(body: bytes) -> None:
         reply = Reply(200, body, httpx.Headers(), "Tableau")
-        for model in (SignedIn, Page, Fields, Described):
+        for model in (SignedIn, Page, Fields):
             _typed(lambda model=model: reply.read(model))  # type: ignore[misc]
         _typed(lambda: to_table(reply.read(Rows).data or [], columns, ZoneInfo("Europe/Moscow")))
 

@@ -19,7 +19,6 @@ STAGES = (
 )
 RUN = TraceEntry(stage="run", at=NOW, ms=50_000)
 KEPT = TraceEntry(stage="plan", thought="remember, attempt 1", at=NOW, ms=1)
-BUILT = TraceEntry(stage="plan", thought="direct, attempt 1", at=NOW, ms=1)
 
 
 @pytest.mark.requirement("R59")
@@ -31,7 +30,6 @@ BUILT = TraceEntry(stage="plan", thought="direct, attempt 1", at=NOW, ms=1)
         (Usage(models=("qwen",), calls=1).by("plan"), (), True, False, "qwen: 1 call, 0 + 0 tokens, 0.0 s (plan)"),
         (Usage(), (RUN,), True, False, "qwen, large: not called, the rules were enough"),
         (Usage(), (KEPT, RUN), True, False, "qwen, large: not called, a stored plan was reused"),
-        (Usage(), (BUILT, RUN), True, False, "qwen, large: not called, a stored plan was reused"),
         (Usage(), (), False, False, "qwen, large: not called"),
         (Usage(), (), True, True, "qwen, large: no reply, so the rules decided"),
     ],

@@ -30,7 +30,10 @@ def refused(outcome: Outcome) -> Refusal:
 
 
 def shown(answer: Answer) -> list[Row]:
-    return [tuple(map(_plain, row)) for row in answer.tables[0].rows]
+    """Without the column of ranks: the order of the rows says the same."""
+    table = answer.tables[0]
+    kept = [place for place, name in enumerate(table.columns) if name != "rank"]
+    return [tuple(_plain(row[place]) for place in kept) for row in table.rows]
 
 
 def truth(tableau: Tableau, sql: str) -> list[Row]:
@@ -56,13 +59,13 @@ def sent(tableau: Tableau) -> list[dict[str, Any]]:
     return [query for query in queries if len(query["fields"]) > 1 or "function" in query["fields"][0]]
 
 
-def proposal(query: Any, requirements: list[dict[str, Any]], **params: Any) -> str:
+def proposal(params: dict[str, Any], requirements: list[dict[str, Any]]) -> str:
     """A plan of one query, written by hand: what is asked for is cited by its only step."""
     asked = [{"evidence": {"text": "by hand"}, **requirement} for requirement in requirements]
     step = {
         "id": "query",
         "tool": "tableau_query",
-        "params": {"datasource": NAME, "query": query, **params},
+        "params": {"table": NAME, **params},
         "satisfies": [requirement["id"] for requirement in requirements],
     }
     reading = {"question": "by hand", "tables": [NAME], "requirements": asked}

@@ -23,7 +23,8 @@ BY_REGION = [
     {"id": "metric:Sales", "value": {"kind": "metric", "column": "Sales", "function": "sum"}},
     {"id": "group_by:Region", "value": {"kind": "group_by", "column": "Region"}},
 ]
-GROUPED: list[dict[str, Any]] = [{"fieldCaption": "Region"}, {"fieldCaption": "Sales", "function": "SUM"}]
+SALES = {"column": "Sales", "function": "sum", "as": "sales"}
+GROUPED: dict[str, Any] = {"group_by": ["Region"], "metrics": [SALES]}
 
 
 @pytest.fixture
@@ -120,23 +121,14 @@ def test_metadata_that_is_too_old_and_cannot_be_read_again_is_not_used(tableau: 
     assert tableau.count("query-datasource") == 0
 
 
-IN_THE_WEST = {"field": {"fieldCaption": "Region"}, "filterType": "SET", "values": ["West"]}
-TOP = {
-    "field": {"fieldCaption": "State"},
-    "filterType": "TOP",
-    "howMany": 2,
-    "fieldToMeasure": {"fieldCaption": "Sales", "function": "SUM"},
-}
+IN_THE_WEST = {"conditions": [{"column": "Region", "operator": "=", "values": ["West"]}]}
 TOP_STATES = [
     BY_REGION[0],
     {"id": "group_by:State", "value": {"kind": "group_by", "column": "State"}},
     {"id": "rank:top2", "value": {"kind": "rank", "limit": 2}},
     {"id": "filter:Region", "value": {"kind": "filter", "column": "Region", "operator": "=", "values": ["West"]}},
 ]
-BY_STATE: list[dict[str, Any]] = [
-    {"fieldCaption": "State"},
-    {"fieldCaption": "Sales", "function": "SUM", "sortPriority": 1, "sortDirection": "DESC"},
-]
+BY_STATE: dict[str, Any] = {"group_by": ["State"], "metrics": [SALES], "top": {"limit": 2}}
 
 
 @pytest.mark.requirement("R41", "R46")

@@ -18,8 +18,7 @@ from tests.tableau.asking import answered, ask, proposal, refused, sent, shown, 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
 COVERED = [case for case in CASES if case.get("rules", True)]
 OTHERS = [case for case in CASES if not case.get("rules", True)]
-BY_HAND = [case for case in OTHERS if "hand" in case]
-FILTERS = ("SET", "MATCH", "QUANTITATIVE_NUMERICAL", "QUANTITATIVE_DATE", "DATE", "TOP")
+FILTERS = ("SET", "MATCH", "QUANTITATIVE_NUMERICAL", "QUANTITATIVE_DATE", "TOP")
 STAGES = ["route", "read", "plan", "check", "run", "answer"]
 Shop = tuple[Tableau, Project]
 
@@ -35,7 +34,7 @@ def test_a_question_gives_the_rows_of_the_table_in_their_order(shop: Shop, case:
     tableau.requests.clear()
     answer = answered(ask(project, case["question"]))
     assert shown(answer) == truth(tableau, case["sql"])
-    assert (answer.plan.strategy, answer.usage.calls) == ("direct", 0)
+    assert (answer.plan.strategy, answer.usage.calls) == ("rules", 0)
     assert all(covered.ok for covered in answer.coverage)
     [query] = sent(tableau)
     for part in case["sends"]:
@@ -55,20 +54,8 @@ def test_what_rules_do_not_cover_is_not_answered_and_says_why(shop: Shop, case: 
     assert sent(tableau) == []
 
 
-@pytest.mark.requirement("R24", "R46")
-@pytest.mark.parametrize("case", **named(BY_HAND))
-def test_a_plan_that_says_it_passes_the_gate_and_gives_the_rows(shop: Shop, case: dict[str, Any]) -> None:
-    tableau, project = shop
-    tableau.requests.clear()
-    answer = answered(project.run(proposal(**case["hand"])).outcome)
-    assert shown(answer) == truth(tableau, case["sql"])
-    [query] = sent(tableau)
-    for part in case["sends"]:
-        assert part in json.dumps(query), query
-
-
-def test_every_kind_of_filter_that_the_gate_can_prove_is_asked_for() -> None:
-    parts = {part for case in (*COVERED, *BY_HAND) for part in case["sends"]}
+def test_every_kind_of_filter_that_queries_have_is_asked_for() -> None:
+    parts = {part for case in COVERED for part in case["sends"]}
     assert {f'"filterType": "{kind}"' for kind in FILTERS} <= parts
     assert '"exclude": true' in parts
     assert len(COVERED) >= 30
@@ -102,9 +89,7 @@ def test_an_answer_is_drawn_and_its_steps_of_reasoning_end_with_the_writing(shop
 @pytest.mark.requirement("R24", "R46")
 def test_a_tool_for_tables_works_on_the_rows_of_a_query(shop: Shop) -> None:
     tableau, project = shop
-    query = {
-        "fields": [{"fieldCaption": "Region"}, {"fieldCaption": "Sales", "function": "SUM", "fieldAlias": "sales"}]
-    }
+    query = {"group_by": ["Region"], "metrics": [{"column": "Sales", "function": "sum", "as": "sales"}]}
     requirements = [
         {"id": "metric:Sales", "value": {"kind": "metric", "column": "Sales", "function": "sum"}},
         {"id": "group_by:Region", "value": {"kind": "group_by", "column": "Region"}},
@@ -118,4 +103,4 @@ def test_a_tool_for_tables_works_on_the_rows_of_a_query(shop: Shop) -> None:
     )
     answer = answered(project.run(json.dumps(written)).outcome)
     top = truth(tableau, 'SELECT "Region", sum("Sales") FROM superstore GROUP BY 1 ORDER BY 2 DESC LIMIT 2')
-    assert [row[:2] for row in shown(answer)] == top
+    assert shown(answer) == top

@@ -21,7 +21,6 @@ from groundplan.checking.rules import (
     limits,
     meaning,
     names,
-    queries,
     references,
     shape,
     types,
@@ -44,7 +43,6 @@ RULES: tuple[Rule, ...] = (
     *expressions.RULES,
     *conditions.RULES,
     *references.RULES,
-    *queries.RULES,
     *coverage.RULES,
     *filters.RULES,
     *meaning.RULES,
@@ -60,7 +58,6 @@ FAMILIES = {  # rule families whose name differs from the module's
     "expressions": "types",
     "filters": "coverage",
     "goals": "coverage",
-    "queries": "query",
     "references": "types",
 }
 

@@ -15,7 +15,6 @@ from groundplan.checking.params import (
     filter_uses,
     grains,
     kept_by,
-    read_query,
     walk,
     with_role,
 )
@@ -24,8 +23,6 @@ from groundplan.contracts.columns import ColumnKind, Function, kind_after
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import columns_of, kind_of, read_node
 from groundplan.contracts.plan import Step
-from groundplan.contracts.query import DimensionField, MeasureField, QueryField, output_name
-from groundplan.contracts.query_meaning import OURS, grain_of, groups
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.tool import Tool
 
@@ -160,9 +157,6 @@ def _output(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[tup
     if tool.output.columns == "joined":
         yield OUT, _joined(step, tool, inputs)
         return
-    if tool.output.columns == "query":
-        yield OUT, _queried(step, tool, next(iter(inputs.values()), Shape(columns=None)))
-        return
     first = next(iter(inputs.values()), Shape(columns={}))
     source = first.columns or {}
     uses = [use for use in column_uses(step, tool) if use.name in source]
@@ -274,29 +268,6 @@ def _chosen(given: object, others: Mapping[str, Column]) -> dict[str, Column]:
     chosen = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list | tuple) else []
     taken = {str(one.get("as")): others.get(str(one.get("column"))) for one in chosen}
     return {name: column for name, column in taken.items() if column is not None}
-
-
-def _queried(step: Step, tool: Tool, source: Shape) -> Shape:
-    query, known = read_query(step, tool), source.columns or {}
-    if query is None:
-        return Shape(columns=None, passed=source.passed)
-    return Shape(
-        columns={output_name(field): _of_field(field, known.get(field.field_caption)) for field in query.fields},
-        keys=frozenset({frozenset(output_name(field) for field in query.fields if groups(field))}),
-        passed=(*source.passed, *conditions(step, tool, known)),
-        grain=_grain(step, tool) or source.grain,
-    )
-
-
-def _of_field(field: QueryField, column: Column | None) -> Column:
-    if column is None:  # a formula; names/unknown-column reports other cases
-        return Column("other")
-    if isinstance(field, DimensionField):
-        return column
-    if isinstance(field, MeasureField) and not groups(field):
-        function = OURS.get(field.function)
-        return Column(kind_after(function, column.kind) if function else "number", column.origins, function=function)
-    return Column("time" if grain_of(field) else "number", column.origins)
 
 
 def _passed(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> tuple[Condition, ...]:

@@ -16,16 +16,10 @@ from groundplan.contracts.contract import PLAIN, Scalar, thaw
 from groundplan.contracts.expression import Node as Expressed
 from groundplan.contracts.expression import columns_of, read_node
 from groundplan.contracts.plan import Step
-from groundplan.contracts.query import BinField, MeasureField, Query, QueryField, TableCalcField, TopFilter
-from groundplan.contracts.query_meaning import OURS, grain_of, groups, rankings, row_conditions
 from groundplan.contracts.references import references
 from groundplan.contracts.tool import Tool
 
 FUNCTIONS = frozenset(get_args(Function))
-GROUPING = frozenset({"group_by", "cut", "part", "bin"})
-"""The roles of grouping columns, plain or transformed by a query."""
-
-SERIES = frozenset({"RUNNING_TOTAL", "DIFFERENCE_FROM", "MOVING_CALCULATION"})
 
 
 class Node(NamedTuple):
@@ -74,7 +68,7 @@ class FilterUse:
 
 @dataclass(frozen=True)
 class RankUse:
-    """A param that keeps the top or bottom rows; `direction` is None if it does not rank by a measure of the result."""
+    """A param that keeps the top or bottom rows."""
 
     path: str
     direction: object
@@ -132,30 +126,17 @@ def _referred(params: _Frozen) -> frozenset[str]:
     return frozenset(reference.step for _, reference in references(params.value))
 
 
-def read_query(step: Step, tool: Tool) -> Query | None:
-    """The query of a step whose tool takes one; None if it is malformed (`query/malformed` reports it)."""
-    return _query(step.params) if tool.output.columns == "query" else None
-
-
-def _query(params: Mapping[str, object]) -> Query | None:
-    try:
-        return Query.model_validate(thaw(params.get("query")))
-    except ValidationError:
-        return None
-
-
 def column_uses(step: Step, tool: Tool) -> tuple[ColumnUse, ...]:
     """The params that name columns, and the columns of the expressions in them."""
-    return _column_uses(_Frozen(tool.params), _Frozen(step.params), tool.output.columns == "query")
+    return _column_uses(_Frozen(tool.params), _Frozen(step.params))
 
 
 @lru_cache(maxsize=256)  # every rule looks at every step
-def _column_uses(schema: _Frozen, params: _Frozen, queries: bool) -> tuple[ColumnUse, ...]:
-    return (*_named_columns(schema, params, queries), *_expressed_columns(schema, params))
+def _column_uses(schema: _Frozen, params: _Frozen) -> tuple[ColumnUse, ...]:
+    return (*_named_columns(schema, params), *_expressed_columns(schema, params))
 
 
-def _named_columns(schema: _Frozen, params: _Frozen, queries: bool) -> Iterator[ColumnUse]:
-    roles = dict(_query_roles(params.value)) if queries else {}
+def _named_columns(schema: _Frozen, params: _Frozen) -> Iterator[ColumnUse]:
     for node in _walked(schema, params):
         if "x-column" in node.schema and isinstance(node.value, str):
             yield ColumnUse(
@@ -164,7 +145,7 @@ def _named_columns(schema: _Frozen, params: _Frozen, queries: bool) -> Iterator[
                 kind=str(node.schema["x-column"]),
                 port=_text(node.schema.get("x-input")),
                 keep=bool(node.schema.get("x-keep")),
-                role=node.role or roles.get(node.path, "queried" if queries else None),
+                role=node.role,
             )
 
 
@@ -198,10 +179,6 @@ def metric_uses(step: Step, tool: Tool) -> Iterator[MetricUse]:
             function = node.value.get("function")
             known = cast(Function, function) if isinstance(function, str) and function in FUNCTIONS else None
             yield MetricUse(node.path, _text(node.value.get("column")), known)
-    query = read_query(step, tool)
-    for index, field in enumerate(query.fields if query else ()):
-        if isinstance(field, MeasureField) and not groups(field):
-            yield MetricUse(f"params.query.fields.{index}", field.field_caption, OURS.get(field.function))
 
 
 def filter_uses(step: Step, tool: Tool) -> Iterator[FilterUse]:
@@ -211,14 +188,6 @@ def filter_uses(step: Step, tool: Tool) -> Iterator[FilterUse]:
             scalars = tuple(v for v in values if isinstance(v, Scalar)) if isinstance(values, list | tuple) else ()
             operator = _text(node.value.get("operator"))
             yield FilterUse(node.path, _text(node.value.get("column")), operator, scalars)
-    query = read_query(step, tool)
-    for index, one in enumerate(query.filters if query else ()):
-        path, column = f"params.query.filters.{index}", getattr(one.field, "field_caption", None)
-        if not isinstance(one, TopFilter):
-            told = row_conditions(one)
-            yield from (FilterUse(path, column, condition.operator, condition.values) for condition in told)
-            if not told:
-                yield FilterUse(path, column, None, ())
 
 
 def kept_by(step: Step, tool: Tool) -> Iterator[FilterUse]:
@@ -249,9 +218,6 @@ def rank_uses(step: Step, tool: Tool) -> Iterator[RankUse]:
     for node in with_role(step, tool, "rank"):
         if isinstance(node.value, Mapping):
             yield RankUse(node.path, node.value.get("direction", "top"), node.value.get("limit"))
-    query, most = read_query(step, tool), step.params.get("rowLimit")
-    for ranked in rankings(query, most if isinstance(most, int) else None) if query else ():
-        yield RankUse(f"params.{ranked.place}", ranked.direction if ranked.by else None, ranked.limit)
 
 
 def grains(step: Step, tool: Tool) -> Iterator[str]:
@@ -259,45 +225,13 @@ def grains(step: Step, tool: Tool) -> Iterator[str]:
     for node in with_role(step, tool, "grain"):
         if isinstance(node.value, str) and node.value != "none":
             yield node.value
-    query = read_query(step, tool)
-    for grain in map(grain_of, query.fields if query else ()):
-        if grain:
-            yield grain
 
 
 def as_used(step: Step, tool: Tool) -> Tool:
-    """A query tool with the capabilities that this step's query uses."""
-    query = read_query(step, tool)
-    if query is None:
+    """A tool that may also keep only the first rows ranks them in a step that does."""
+    if "rank" in tool.capabilities or not any(True for _ in rank_uses(step, tool)):
         return tool
-    calculated = {f.table_calculation.table_calc_type for f in query.fields if isinstance(f, TableCalcField)}
-    uses = {
-        "filter": any(True for _ in filter_uses(step, tool)),
-        "group": any(groups(field) for field in query.fields),
-        "rank": any(True for _ in rank_uses(step, tool)),
-        "order": any(field.sort_priority for field in query.fields),
-        "share": "PERCENT_OF_TOTAL" in calculated,
-        "time_series_features": bool(calculated & SERIES),
-        **dict.fromkeys(("aggregate", "measure", "summarize"), any(True for _ in metric_uses(step, tool))),
-    }
-    used = tuple(name for name in tool.capabilities if uses.get(name, True))
-    return tool.model_copy(update={"capabilities": used or tool.capabilities})
-
-
-def _query_roles(params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    query = _query(params)
-    for index, field in enumerate(query.fields if query else ()):
-        yield f"params.query.fields.{index}.fieldCaption", _role(field)
-
-
-def _role(field: QueryField) -> str:
-    if isinstance(field, TableCalcField):
-        return "calculated"
-    if not groups(field):
-        return "measured"
-    if isinstance(field, MeasureField):
-        return "cut" if grain_of(field) else "part"
-    return "bin" if isinstance(field, BinField) else "group_by"
+    return tool.model_copy(update={"capabilities": (*tool.capabilities, "rank")})
 
 
 def with_role(step: Step, tool: Tool, role: str) -> Iterator[Node]:

@@ -9,7 +9,6 @@ from typing import cast
 from groundplan.checking.join import joined, with_found, with_overall
 from groundplan.checking.lineage import Shape
 from groundplan.checking.params import FilterUse, fits_schema, kept_by
-from groundplan.checking.queried import queried
 from groundplan.checking.relation import Relation, Unknown, read_filter, read_param
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import Grain
@@ -74,13 +73,11 @@ def _of_step(
         if "among" in step.params:
             return with_found(left, right, step)
         return joined(left, right, step, links) if "on" in step.params else with_overall(left, right, step)
-    follow = FOLLOW.get(tool.name)
+    follow = _query if tool.is_query else FOLLOW.get(tool.name)
     if len(inputs) != 1:
         return None
     ((port, origin),) = inputs.items()
     given = _input(origin, found)
-    if given and tool.output.columns == "query":
-        return queried(given, step)
     return follow(given, step, shapes.get(port)) if given and follow else None
 
 
@@ -181,17 +178,31 @@ def _measure(relation: Relation, metric: Mapping[str, object]) -> Expression:
 
 
 def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
-    if relation.limit is not None:
-        raise Unknown
     within = cast(Sequence[object], step.params.get("within", ()))
     order = _sorting(relation, [(str(step.params["by"]), str(step.params.get("direction", "top")))], step.params)
-    return replace(
+    made = replace(
         relation,
         order=order,
         cut_by=order,
         limit=cast(int, step.params["limit"]),
         within=frozenset(relation.column(str(name)) for name in within),
     )
+    if relation.limit is not None and made != relation:  # the same cut again keeps the same rows
+        raise Unknown
+    return made
+
+
+def _query(relation: Relation, step: Step, shape: Shape | None) -> Relation:
+    """Rows are kept, grouped and measured in one step; `top` keeps the first groups by the first measure."""
+    if relation.groups is not None:
+        raise Unknown
+    made = _aggregate(_filter_rows(relation, step, shape), step, shape)
+    top = cast(JsonObject | None, step.params.get("top"))
+    if top is None:
+        return made
+    metrics = cast(Sequence[JsonObject], step.params["metrics"])
+    params = {**top, "by": metrics[0]["as"]}
+    return _rank_rows(made, Step.model_validate({**step.model_dump(), "params": params}), shape)
 
 
 def _sorting(relation: Relation, first: Sequence[tuple[str, str]], params: JsonObject) -> tuple[Sorting, ...]:

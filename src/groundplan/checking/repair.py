@@ -6,20 +6,18 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.lineage import Shape, follow_step
-from groundplan.checking.params import column_uses, read_query
+from groundplan.checking.params import column_uses
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.issue import Repair
 from groundplan.contracts.plan import Plan, Step
-from groundplan.contracts.query import ConditionFilter, SetFilter, TopFilter
-from groundplan.contracts.query_meaning import aggregates
 from groundplan.contracts.references import is_join, read_reference
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
 
 
 def repair(plan: Plan, catalog: Catalog, schemas: Mapping[str, SourceSchema]) -> tuple[Plan, tuple[Repair, ...]]:
-    """Fill in a source's only table, column casing, defaults and implicit parts of a query.
+    """Fill in a source's only table, column casing and defaults.
 
     Columns with a similar name, metrics, groupings and grains are never changed: that would answer a different
     question.
@@ -35,7 +33,6 @@ def repair(plan: Plan, catalog: Catalog, schemas: Mapping[str, SourceSchema]) ->
             continue
         step = _with(step, _only_table(step, tool, wiring, schemas), repairs)
         step = _with(step, _defaults(step, tool), repairs)
-        step = _with(step, _said_outright(step, tool), repairs)
         inputs = follow_step(step, tool, wiring, shapes, schemas)
         step = _with(step, _casing(step, tool, inputs), repairs)
         shapes[step.id] = follow_step(step, tool, wiring, shapes, schemas)
@@ -94,31 +91,6 @@ def _missing(schema: Mapping[str, object], value: object, path: str) -> Iterator
     elif isinstance(items, Mapping) and isinstance(value, list | tuple):
         for index, item in enumerate(value):
             yield from _missing(items, item, f"{path}.{index}")
-
-
-def _said_outright(step: Step, tool: Tool) -> Iterator[Change]:
-    """Make a query's filters match their meaning in readings: exclude nulls, and filter before ranking."""
-    query = read_query(step, tool)
-    filters = query.filters if query else ()
-    ranked = any(isinstance(one, TopFilter) for one in filters)
-    for index, one in enumerate(filters):
-        path = f"params.query.filters.{index}"
-        if isinstance(one, SetFilter) and one.exclude and None not in one.values:
-            reason = "excluding values also excludes rows without a value"
-            yield _outright(step, f"{path}.values", str(list(one.values)), [*one.values, None], reason)
-        if (
-            ranked
-            and not one.context
-            and not isinstance(one, TopFilter | ConditionFilter)
-            and not aggregates(one.field)
-        ):
-            reason = "the ranking applies to the filtered rows"
-            yield _outright(step, f"{path}.context", "False", True, reason)
-
-
-def _outright(step: Step, path: str, before: str, value: object, reason: str) -> Change:
-    repair = Repair(step=step.id, path=path, kind="query", before=before, after=str(value), reason=reason)
-    return repair, value
 
 
 def _casing(step: Step, tool: Tool, inputs: Mapping[str, Shape]) -> Iterator[Change]:

@@ -114,8 +114,8 @@ class Answer(Contract):
 
     @property
     def queries(self) -> dict[str, str]:
-        """The query behind each shown table, by step. Values of settings, such as passwords, are never part of one."""
-        return {step: table.query for step, table in self.facts.tables.items()}
+        """By step: what a server was sent, and the query behind each shown table. Neither has values of settings."""
+        return {**self.facts.sent, **{step: table.query for step, table in self.facts.tables.items()}}
 
 
 class Attempt(Contract):

@@ -38,9 +38,9 @@ def joined(plans: Sequence[Plan]) -> Plan:
     first, *_ = plans
     steps = tuple(_placed(step, place) for place, plan in enumerate(plans) for step in plan.steps)
     why = " ".join(dict.fromkeys(plan.provenance.reasoning for plan in plans))[:MOST_CHARACTERS]
-    return first.model_copy(
-        update={"steps": steps, "provenance": first.provenance.model_copy(update={"reasoning": why})}
-    )
+    log = tuple(line for plan in plans for line in plan.provenance.log)
+    told = first.provenance.model_copy(update={"reasoning": why, "log": log})
+    return first.model_copy(update={"steps": steps, "provenance": told})
 
 
 def part_of(plan: Plan, place: int) -> Plan | None:

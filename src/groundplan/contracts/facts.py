@@ -105,6 +105,7 @@ class StepFacts(Contract):
     chart: Chart | None = None
     files: tuple[str, ...] = ()
     sources: tuple[Cited, ...] = ()
+    sent: str = ""  # the query that a server was sent, in its own language
     state: State = Complete()
 
 
@@ -146,6 +147,7 @@ class Facts(Contract):
     groups: tuple[Group, ...] = ()
     tables: dict[str, TableRef] = {}  # by step
     charts: dict[str, Chart] = {}
+    sent: dict[str, str] = {}  # by step: the query that a server was sent, in its own language
     files: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     sources: tuple[Cited, ...] = ()

@@ -26,7 +26,7 @@ class Repair(Contract):
 
     step: str
     path: str
-    kind: Literal["default", "table", "casing", "query"]
+    kind: Literal["default", "table", "casing"]
     before: str | None
     after: str
     reason: str

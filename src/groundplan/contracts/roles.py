@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from groundplan.contracts.contract import Contract
 
-RoleName = Literal["read", "plan", "build", "write"]
-"""What a model is called for: reading questions, planning with tools, building queries, writing answers and texts."""
+RoleName = Literal["read", "plan", "write"]
+"""What a model is called for: reading questions, planning with tools, writing answers and texts."""
 
 Reader = Literal["words", "model"]
 """Who reads a question about tables: a model, whose reading code checks, or code by the words alone."""
@@ -35,7 +36,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 
 class Role(Contract):
-    """A table [roles.read], [roles.plan], [roles.build] or [roles.write]."""
+    """A table [roles.read], [roles.plan] or [roles.write]."""
 
     model: Names = ()  # those of `model` that are called for it, smallest first; all of them if empty
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
@@ -61,8 +62,13 @@ class Roles(Contract):
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
     read: Role = Role()  # reading questions
     plan: Role = Role()  # editing plans and choosing tools for tasks
-    build: Role = Role()  # building typed queries
     write: WriteRole = WriteRole()  # drafts of answers, and steps that write, choose or work
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_old_roles(cls, given: object) -> object:
+        """Earlier versions had a role `build`, for models that built queries."""
+        return {key: value for key, value in given.items() if key != "build"} if isinstance(given, Mapping) else given
 
     def of(self, name: RoleName) -> Role:
         role: Role = getattr(self, name)
@@ -78,4 +84,4 @@ class Roles(Contract):
         return self.model_copy(update=found)
 
 
-ROLES: tuple[RoleName, ...] = ("read", "plan", "build", "write")
+ROLES: tuple[RoleName, ...] = ("read", "plan", "write")

@@ -27,7 +27,7 @@ class Output(Contract):
 
     `columns`: `input` keeps every column; `kept` keeps the columns named by a param marked `x-keep`; `joined` has the
     columns of both inputs, with the suffix `_right` where names clash; `dynamic` depends on the data, so later steps
-    cannot name columns; `query` has the fields of the param `query`.
+    cannot name columns.
     `adds` lists additional fixed columns. `retypes` changes the kind of the column that a param names. `key` lists the
     params whose columns identify a row. `table` is the table of the tool's own source whose rows are returned, filtered
     by the tool's `keeps`.
@@ -35,7 +35,7 @@ class Output(Contract):
 
     kind: PortKind
     table: Name | None = None
-    columns: Literal["input", "kept", "joined", "dynamic", "query"] = "input"
+    columns: Literal["input", "kept", "joined", "dynamic"] = "input"
     adds: dict[str, ColumnKind] = {}
     retypes: dict[str, ColumnKind] = {}
     key: tuple[Label, ...] | None = None
@@ -71,6 +71,11 @@ class Tool(Contract):
     effect: Effect = "write"  # the safe default for a tool that does not declare it
     repeatable: bool = False  # for a tool that writes: a second call with the same key has no further effect
     cost: Annotated[int, Field(ge=0, le=1_000)] = 1
+
+    @property
+    def is_query(self) -> bool:
+        """Whether one call keeps, groups and measures rows: it takes the params of `filter_rows` and `aggregate`."""
+        return {"filter", "aggregate"} <= {*self.capabilities}
 
     @property
     def is_action(self) -> bool:

@@ -47,6 +47,7 @@ def collect(run: str, plan: CheckedPlan, outcomes: Mapping[str, StepOutcome], ea
         groups=_all(facts.groups for facts in grouped),
         tables={facts.step: facts.table for facts in seen if facts.table and not (facts.chart or facts.groups)},
         charts={facts.step: facts.chart for facts in seen if facts.chart},
+        sent={facts.step: facts.sent for facts in finished if facts.sent},
         files=_all(facts.files for facts in finished),
         coverage=covered(plan, outcomes),
         sources=tuple({cited.id: cited for facts in seen for cited in facts.sources}.values()),

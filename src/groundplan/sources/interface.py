@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from groundplan.contracts.answer import ShownTable, Usage
 from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.facts import StepFacts, TableRef
-from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.plan import Limits
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
@@ -104,11 +103,11 @@ class SearchedSource(Source, Protocol):
 
 
 @runtime_checkable
-class PublishedSource(Source, Protocol):
-    """A source whose tables somebody published with a description, as a Tableau data source is."""
+class QueriedSource(Source, Protocol):
+    """A source that answers one query at a time in a language of its own, as Tableau does."""
 
-    async def metadata(self) -> Metadata:
-        """What the publisher says about it now."""
+    async def compiled(self, params: Mapping[str, JsonValue]) -> str:
+        """The query for a step with these params; raises `ToolError` that names what one query cannot say."""
         ...
 
 

@@ -21,7 +21,8 @@ from groundplan.sources.interface import Call, Result
 from groundplan.sources.tableau.source import Handle, Tableau
 
 T = TypeVar("T")
-BY_REGION = {"fields": [{"fieldCaption": "Region"}, {"fieldCaption": "Sales", "function": "SUM"}]}
+SALES = {"column": "Sales", "function": "sum", "as": "sales"}
+BY_REGION = {"group_by": ["Region"], "metrics": [SALES]}
 
 
 def opened(double: Double, folder: Path, **settings: Any) -> Tableau:
@@ -40,14 +41,14 @@ def tool() -> Tool:
     return Catalog.load([*Tableau.tools()]).tools["tableau_query"]
 
 
-def ready(query: Any, seconds: float = 20, limits: Limits | None = None, name: str = "", **params: Any) -> Call:
-    inputs = {"datasource": Handle(name or NAME)}
-    return Call("a_run", "a_step", tool(), {"query": query, **params}, inputs, limits or Limits(), seconds)
+def ready(params: Any, seconds: float = 20, limits: Limits | None = None, name: str = "") -> Call:
+    inputs = {"table": Handle(name or NAME)}
+    return Call("a_run", "a_step", tool(), params, inputs, limits or Limits(), seconds)
 
 
-def ask(source: Tableau, query: Any, **options: Any) -> Result:
+def ask(source: Tableau, params: Any, **options: Any) -> Result:
     """One call, and then the source is closed."""
-    return during(source, lambda: source.call(ready(query, **options)))
+    return during(source, lambda: source.call(ready(params, **options)))
 
 
 def rows(result: Result) -> list[tuple[Any, ...]]:
@@ -59,11 +60,11 @@ def table(result: Result) -> pa.Table:
     return result.handle
 
 
-def run(source: Tableau, query: Any, seconds: float) -> StepOutcome:
+def run(source: Tableau, params: Any, seconds: float) -> StepOutcome:
     """One step through the runner's own door."""
 
     async def step() -> StepOutcome:
-        outcome, _ = await execute(source, ready(query, seconds), seconds, lambda _: None)
+        outcome, _ = await execute(source, ready(params, seconds), seconds, lambda _: None)
         return outcome
 
     return during(source, step)

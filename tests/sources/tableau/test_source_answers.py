@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.sources.tableau.calling import during, opened
+from tests.sources.tableau.calling import configured
 from tests.sources.tableau.double.tableau import Tableau
 
-from groundplan.asking.tables.direct.plan import propose
-from groundplan.asking.tables.read import read
-from groundplan.catalog.catalog import Catalog
-from groundplan.checking.gate import check
-from groundplan.contracts.facts import Complete, Facts
-from groundplan.contracts.reading import Reading
-from groundplan.contracts.verdict import Passed
-from groundplan.running.run import run
-from groundplan.sources.tableau.source import Tableau as Source
-from groundplan.sources.tables.source import Tables
+from groundplan.contracts.answer import Answer
+from groundplan.contracts.facts import Complete
+from groundplan.project import Project
 
 FROM = "FROM superstore WHERE"
 QUESTIONS = {
@@ -33,28 +25,17 @@ QUESTIONS = {
 }
 
 
-async def answered(source: Source, question: str) -> tuple[Facts, dict[Any, Any]]:
-    work = Tables.scratch()
-    schema, values = await source.describe(), await source.values(question)
-    reading = read(question, schema, values, today=date(2025, 1, 15), timezone="UTC")
-    assert isinstance(reading, Reading)
-    plan = propose(reading, schema, "tableau_query")
-    assert plan is not None
-    schemas = {"tableau": schema, "tables": await work.describe()}
-    verdict = check(plan, reading, Catalog.load([*Source.tools(), *Tables.tools()]), schemas)
-    assert isinstance(verdict, Passed), verdict
-    facts = await run(verdict.plan, {"tableau": source, "tables": work})
-    shown = await work.fetch(facts.tables["table"], facts.run, 100, 5)
-    await work.close()
-    return facts, {row[0]: row[1] for row in shown.rows}
-
-
 @pytest.mark.requirement("R46", "R44")
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_is_answered_by_tableau_as_by_sql(tableau: Tableau, tmp_path: Path, question: str) -> None:
-    source = opened(tableau, tmp_path)
-    facts, found = during(source, lambda: answered(source, question))
+    with Project({"tableau": configured(tableau, tmp_path)}) as project:
+        answer = project.ask(question, today=date(2025, 1, 15)).outcome
+    assert isinstance(answer, Answer), answer.text
     expected = {row[0]: row[1] for row in tableau.sql(QUESTIONS[question])}
-    assert found == pytest.approx(expected)
-    assert (facts.state, facts.failures, list(facts.charts)) == (Complete(), (), ["chart"])
+    assert {row[0]: row[1] for row in answer.tables[0].rows} == pytest.approx(expected)
+    facts = answer.facts
+    assert (facts.state, facts.failures, [*facts.charts]) == (Complete(), (), ["chart"])
     assert tableau.count("query-datasource") == 8 + 1, "the members of eight fields, and one query for the answer"
+    assert [*facts.sent] == ["totals"]
+    assert facts.sent["totals"] in answer.queries.values()
+    assert answer.plan.provenance.log == (f"totals: {facts.sent['totals']}",), "the plan says what will be sent"

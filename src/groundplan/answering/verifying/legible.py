@@ -23,7 +23,6 @@ from groundplan.answering.writing.display import (
     where,
 )
 from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed
-from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language
@@ -83,7 +82,6 @@ PLANNED: Mapping[str, Callable[[Any, Language], str]] = {
     r"conditions\.\d+\.values\.0": lambda found, language: named(found, language, is_time=True),
     r"conditions\.\d+": condition,
     "where": lambda found, language: where(read_condition(found), language),
-    r"query\.filters\.\d+": filtered,
     r"\d+\.value": lambda found, language: condition(found.model_dump(mode="json"), language),
     "(current|previous)": lambda found, language: period(found[0], found[1], language),
     "method": lambda found, language: METHODS[language][found],

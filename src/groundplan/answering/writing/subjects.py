@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 from groundplan.answering.writing.phrases import label
-from groundplan.answering.writing.queried import filters_of, grouped_by, kind_and_params, measured_in, query_of
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
@@ -19,16 +18,17 @@ from groundplan.contracts.expression import (
     Expression,
     Rows,
     Share,
+    adds_up,
     in_percent,
     is_growth,
     is_ratio,
+    level,
     quotient,
     read_expression,
 )
 from groundplan.contracts.facts import Facts, PartialPeriod, TableColumn, TableRef
-from groundplan.contracts.normal_form import normal_expression
+from groundplan.contracts.normal_form import normal_expression, substituted
 from groundplan.contracts.plan import CheckedPlan, Step
-from groundplan.contracts.query import Query
 from groundplan.contracts.reading import Metric
 from groundplan.text.names import worded
 
@@ -198,16 +198,10 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     behind = list(_behind(plan, step))
     columns = {column.name: column for column in ref.columns if column.name in table.columns}
     made_by = behind[-1] if behind else None
-    query = query_of(plan, made_by)
-    kind: Kind
-    if query and made_by:
-        kind, params = kind_and_params(query, made_by.params.get("rowLimit"))  # type: ignore[arg-type]  # the gate checked it
-        source: Step | None = made_by
-    else:
-        kind, source, params = _kind(plan, behind, frozenset(table.columns))
+    kind, source, params = _kind(plan, behind, frozenset(table.columns))
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
     asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
-    measures = {m.column: replace(m, whole=whole) for m in _measures(made_by, query, columns, asked)}
+    measures = {m.column: replace(m, whole=whole) for m in _measures(_metrics(plan, behind), columns, asked)}
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -219,7 +213,7 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
         params=params,
         params_path=f"plan.steps.{place}.params",
         measures=measures,
-        keys=_known(grouped_by(query), columns) if query else _keys(plan, made_by, columns),
+        keys=_keys(plan, made_by, columns),
         filters=dict(find_filters(plan, step)),
     )
 
@@ -269,23 +263,31 @@ def _derived(step: Step) -> tuple[str, Mapping[str, Any]] | None:
             return None
 
 
+def _metrics(plan: CheckedPlan, behind: list[Step]) -> dict[str, Mapping[str, Any]]:
+    """The metrics of the step that made the rows, by column; of a query also the formulas over them."""
+    if not behind:
+        return {}
+    params: Mapping[str, Any] = behind[-1].params
+    told = [*params.get("metrics", ()), *([params["metric"]] if "metric" in params else ())]
+    known = {name: one for one in told for name in ([one["as"]] if "as" in one else ["current", "previous"])}
+    if not plan.tools[behind[-1].tool or ""].is_query:
+        return known
+    measures = {name: _measure_of(one) for name, one in known.items()}
+    for step in behind:
+        made: Any = step.params.get("expression")
+        written = substituted(read_expression(made), measures) if made else None
+        if written is not None and level(written) == "group":
+            known[str(step.params["as"])] = {"expression": written.model_dump()}
+    return known
+
+
 def _measures(
-    step: Step | None, query: Query | None, columns: Mapping[str, TableColumn], asked: Set[str | None]
+    known: Mapping[str, Mapping[str, Any]], columns: Mapping[str, TableColumn], asked: Set[str | None]
 ) -> Iterator[ShownMeasure]:
     """The measures of the columns; `asked` are the names that the question gives to measures."""
-    queried = {name: (function, of) for name, function, of in measured_in(query)} if query else {}
-    params: Mapping[str, Any] = step.params if step else {}
-    told = [*params.get("metrics", ()), *([params["metric"]] if "metric" in params else ())]
-    known = {}
-    for metric in told:
-        for name in [metric["as"]] if "as" in metric else ["current", "previous"]:
-            known[name] = metric
     quotients = _quotients(known)
     for name, column in columns.items():
-        if name in queried:
-            function, of = queried[name]
-            yield ShownMeasure(name, function, of, column.unit, adds_up=function in ("sum", "count"))
-        elif name in known:
+        if name in known:
             metric = known[name]
             of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
             shown = quotients.get(name)
@@ -295,7 +297,7 @@ def _measures(
                 of,
                 column.unit,
                 name=name if name in asked else None,
-                adds_up=column.adds_up if "expression" in metric else metric["function"] in ("sum", "count"),
+                adds_up=column.adds_up and adds_up(_measure_of(metric)),
                 quotient=shown if shown and {shown.part, shown.whole} <= columns.keys() else None,
             )
         elif column.kind == "number":
@@ -337,10 +339,6 @@ def _keys(plan: CheckedPlan, step: Step | None, columns: Mapping[str, TableColum
         return ()
     params: Mapping[str, Any] = step.params
     keys = tuple(key for name in plan.tools[step.tool].output.key or () for key in params.get(name, ()))
-    return _known(keys, columns)
-
-
-def _known(keys: tuple[str, ...], columns: Mapping[str, TableColumn]) -> tuple[str, ...]:
     return keys if all(key in columns for key in keys) else ()
 
 
@@ -350,21 +348,15 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
     while waiting:
         name = waiting.pop()
         reached.add(name)
-        bindings = plan.inputs.get(name, {})
-        if {"left", "right"} == {*bindings}:  # its rows are those of the left table
-            bindings = {"left": bindings["left"]}
-        waiting += [item for binding in bindings.values() for item in binding.steps if item not in reached]
+        waiting += [before for before in _before(plan, name) if before not in reached]
     for place, found in enumerate(plan.steps):
         conditions: Any = found.params.get("conditions", ()) if found.id in reached else ()
         for number, condition in enumerate(conditions):
             yield f"plan.steps.{place}.params.conditions.{number}", condition
-        where: Any = found.params.get("where") if found.id in reached and found.tool == "filter_rows" else None
+        filters = found.id in reached and found.tool and "filter" in plan.tools[found.tool].capabilities
+        where: Any = found.params.get("where") if filters else None
         if where:
             yield f"plan.steps.{place}.params.where", where
-        query = query_of(plan, found) if found.id in reached else None
-        for number in filters_of(query) if query else ():
-            params: Any = found.params["query"]
-            yield f"plan.steps.{place}.params.query.filters.{number}", params["filters"][number]
         if found.id in reached and found.tool and plan.tools[found.tool].keeps:
             for number, requirement in enumerate(plan.requirements):
                 if requirement.kind == "filter" and requirement.id in found.satisfies:
@@ -374,14 +366,19 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
 def selects_groups(plan: CheckedPlan, path: str) -> bool:
     """Whether the filter at a path of the plan is applied to groups, not to the rows of the source."""
     found = re.match(r"plan\.steps\.(\d+)\.", path)
-    waiting = [plan.steps[int(found[1])].id] if found else []
+    waiting = [*_before(plan, plan.steps[int(found[1])].id)] if found else []
     while waiting:
         name = waiting.pop()
         step = next(item for item in plan.steps if item.id == name)
         if step.tool and "aggregate" in plan.tools[step.tool].capabilities:
             return True
-        bindings = plan.inputs.get(name, {})
-        if {"left", "right"} == {*bindings}:  # its rows are those of the left table
-            bindings = {"left": bindings["left"]}
-        waiting += [before for binding in bindings.values() for before in binding.steps]
+        waiting += _before(plan, name)
     return False
+
+
+def _before(plan: CheckedPlan, step: str) -> Iterator[str]:
+    """The steps whose rows it works on; those of a join are the rows of the left table."""
+    bindings = plan.inputs.get(step, {})
+    if {"left", "right"} == {*bindings}:
+        bindings = {"left": bindings["left"]}
+    return (before for binding in bindings.values() for before in binding.steps)

@@ -10,7 +10,6 @@ from groundplan.answering.writing.citing import Citing, placed
 from groundplan.answering.writing.display import age, condition, joined_by, where
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.phrases import GRAINS
-from groundplan.answering.writing.queried import filtered
 from groundplan.answering.writing.render import rendered
 from groundplan.answering.writing.steps import step_sentences
 from groundplan.answering.writing.subjects import Subject, find_filters, selects_groups, subjects
@@ -146,7 +145,7 @@ def _aggregated(plan: CheckedPlan, places: Mapping[str, int], step: str) -> tupl
 def condition_in_words(path: str, told: Mapping[str, Any], language: Language) -> str:
     if path.endswith(".where"):
         return where(read_condition(told), language)
-    return filtered(told, language) if ".query." in path else condition(told, language)
+    return condition(told, language)
 
 
 def _partial(cite: Citing) -> Iterator[Sentence]:

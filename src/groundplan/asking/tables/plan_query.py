@@ -253,7 +253,7 @@ class _Draft(StepList):
             self.added.clear()
             for measure in each.measures:
                 if names.get(normal_expression(measure.expression)) != measure.name:
-                    value = self.here(_by_name(measure.expression, names), serves)
+                    value = self.here(by_name(measure.expression, names), serves)
                     self.add("thing", "derive_column", {"expression": _json(value), "as": measure.name}, serves)
             self.keep("things_kept", self.filters("things"))
 
@@ -333,7 +333,7 @@ class _Draft(StepList):
 
     def derive_series(self, expression: Expression, name: str, serves: Sequence[Requirement | str]) -> str:
         """The column of what looks along or across the groups, or beside them at an overall value."""
-        made = self.here(_by_name(expression, self.measures), serves)
+        made = self.here(by_name(expression, self.measures), serves)
         if isinstance(made, Column):
             return made.name
         params: dict[str, Any] = {"expression": _json(made), "as": name}
@@ -348,7 +348,7 @@ class _Draft(StepList):
         kept = self.filters("groups")
         if kept:
             serves = [r for r, _ in kept]
-            where = self.here(_both([_by_name(of_filter(f), self.measures) for _, f in kept]), serves)
+            where = self.here(_both([by_name(of_filter(f), self.measures) for _, f in kept]), serves)
             self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
 
     def rank_by_measure(self) -> None:
@@ -640,17 +640,17 @@ def in_place(node: C, names: Mapping[Node, str]) -> C:
     return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
 
 
-def _by_name(node: N, names: Mapping[Expression, str]) -> N:
-    """The same over the columns of measures that were computed."""
+def by_name(node: N, names: Mapping[Expression, str]) -> N:
+    """The same over the columns of measures that were computed, by their normal form."""
     if isinstance(node, Overall):
         return node
     if isinstance(node, Found):
-        return node.model_copy(update={"of": _by_name(node.of, names)})
+        return node.model_copy(update={"of": by_name(node.of, names)})
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:
             return Column(name=name)  # type: ignore[return-value]
-    return mapped(node, lambda part: _by_name(part, names))
+    return mapped(node, lambda part: by_name(part, names))
 
 
 def _by_choice(node: N, chosen: Mapping[Condition, str]) -> N:

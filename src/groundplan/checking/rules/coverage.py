@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
-from groundplan.checking.params import GROUPING, MetricUse, column_uses, grains, metric_uses, rank_uses, walk
+from groundplan.checking.params import MetricUse, column_uses, grains, metric_uses, rank_uses, walk
 from groundplan.contracts.expression import Column, Found, Overall, Related
 from groundplan.contracts.expression import walk as every
 from groundplan.contracts.issue import Issue
@@ -199,10 +199,7 @@ def untimed(draft: Draft) -> Iterator[Issue]:
             (step, tool)
             for step, tool in draft.citing(requirement.id)
             if draft.serves(tool, "time")
-            and any(
-                use.role not in ("queried", "measured") and draft.comes_from(step, tool, use.name, column)
-                for use in column_uses(step, tool)
-            )
+            and any(draft.comes_from(step, tool, use.name, column) for use in column_uses(step, tool))
         ]
         if not users:
             yield unmet(requirement, "coverage/untimed", f"no time-aware step that cites it uses {column!r}")
@@ -227,7 +224,7 @@ def unasked_column(draft: Draft) -> Iterator[Issue]:
     if draft.is_compared:
         return  # meaning/differs compares all of it
     for index, step, tool in draft.tool_steps():
-        groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role in GROUPING]
+        groups = [(use.path, use.name, "groups by") for use in column_uses(step, tool) if use.role == "group_by"]
         counted = any(isinstance(r.value, Metric) and r.value.column is None for r in draft.reading.requirements)
         metrics = [
             (use.path, use.column, "measures")

@@ -78,8 +78,8 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME",
-        help="The planner to try first. rules: never call a model. adapt: always call a model. direct: plan one typed "
-        "query if possible. compose: plan a workflow of server tools for a task. Packages can add others. "
+        help="The planner to try first. rules: never call a model. adapt: always call a model. compose: "
+        "plan a workflow of server tools for a task. Packages can add others. "
         "Default: rules, then a model if they are not enough.",
     ),
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from groundplan.contracts.answer import Spent, TraceEntry, Usage
 
-REUSED = ("remember", "reuse", "direct, attempt")  # planners that found an earlier plan, if there was no call
+REUSED = ("remember", "reuse")  # planners that found an earlier plan, if there was no call
 
 
 def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, planned: bool, failed: bool) -> str:

@@ -12,18 +12,16 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from groundplan.contracts.columns import ColumnKind, Role
-from groundplan.contracts.metadata import Metadata
 from groundplan.contracts.schema import Column, Table
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.http.client import Budget, Request
-from groundplan.sources.tableau.models import Described, Details, FieldMetadata, Fields, One, Page, Published
+from groundplan.sources.tableau.models import FieldMetadata, Fields, One, Page, Published
 from groundplan.sources.tableau.session import Session, SignIn
 from groundplan.sources.tableau.site import NAME, Site
 
 SERVICE = "/api/v1/vizql-data-service"
 PER_PAGE = 1_000  # Tableau's maximum
 LONGEST = 128  # of a name
-LONGEST_TEXT, MOST_TAGS = 2_000, 100  # of what a publisher wrote
 KINDS: Mapping[str, ColumnKind] = {
     "INTEGER": "number",
     "REAL": "number",
@@ -56,7 +54,6 @@ class Datasource:
     def __init__(self, site: Site, session: Session) -> None:
         self._site, self._session = site, session
         self._known: KnownDatasource | None = None
-        self._published_as: tuple[KnownDatasource, Metadata] | None = None
         self._reading = asyncio.Lock()
 
     async def known(self, budget: Budget) -> KnownDatasource:
@@ -68,14 +65,6 @@ class Datasource:
 
     def forget(self) -> None:
         self._known = None
-
-    async def metadata(self, budget: Budget) -> Metadata:
-        """What its publisher says about it: read once for the fields that are known."""
-        known = await self.known(budget)
-        if self._published_as is None or self._published_as[0] is not known:
-            reply = await self._session.ask(lambda signed: _details(signed, known.luid), budget)
-            self._published_as = known, _metadata(reply.read(Described).datasource)
-        return self._published_as[1]
 
     async def _read(self, budget: Budget) -> KnownDatasource:
         found = await self._find(budget)
@@ -123,17 +112,6 @@ def _listing(signed: SignIn, page: int) -> Request:
 
 def _details(signed: SignIn, luid: str) -> Request:
     return Request("GET", f"{signed.rest}/datasources/{luid}", headers=signed.headers)
-
-
-def _metadata(told: Details) -> Metadata:
-    return Metadata(
-        name=told.name[:LONGEST],
-        project=told.project.name[:LONGEST],
-        description=(told.description or "")[:LONGEST_TEXT],
-        certified=told.certified,
-        certification_note=(told.certification_note or "")[:LONGEST_TEXT],
-        tags=tuple(tag.label[:LONGEST] for tag in told.tags.tag[:MOST_TAGS]),
-    )
 
 
 def _is_luid(text: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from groundplan.contracts.query import Query
 from groundplan.sources.http.client import Budget
 from groundplan.sources.tableau.datasource import KnownDatasource
 from groundplan.sources.tableau.query_client import QueryClient
 from groundplan.sources.tableau.refusals import TableauError
+from groundplan.sources.tableau.vizql import Query
 
 FEW = 300  # a field with more members is skipped
 MOST_FIELDS = 16  # each field costs one query of the hourly limit

@@ -34,33 +34,6 @@ class One(BaseModel):
     datasource: Published
 
 
-class Tag(BaseModel):
-    label: str = ""
-
-
-class Tags(BaseModel):
-    tag: list[Tag] = []  # absent when there is none
-
-
-class Project(BaseModel):
-    name: str = ""
-
-
-class Details(BaseModel):
-    """What the publisher says about a data source. Servers leave out what is not set."""
-
-    name: str = ""
-    description: str | None = None
-    project: Project = Project()
-    certified: bool = Field(default=False, alias="isCertified")
-    certification_note: str | None = Field(default=None, alias="certificationNote")
-    tags: Tags = Tags()
-
-
-class Described(BaseModel):
-    datasource: Details
-
-
 class Several(BaseModel):
     datasource: list[Published] = []  # absent when there is none
 

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 
 from groundplan.contracts.facts import TableColumn
-from groundplan.contracts.query import Query
 from groundplan.sources.http.client import Budget, Request
 from groundplan.sources.tableau.datasource import SERVICE, KnownDatasource
 from groundplan.sources.tableau.models import Rows
@@ -17,6 +16,7 @@ from groundplan.sources.tableau.rate_limit import HourlyLimit
 from groundplan.sources.tableau.refusals import refused
 from groundplan.sources.tableau.rows import expected_columns, to_table
 from groundplan.sources.tableau.session import Session, SignIn
+from groundplan.sources.tableau.vizql import Query
 
 
 @dataclass(frozen=True)

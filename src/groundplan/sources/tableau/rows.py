@@ -15,12 +15,12 @@ from pydantic import JsonValue
 
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.facts import TableColumn
-from groundplan.contracts.query import DATE_CUTS, DATE_PARTS, BinField, Query, QueryField, TableCalcField, output_name
 from groundplan.contracts.schema import Table
 from groundplan.errors import SourceError
+from groundplan.sources.tableau.vizql import DATE_CUTS, Query, QueryField
 
-WHOLE = frozenset({"COUNT", "COUNTD", *DATE_PARTS})
-AVERAGES = frozenset({"AVG", "MEDIAN", "STDEV", "VAR"})
+WHOLE = frozenset({"COUNT", "COUNTD"})
+AVERAGES = frozenset({"AVG", "MEDIAN", "STDEV"})
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class ExpectedColumn:
 
     column: TableColumn
     form: Form
-    documented: bool  # whether the spelling of its key is documented
 
 
 def expected_columns(query: Query, table: Table) -> tuple[ExpectedColumn, ...]:
@@ -48,36 +47,24 @@ def expected_columns(query: Query, table: Table) -> tuple[ExpectedColumn, ...]:
 
 def to_table(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[ExpectedColumn], zone: ZoneInfo) -> pa.Table:
     """Raises SourceError if a row lacks a column or has another one, or if a cell has the wrong type."""
-    keys = _keys(rows, columns)
-    arrays = [_array([row[key] for row in rows], item, zone) for key, item in zip(keys, columns, strict=True)]
-    return pa.Table.from_arrays(arrays, names=[item.column.name for item in columns])
-
-
-def _keys(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[ExpectedColumn]) -> list[str]:
-    """The key of each column. The key of a bin or a table calculation is not documented: it is the one left over."""
-    given = rows[0].keys() if rows else {item.column.name for item in columns}
-    missing = [item for item in columns if item.column.name not in given]
-    foreign = [key for key in given if key not in {item.column.name for item in columns}]
-    clear = len(missing) <= 1 and len(foreign) == len(missing) and not any(item.documented for item in missing)
-    if not clear or any(row.keys() != given for row in rows):
+    names = [item.column.name for item in columns]
+    if any(row.keys() != {*names} for row in rows):
         raise SourceError("Tableau sent other columns than the query asked for; check the server's version")
-    return [foreign[0] if item in missing else item.column.name for item in columns]
+    arrays = [_array([row[name] for row in rows], item, zone) for name, item in zip(names, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, names=names)
 
 
 def _expected_column(item: QueryField, table: Table) -> ExpectedColumn:
-    function = getattr(item, "function", None)
-    form = FORMS.get(_data_type(item, function, table), OTHER)
-    grain = function.removeprefix("TRUNC_").lower() if function in DATE_CUTS else None
-    documented = bool(item.field_alias) or not isinstance(item, BinField | TableCalcField)
-    return ExpectedColumn(TableColumn(name=output_name(item), kind=form.kind, grain=grain), form, documented)
+    form = FORMS.get(_data_type(item, table), OTHER)
+    grain = item.function.removeprefix("TRUNC_").lower() if item.function and item.function in DATE_CUTS else None
+    adds_up = item.function in ("SUM", "COUNT")
+    return ExpectedColumn(TableColumn(name=item.name, kind=form.kind, grain=grain, adds_up=adds_up), form)
 
 
-def _data_type(item: QueryField, function: str | None, table: Table) -> str:
-    if isinstance(item, TableCalcField):
-        return "INTEGER" if item.table_calculation.table_calc_type == "RANK" else "REAL"
-    if isinstance(item, BinField) or function in AVERAGES:
+def _data_type(item: QueryField, table: Table) -> str:
+    if item.function in AVERAGES:
         return "REAL"
-    if function in WHOLE:
+    if item.function in WHOLE:
         return "INTEGER"
     source = table.find(item.field_caption)
     return source.type if source else "UNKNOWN"

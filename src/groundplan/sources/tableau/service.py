@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from groundplan.contracts.metadata import Metadata
-from groundplan.contracts.query import Query
 from groundplan.sources.http.client import Budget, Server
 from groundplan.sources.tableau.datasource import Datasource, KnownDatasource
 from groundplan.sources.tableau.members import find_members
@@ -14,6 +12,7 @@ from groundplan.sources.tableau.rate_limit import HourlyLimit
 from groundplan.sources.tableau.refusals import TableauError, refused
 from groundplan.sources.tableau.session import Session
 from groundplan.sources.tableau.site import Site
+from groundplan.sources.tableau.vizql import Query
 
 
 class Service:
@@ -29,9 +28,6 @@ class Service:
 
     async def known(self, budget: Budget) -> KnownDatasource:
         return await self._datasource.known(budget)
-
-    async def metadata(self, budget: Budget) -> Metadata:
-        return await self._datasource.metadata(budget)
 
     async def ask(self, known: KnownDatasource, query: Query, row_limit: int, budget: Budget) -> QueryResult:
         """Run the query. If the error means that the fields have changed, the next caller reads them again."""

@@ -1,20 +1,22 @@
-"""Tableau as a source: one published data source, read only through checked queries."""
+"""Tableau as a source: one published data source, read only through queries that code writes from checked steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import JsonValue
+
 from groundplan.contracts.answer import ShownTable
-from groundplan.contracts.facts import Cited, Complete, StepFacts, TableRef, Truncated
-from groundplan.contracts.metadata import Metadata
+from groundplan.contracts.facts import Cited, StepFacts, TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import ToolError, UsageError
 from groundplan.sources.http.listing import ENGINE, RunTables
 from groundplan.sources.interface import Call, Result
-from groundplan.sources.tableau.query_checks import read_query, refuse_unknown
+from groundplan.sources.tableau.compile import Compiled, compiled
 from groundplan.sources.tableau.site import NAME, Site, load_site
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 DESCRIBE_SECONDS = 60.0
 VALUES_SECONDS = 30.0
-METADATA_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -60,20 +61,24 @@ class Tableau:
         known = await self._service.known(self._service.budget(DESCRIBE_SECONDS))
         return SourceSchema(source=NAME, engine=ENGINE, tables=(known.table,))
 
-    async def metadata(self) -> Metadata:
-        return await self._service.metadata(self._service.budget(METADATA_SECONDS))
+    async def compiled(self, params: Mapping[str, JsonValue]) -> str:
+        """The query of the VizQL Data Service; raises `ToolError` if one query cannot say it."""
+        known = await self._service.known(self._service.budget(DESCRIBE_SECONDS))
+        return _written(compiled(params, known.table))
 
     async def call(self, call: Call) -> Result:
         if call.tool.name != "tableau_query":
             raise UsageError(f"Tableau has no tool {call.tool.name!r}; see `groundplan catalog list`")
-        query = read_query(call.params.get("query"))
         budget = self._service.budget(call.seconds)
         known = await self._service.known(budget)
-        if call.inputs.get("datasource") != Handle(known.table.name):
-            raise ToolError(f"`datasource` is not the data source {known.table.name!r}; no other can be queried")
-        refuse_unknown(query, known.table)
-        answer = await self._service.ask(known, query, _row_limit(call), budget)
-        return self._result(call, known, answer)
+        if call.inputs.get("table") != Handle(known.table.name):
+            raise ToolError(f"`table` is not the data source {known.table.name!r}; no other can be queried")
+        asked = compiled(call.params, known.table)
+        most = asked.row_limit or call.limits.rows + 1
+        answer = await self._service.ask(known, asked.query, most, budget)
+        if answer.table.num_rows > call.limits.rows:
+            raise ToolError(f"there are more than {call.limits.rows} groups; group by less, or filter the rows")
+        return self._result(call, known, asked, answer)
 
     def table(self, name: str) -> Handle:
         return Handle(name)
@@ -93,23 +98,18 @@ class Tableau:
         self._run_tables.clear()
         await self._service.close()
 
-    def _result(self, call: Call, known: KnownDatasource, answer: QueryResult) -> Result:
-        most = call.limits.rows
-        table = answer.table.slice(0, most)
-        more = answer.table.num_rows > most
+    def _result(self, call: Call, known: KnownDatasource, asked: Compiled, answer: QueryResult) -> Result:
         facts = StepFacts(
             step=call.step,
-            found=table.num_rows > 0,
-            rows=table.num_rows,
-            table=self._run_tables.keep(call, table, answer.columns),
+            found=answer.table.num_rows > 0,
+            rows=answer.table.num_rows,
+            table=self._run_tables.keep(call, answer.table, answer.columns),
             sources=(Cited(id=known.luid, label=known.table.name),),
-            state=Truncated(reason=f"the limit is {most} rows, and there are more") if more else Complete(),
+            sent=_written(asked),
         )
-        return Result(facts, table)
+        return Result(facts, answer.table)
 
 
-def _row_limit(call: Call) -> int:
-    """The planned limit; otherwise one more than allowed, to find out whether there are more rows."""
-    planned = call.params.get("rowLimit")
-    most = call.limits.rows
-    return planned if isinstance(planned, int) and planned <= most else most + 1
+def _written(asked: Compiled) -> str:
+    limit = {"rowLimit": asked.row_limit} if asked.row_limit else {}
+    return json.dumps({**asked.query.wire(), **limit}, ensure_ascii=False)

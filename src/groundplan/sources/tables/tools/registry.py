@@ -16,7 +16,6 @@ from groundplan.sources.tables.tools.measures import (
     segment_metric,
     share_of_total,
 )
-from groundplan.sources.tables.tools.query import query_table
 from groundplan.sources.tables.tools.series import detect_anomalies, time_series_features
 from groundplan.sources.tables.tools.shape import derive_column, filter_rows, select_columns
 from groundplan.sources.tables.tools.sinks import draw, save_table, show_table
@@ -30,7 +29,6 @@ LAZY: Mapping[str, Callable[[Handle, Params], Handle]] = {
     "share_of_total": share_of_total,
     "compare_periods": compare_periods,
     "compute_summary_stats": compute_summary_stats,
-    "query_table": query_table,
 }
 QUERYING: Mapping[str, Callable[[Handle, Params, Ask], ToolOutput]] = {
     "parse_datetime": parse_datetime,

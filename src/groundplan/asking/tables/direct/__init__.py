@@ -1,1 +1,0 @@
-"""The strategy `direct`: one typed query."""
