@@ -46,6 +46,9 @@ ONE = {
     "average revenue by harbour and number of ferries by harbour": (
         "SELECT harbour, avg(revenue), count(*) FROM ferries GROUP BY 1"
     ),
+    "revenue by harbour, with a bar for each service": (
+        "SELECT harbour, service, sum(revenue) FROM ferries GROUP BY 1, 2"
+    ),
     "revenue by harbour and service": "SELECT harbour, service, sum(revenue) FROM ferries GROUP BY 1, 2",
 }
 """Questions with `and` that ask for one table."""
@@ -99,6 +102,16 @@ def test_measures_and_groups_that_belong_together_stay_in_one_table(
     assert isinstance(outcome, Answer), outcome.text
     assert len(outcome.tables) == 1
     assert shown(outcome, 0) == rows_of(ONE[question])
+
+
+def test_every_word_and_every_requirement_of_both_is_explained(project: Project) -> None:
+    planned = project.plan("revenue by harbour and passengers by service", today=TODAY)
+    assert {word.fate for word in planned.words} == {"used", "structure"}
+    assert all(reason.steps for reason in planned.reasons)
+    assert [reason.requirement for reason in planned.reasons if reason.requirement.startswith("metric")] == [
+        "metric:revenue",
+        "metric:passengers (2)",
+    ]
 
 
 def test_a_condition_of_one_thing_is_asked_about(project: Project, place: Path) -> None:

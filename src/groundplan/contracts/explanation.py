@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from groundplan.contracts.asks import all_requirements
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.reading import Reading
@@ -37,5 +38,5 @@ def reasons(reading: Reading, plan: Plan) -> tuple[Reason, ...]:
             implied=requirement.implied,
             steps=tuple(step.id for step in plan.steps if requirement.id in step.satisfies),
         )
-        for requirement in reading.requirements
+        for requirement in all_requirements(reading)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rapidfuzz import process
 
@@ -11,6 +11,7 @@ from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.asks import cited_as
 from groundplan.contracts.explanation import Fate, WordFate
 from groundplan.contracts.reading import (
     AnalysisAsked,
@@ -23,6 +24,7 @@ from groundplan.contracts.reading import (
     Reading,
     Requirement,
     Time,
+    Value,
 )
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.lexicon import Phrases, load_lexicon
@@ -31,6 +33,7 @@ from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
 LONGEST_NAME = 5  # words
+GROUPING = frozenset(map(stem, ("which", "group", "split", "breakdown", "change", "best")))
 
 
 def unread_words(reading: Reading, schema: SourceSchema) -> tuple[str, ...]:
@@ -39,7 +42,10 @@ def unread_words(reading: Reading, schema: SourceSchema) -> tuple[str, ...]:
 
 
 def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
-    """What became of each word of the question, in order."""
+    """What became of each word of the question, in order; in any of the things that it asks for."""
+    if reading.also:
+        told = [word_fates(ask, schema) for ask in reading.asks]
+        return tuple(_of_all(fates) for fates in zip(*told, strict=True))
     words = words_of(reading.question)
     asking = [tuple(_asked_by(word, reading)) for word in words]
     evident = {place for place, word in enumerate(words) if asking[place] or _is_in_period(word, reading)}
@@ -101,6 +107,13 @@ def _things(words: tuple[Word, ...], schema: SourceSchema) -> set[int]:
     return {place for place, word in enumerate(words) if word.stem in nouns}
 
 
+def _of_all(fates: Sequence[WordFate]) -> WordFate:
+    used = [cited_as(id_, place) for place, word in enumerate(fates) for id_ in word.requirements]
+    fate = next((word.fate for word in fates if word.fate != "not understood"), "not understood")
+    fate = next((word.fate for word in fates if word.fate == "used"), fate)
+    return fates[0].model_copy(update={"fate": fate, "requirements": tuple(used)})
+
+
 def _is_drawn(values: Iterable[object]) -> bool:
     return any(isinstance(value, GroupBy | Time) for value in values)
 
@@ -128,46 +141,45 @@ def _columns(requirement: Requirement) -> Iterable[str]:
 
 def _named(words: tuple[Word, ...], reading: Reading, evident: set[int]) -> set[int]:
     """Words of the lexicon that say what the reading has: a function, an analysis, a chart, an order."""
-    lexicon = load_lexicon()
     values = [requirement.value for requirement in reading.requirements]
-    analyses = {value.label for value in values if isinstance(value, AnalysisAsked)}
-    grouped = {"which", "group", "split", "breakdown", "change", "best"} if len(reading.requirements) > 2 else set()
-    extra = (
-        {place for place, word in enumerate(words) if word.stem in set(map(stem, grouped))}
-        if _is_drawn(values)
-        else set()
-    )
-    groups = sum(isinstance(value, GroupBy | Time) for value in values)
-    measures = sum(isinstance(value, Metric) for value in values)
-    analyses |= {"distribution", "compare", "correlation"} if groups or measures > 1 else set()
-    analyses |= (
-        {"trend"} if any(isinstance(v, Time) or (isinstance(v, GroupBy) and v.ordered) for v in values) else set()
-    )
-    functions = {value.function or value.usual or "count" for value in values if isinstance(value, Metric)}
-    said: list[tuple[Phrases, Iterable[str] | None]] = [
-        (lexicon.analyses, analyses),
-        (lexicon.functions, functions),
-        (lexicon.groupings, None),
-        (lexicon.charts, None),
-        (lexicon.outputs, None),
-    ]
-    if any(isinstance(value, Rank) for value in values) or "ranking" in analyses:
-        said += [(lexicon.rankings, None), (lexicon.orders, None)]
-    if any(isinstance(value, Time) for value in values):
-        said.append((lexicon.grains, None))
-    if any(isinstance(value, Filter) for value in values):
-        said += [(lexicon.comparisons, None), (lexicon.negations, None)]
-    if any(isinstance(value, OutputAsked) and value.label == "chart" for value in values):
-        said.append((lexicon.orders, None))
-    if "distribution" in analyses:
-        said.append((lexicon.functions, {"count"}))
+    looking = GROUPING if len(values) > 2 and _is_drawn(values) else frozenset[str]()
+    extra = {place for place, word in enumerate(words) if word.stem in looking}
     return extra | {
         place
-        for phrases, labels in said
+        for phrases, labels in _phrases_for(values)
         for cue in phrases.find(words)
         if labels is None or cue.label in labels or (cue.label == "count" and {cue.last, cue.last + 1} & evident)
         for place in range(cue.first, cue.last)
     }
+
+
+def _phrases_for(values: Sequence[Value]) -> Iterator[tuple[Phrases, Iterable[str] | None]]:
+    """The phrases that may say one of these, each with the labels that do; None for all of them."""
+    lexicon, kinds = load_lexicon(), {type(value) for value in values}
+    analyses = _analyses_in(values)
+    functions = {value.function or value.usual or "count" for value in values if isinstance(value, Metric)}
+    yield lexicon.analyses, analyses
+    yield lexicon.functions, functions | ({"count"} if "distribution" in analyses else set())
+    yield from ((phrases, None) for phrases in (lexicon.groupings, lexicon.charts, lexicon.outputs))
+    if Rank in kinds or "ranking" in analyses:
+        yield lexicon.rankings, None
+    if Time in kinds:
+        yield lexicon.grains, None
+    if Filter in kinds:
+        yield from ((phrases, None) for phrases in (lexicon.comparisons, lexicon.negations))
+    charts = any(isinstance(value, OutputAsked) and value.label == "chart" for value in values)
+    if charts or Rank in kinds or "ranking" in analyses:
+        yield lexicon.orders, None
+
+
+def _analyses_in(values: Sequence[Value]) -> set[str]:
+    """Those that are asked for, and those that what is asked for may be called."""
+    found: set[str] = {value.label for value in values if isinstance(value, AnalysisAsked)}
+    if _is_drawn(values) or sum(isinstance(value, Metric) for value in values) > 1:
+        found |= {"distribution", "compare", "correlation"}
+    if any(isinstance(v, Time) or (isinstance(v, GroupBy) and v.ordered) for v in values):
+        found.add("trend")
+    return found
 
 
 def is_named(phrases: Iterable[str], schema: SourceSchema) -> bool:

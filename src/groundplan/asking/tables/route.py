@@ -187,10 +187,10 @@ def read_plain(
         found = decided(derive(asked), asked)
         return found if isinstance(found, Reading) else None
 
-    several = read_several(text, one)
+    derived = derive(text)
+    several = read_several(text, derived.reading, one)
     if several:
         return Plain(decided(Derived(several[0], others=several[1:]), text) or several[0])
-    derived = derive(text)
     explained = restated(text, derived.unread)
     if explained and isinstance(read_again := decided(derive(explained.text), explained.text), Reading):
         note = f"{explained.words!r} was read as {explained.explanation!r}, as the question says"

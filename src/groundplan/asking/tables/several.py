@@ -24,13 +24,14 @@ MOST = 3  # things in one question
 MOST_PLACES = 6  # where it is tried to be cut
 
 
-def read_several(text: str, read: Callable[[str], Reading | None]) -> tuple[Reading, ...]:
+def read_several(text: str, whole: Reading | None, read: Callable[[str], Reading | None]) -> tuple[Reading, ...]:
     """The question as several; two ways if it is open whether a condition of one is meant for all; none if it is one.
 
-    Each must say what is measured and how it is looked at. Measures of the same groups are one table.
+    Each must say what is measured and how it is looked at. Measures of the same groups are one table. `whole` is how
+    the question reads as one.
     """
     asks = _asks(text, read)
-    if not asks:
+    if not asks or (whole is not None and _only_splits(asks, whole)):
         return ()
     if len({(_looked_at(ask), _kept(ask)) for ask in asks}) == 1 and _measured_apart(asks):
         return (_in_one_table(asks),)
@@ -51,6 +52,16 @@ def _asks(text: str, read: Callable[[str], Reading | None]) -> tuple[Reading, ..
         if 1 < len(asks) <= MOST and same and all(map(_is_whole, asks)):
             return tuple(ask.model_copy(update={"question": text}) for ask in asks)
     return ()
+
+
+def _only_splits(asks: tuple[Reading, ...], whole: Reading) -> bool:
+    """`Monthly sales, with a line for each category`: the second part counts nothing, it shows the first in parts."""
+    further = {metric for ask in asks[1:] for metric in _metrics(ask)}
+    return _metrics(whole) <= _metrics(asks[0]) and all(metric.column is None for metric in further)
+
+
+def _metrics(reading: Reading) -> frozenset[Metric]:
+    return frozenset(value for r in reading.requirements if isinstance(value := r.value, Metric))
 
 
 def _one(asks: tuple[Reading, ...]) -> Reading:

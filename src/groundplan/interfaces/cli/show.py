@@ -206,7 +206,7 @@ def _told(planned: Planned, tell: Callable[[Plan, Reading, bool], None], json: b
 def _steps(plan: Plan, reading: Reading, json: bool) -> None:
     for line in _step_lines(plan):
         out.print(line)
-    out.print(f"[green]checked[/]: {_covering(len(plan.steps), len(reading.requirements))}")
+    out.print(f"[green]checked[/]: {_covering(len(plan.steps), sum(len(ask.requirements) for ask in reading.asks))}")
 
 
 def _step_lines(plan: Plan) -> Iterator[str]:
