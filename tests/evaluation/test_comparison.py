@@ -393,6 +393,7 @@ def test_the_short_way_asks_tableau_less_and_builds_on_earlier_turns() -> None:
     assert told["requests"]["long"]["read-metadata"] > long["questions"]
     assert told["requests"]["usual"]["read-metadata"] == 1
     assert (long["schema_fetched"]["value"], ours["schema_fetched"]["value"]) == (1, 0)
-    assert (long["reused"]["value"], ours["right"]["value"]) == (0, long["right"]["value"])
+    assert long["reused"]["value"] == 0
+    assert ours["right"]["value"] == 1 >= long["right"]["value"]
     assert ours["reused"]["value"] > 0.3
     assert told["comparison"]["differences"][0]["latency_p50"]["value"] < 0

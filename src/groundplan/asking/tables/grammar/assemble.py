@@ -1826,7 +1826,7 @@ class Assembly:
             raise Unsaid("an axis", self._names_of("category"), said=self.said(*charts))
         if charts and not (self.groups and self.measures and len(self.groups) <= 2):
             raise Unfit("a chart of nothing")
-        if set(kinds) & {"scatter", "box"}:
+        if set(kinds) & {"scatter", "box"} and not self.rank:
             raise Unfit("a chart of single values")
         kinds = ["bar" if kind == "histogram" else kind for kind in kinds]
         if charts and not tables:

@@ -219,11 +219,12 @@ def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
 
 
 def _assemblies(cover: Cover, words: Sequence[Word]) -> tuple[type[Assembly], ...]:
-    """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars."""
+    """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars; a ranking is one."""
     look = look_of(cover)
     if look is None:
         return (Assembly, Analysis) if is_pair(cover) or is_drawn_count(cover, words) else (Assembly,)
-    return (Analysis, Assembly) if look == "distribution" else (Analysis,)
+    ranked = any(item.category == "rank" for item in cover.items)
+    return (Analysis, Assembly) if look == "distribution" or ranked else (Analysis,)
 
 
 def derive_best(
