@@ -43,6 +43,10 @@ CALLS = """
         ['Elm', 'Oak'][1 + n % 2] AS branch, 5 + n * 13 % 80 + 0.25 AS fee, 3 + n * 17 % 60 + 0.5 AS "amt paid",
         ['Kim', 'Lou'][1 + n % 2] AS sales_rep FROM range(1, 90) AS s(n)
 """
+STALLS = """
+    CREATE TABLE stalls AS SELECT 'S' || n AS "stall no", ['fish', 'fruit'][1 + n % 2] AS goods,
+        100 + n * 37 % 400 AS sales, 5 + n * 11 % 60 AS profit FROM range(1, 70) AS s(n)
+"""
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
 ASKED = {
@@ -115,13 +119,18 @@ ASKED = {
         "turnover by branch": NO_ANSWER,
         "fee by branch": "SELECT branch, sum(fee) FROM calls GROUP BY 1",
     },
+    "stalls": {
+        "profit margin by goods": "SELECT goods, sum(profit) / sum(sales) FROM stalls GROUP BY 1",
+        "margin by goods": "SELECT goods, sum(profit) / sum(sales) FROM stalls GROUP BY 1",
+        "profit by goods": "SELECT goods, sum(profit) FROM stalls GROUP BY 1",
+    },
     "exams": {
         "number of ex no with pupil age over 65": 'SELECT count(*) FROM exams WHERE "pupil age" > 65',
         "lowest rated examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 LIMIT 1",
         "2 highest rated examiners": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
     },
 }
-MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS, "calls": CALLS}
+MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS, "calls": CALLS, "stalls": STALLS}
 CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
 
 

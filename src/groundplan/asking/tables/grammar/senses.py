@@ -718,7 +718,7 @@ class Senses:
         if above is not None and below is not None:
             whole = Aggregate(function="sum", of=below, where=self._both_known(above, below))
             ratio = Arithmetic(operator="/", left=Aggregate(function="sum", of=above), right=whole)
-            yield "measure", Measure(ratio, name), 0.9
+            yield "measure", Measure(ratio, name), 0.9 if last - first == 1 else 1.0  # profit margin is no profit
 
     def _both_known(self, above: Expression, below: Expression) -> Condition | None:
         """Where the cost is missing so is the profit: the margin is of the rows that have both."""
