@@ -114,7 +114,7 @@ def test_catalog_lists_and_shows_tools() -> None:
     shown = groundplan("catalog", "show", "aggregate")
     assert "group_by" in shown.stdout
     assert "list of column" in shown.stdout
-    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 35
+    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 34
 
 
 def test_doctor_finds_everything_it_needs() -> None:
