@@ -121,7 +121,7 @@ def test_a_session_that_ends_elsewhere_is_asked_for_again(
     with psycopg.connect(own_postgres, autocommit=True) as connection:
         connection.execute("delete from sessions")
     page.get_by_label("Your question").fill("total revenue")
-    page.get_by_label("Your question").press("Enter")
+    page.keyboard.press("Enter")  # the page may have found out by itself already
     expect(page.get_by_role("link", name=f"Sign in with {NAME}")).to_be_visible()
     sign_in(page)
     expect(page.get_by_label("Your question")).to_be_visible()
