@@ -39,7 +39,8 @@ def with_proofs(context: Context, sources: Mapping[str, Source], question: Quest
         if len(one.asks) != len(other.asks):
             return False
         for pair in zip(one.asks, other.asks, strict=True):
-            first, second = [await _rows(context, sources, question, ask, verdict_on) for ask in pair]
+            first = await _rows(context, sources, question, pair[0], verdict_on)
+            second = await _rows(context, sources, question, pair[1], verdict_on) if first is not None else None
             if first is None or second is None or not tell_the_same(first, second):
                 return False
         return True

@@ -245,4 +245,4 @@ def test_a_question_that_is_far_too_long_is_refused_at_once(sales: Path) -> None
         refused = project.ask("total revenue by region for the last quarter as a bar chart " * 1_600)
         assert time.process_time() - begun < 5
     assert refused.kind == "refusal"
-    assert "ask in at most 2000" in refused.text
+    assert "ask in at most 2,000" in refused.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from groundplan.asking.tables.accounting import unread_words
@@ -53,28 +53,20 @@ def edit(
 
     `values` must hold those that the fragment may name.
     """
+    asked = (question, schema, values, today, timezone)
     if previous.also:
-        return _each_edited(previous, question, schema, values, today, timezone)
-    asked = (previous, question, schema, values, today, timezone)
-    found = _edited(*asked)
+        return _together([_edited(ask, *asked) for ask in previous.asks])
+    found = _edited(previous, *asked)
     if not isinstance(found, Clarification) or not found.candidates:
         return found
-    picked = ((name, _edited(*asked, place)) for place, name in enumerate(found.candidates))
+    picked = ((name, _edited(previous, *asked, place)) for place, name in enumerate(found.candidates))
     offered = {name: reading for name, reading in picked if isinstance(reading, Reading)}
     update = {"candidates": tuple(offered), "readings": tuple(offered.values())}
     return found.model_copy(update=update) if offered else found
 
 
-def _each_edited(
-    previous: Reading,
-    question: str,
-    schema: SourceSchema,
-    values: Mapping[str, Values],
-    today: date,
-    timezone: str,
-) -> Reading | Clarification | None:
+def _together(made: Sequence[Reading | Clarification | None]) -> Reading | Clarification | None:
     """Everything that was asked for, changed alike; a question back where that is not possible for each."""
-    made = [_edited(ask, question, schema, values, today, timezone) for ask in previous.asks]
     edited = [one for one in made if isinstance(one, Reading)]
     if len(edited) == len(made):
         return edited[0].model_copy(update={"also": tuple(edited[1:])})
