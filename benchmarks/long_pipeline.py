@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from groundplan.answering.answer import refuse
-from groundplan.asking.tables import plan_rules
+from groundplan.asking.tables import plan as by_rules
 from groundplan.asking.tables.one_query import Inexpressible, with_query
 from groundplan.asking.tables.route import read_plain
 from groundplan.contracts.answer import Clarification, Outcome, Refusal, TraceEntry
@@ -93,7 +93,7 @@ class LongPipeline:
         return outcome.model_copy(update={"usage": used, "trace": (schema, *outcome.trace)})
 
     async def _run(self, reading: Reading, schema: SourceSchema) -> Outcome:
-        plan = plan_rules.propose(reading, schema)
+        plan = by_rules.propose(reading, schema)
         try:
             steps = with_query(plan.steps, schema.tables[0], "tableau_query")
         except Inexpressible as error:

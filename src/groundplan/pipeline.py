@@ -444,7 +444,7 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
     return Command(update=update, goto="plan")
 
 
-async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
+async def _preview_effects(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Find the items that a step would change, each by each, so that a person approves them and not only a plan."""
     stage, plan = runtime.context, runtime.context.checked(state)
     first = looked_up_first(plan)
@@ -469,7 +469,7 @@ async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
 async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Wait until a person approves the steps that have an effect."""
     stage, plan = runtime.context, runtime.context.checked(state)
-    items = changed_items(plan, _looked(state))
+    items = changed_items(plan, _previewed(state))
     changing = [step for step in plan.writes if items.get(step) != ()]
     if not changing:
         return Command(goto="run")
@@ -499,7 +499,7 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
         effects=stage.effects,
         trail=trail,
         language=_language_of(state),
-        known=_looked(state),
+        known=_previewed(state),
         each_step=route is not None and route.reports_steps,
     )
     audited = route is not None and route.is_audited
@@ -591,7 +591,7 @@ def bounds_of(state: State) -> Bounds:
     return Bounds.model_validate(state.get("bounds") or {})
 
 
-def _looked(state: State) -> dict[str, StepOutcome]:
+def _previewed(state: State) -> dict[str, StepOutcome]:
     return {step: StepOutcome.model_validate(outcome) for step, outcome in (state.get("looked") or {}).items()}
 
 
@@ -685,7 +685,7 @@ def stages() -> CompiledStateGraph[State, Stage, State, State]:
     graph.add_node("clarify", _observed(_clarify), destinations=("route", "plan", END))
     graph.add_node("plan", _observed(_plan), destinations=("check", "clarify", END))
     graph.add_node("check", _observed(_check), destinations=("plan", "look", "approve", END))
-    graph.add_node("look", _observed(_look), destinations=("approve", END))
+    graph.add_node("look", _observed(_preview_effects), destinations=("approve", END))
     graph.add_node("approve", _observed(_approve), destinations=("run", END))
     graph.add_node("run", _observed(_run), destinations=("answer",))
     graph.add_node("answer", _observed(_answer), destinations=("plan", END))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 import groundplan
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.contracts.answer import Answer
 from groundplan.project import Project
 from groundplan.result import VEGA_LITE, Result

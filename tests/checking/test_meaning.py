@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.contract import thaw

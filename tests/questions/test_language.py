@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.contracts.answer import Answer
 from groundplan.project import Project
 from tests.questions.notation import reading

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 import yaml
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
 from groundplan.contracts.verdict import Passed
 from groundplan.evaluation.suites.judging import Question, judge

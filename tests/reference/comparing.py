@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
 from groundplan.contracts.reading import Rank, Reading
 from groundplan.contracts.verdict import Passed

@@ -13,7 +13,7 @@ from typing import Any
 import ibis
 import pytest
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.columns import DUPLICATE_PROOF

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from ibis.common.exceptions import IbisError
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
 from groundplan.contracts.expression import Constant, OneOf, walk
 from groundplan.contracts.meaning import Meaning, meaning_of

@@ -26,7 +26,7 @@ from groundplan.contracts.reading import (
     Requirement,
     Time,
 )
-from groundplan.text.read_back import read_as, read_back, told_apart
+from groundplan.text.read_back import distinct_sentences, read_as, read_back
 from tests.questions.notation import reading
 from tests.reference.generating import readings
 
@@ -210,7 +210,7 @@ def test_names_of_the_data_cannot_act_as_markup() -> None:
 
 def test_columns_with_alike_names_are_told_apart() -> None:
     first, second = (asking(Metric(column=name, function="sum")) for name in ("unit_price", "Unit Price"))
-    assert told_apart((first, second)) == ('total "unit_price"', 'total "Unit Price"')
+    assert distinct_sentences((first, second)) == ('total "unit_price"', 'total "Unit Price"')
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])

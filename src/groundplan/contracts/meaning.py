@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +47,7 @@ from groundplan.contracts.reading import (
 T = TypeVar("T")
 N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 Stage = Literal["rows", "things", "groups"]
 Sorting = tuple[Expression, bool]
 """What rows are ordered by, and whether it descends."""
@@ -119,6 +121,18 @@ def has_meaning(reading: Reading) -> bool:
         and not ("detail" in analyses and kinds & {"metric", "group_by", "time"})
         and not kinds & {"intent", "goal", "constraint"}
     )
+
+
+def compared_periods(asked: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    """The two periods of one column that are compared, for no row is in both."""
+    periods = [r for r in asked if isinstance(r.value, Filter) and is_period(r.value)]
+    columns = {r.value.column for r in periods if isinstance(r.value, Filter)}
+    return tuple(periods) if len(periods) == 2 and len(columns) == 1 else ()
+
+
+def is_period(asked: Filter) -> bool:
+    """Whether it keeps a span of days with two ends."""
+    return asked.operator == "between" and all(isinstance(value, str) and DAY.match(value) for value in asked.values)
 
 
 def measure_of(metric: Metric) -> Expression:

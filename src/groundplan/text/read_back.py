@@ -24,7 +24,7 @@ from groundplan.contracts.expression import (
     columns_of,
     walk,
 )
-from groundplan.contracts.meaning import Meaning, Sorting, meaning_of, measure_of
+from groundplan.contracts.meaning import DAY, Meaning, Sorting, compared_periods, meaning_of, measure_of
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import (
     AnalysisAsked,
@@ -213,7 +213,6 @@ ANALYSES = ("anomaly", "correlation", "distribution", "summary")
 YES: Mapping[Language, tuple[str, str]] = {"en": ("no", "yes"), "ru": ("нет", "да")}
 BARE = re.compile(r"[^\W\d_](?:[\w .&/+#-]*[\w+#])?")  # a text that needs no quotes
 MISTAKEN = re.compile(r"\b(?:and|or|where|is|by|yes|no|true|false|missing|present)\b", re.IGNORECASE)
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
 
@@ -266,7 +265,7 @@ def _dates_in(value: Value, language: Language) -> set[str]:
     return {wording.name(part.name) for part in walk(node) if isinstance(part, Column)}
 
 
-def told_apart(readings: Iterable[Reading]) -> tuple[str, ...]:
+def distinct_sentences(readings: Iterable[Reading]) -> tuple[str, ...]:
     """The sentence of each reading; with names as they are written, if that is how they differ."""
     given = tuple(readings)
     told = tuple(map(read_back, given))
@@ -312,7 +311,7 @@ def read_back(reading: Reading, *, exact: bool = False) -> str:
         return SAID[language_of(reading)]["also"].join(read_back(ask, exact=exact) for ask in reading.asks)
     language = language_of(reading)
     said, wording = SAID[language], _wording(language, exact)
-    sides = _compared(reading)
+    sides = compared_periods(reading.requirements)
     kept = tuple(r for r in reading.requirements if r not in sides)
     meaning = meaning_of(reading.model_copy(update={"requirements": kept}))
     text = "".join((_subject(reading, meaning, wording), _groups(meaning, wording), *_conditions(meaning, wording)))
@@ -442,17 +441,6 @@ def _link(meaning: Meaning) -> str:
         return "groups where"
     counted = all(isinstance(measure, Rows) for measure in meaning.measures)
     return "where" if counted and not meaning.columns else "of rows where"
-
-
-def _compared(reading: Reading) -> tuple[Requirement, ...]:
-    """The two periods that a question compares: no row is in both."""
-    periods = [r for r in reading.requirements if isinstance(r.value, Filter) and _is_period(r.value)]
-    columns = {r.value.column for r in periods if isinstance(r.value, Filter)}
-    return tuple(periods) if len(periods) == 2 and len(columns) == 1 else ()
-
-
-def _is_period(asked: Filter) -> bool:
-    return asked.operator == "between" and all(isinstance(value, str) and DAY.match(value) for value in asked.values)
 
 
 def _sides(sides: Sequence[Requirement], wording: Wording) -> str:

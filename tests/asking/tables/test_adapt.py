@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
 
-from groundplan.asking.tables import plan_rules as rules
+from groundplan.asking.tables import plan as rules
 from groundplan.asking.tables.adapt.changes import Adaptation, apply
 from groundplan.asking.tables.adapt.plan import Unadapted, propose
 from groundplan.asking.tables.route import read_plain

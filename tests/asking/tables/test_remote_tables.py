@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundplan.asking.lists import plan as retrieval
 from groundplan.asking.lists.plan import load_rules
 from groundplan.asking.remote_tables import Fetching
-from groundplan.asking.tables import plan_rules as rules
+from groundplan.asking.tables import plan as rules
 from groundplan.checking.gate import check
 from groundplan.context import Context
 from groundplan.contracts.plan import Plan

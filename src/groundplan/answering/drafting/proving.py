@@ -17,7 +17,7 @@ END = re.compile(r"(?<=[.!?])\s+")
 
 
 def problems(sentences: Sequence[str], offer: SlotOffer) -> list[str]:
-    """What is wrong with the text; empty if every sentence of it is proven."""
+    """The faults of the text; empty if every sentence of it is proven."""
     told = sentences_of(sentences)
     if not 1 <= len(told) <= MOST_SENTENCES or any(len(sentence) > LONGEST for sentence in told):
         return [f"write between one and {MOST_SENTENCES} short sentences"]

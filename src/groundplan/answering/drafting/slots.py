@@ -311,7 +311,7 @@ class _Offering:
         return any(kinds_of(word, self.cite.language) & risky for word in worded(name).split())
 
     def _called(self, measure: ShownMeasure) -> Iterator[str]:
-        """What the question calls the measure."""
+        """The question's name for the measure."""
         asked = [one for one in self.plan.requirements if isinstance(one.value, Metric)]
         for requirement in asked:
             value = requirement.value

@@ -113,7 +113,7 @@ class Wording:
             yield "these numbers do not count rows"
 
     def _functions_of_numbers(self) -> Iterator[str]:
-        """What each part of the sentence says of its numbers."""
+        """The claims of each part of the sentence about its numbers."""
         for place, chunk in enumerate(self.chunks):
             said = [token.kind for token in chunk.tokens if token.kind in FUNCTIONS]
             for slot in self._meant(place) if said else ():
@@ -127,7 +127,7 @@ class Wording:
                     yield "`overall` and `all` can only be said of a total"
 
     def _totals(self, functions: Set[str | None]) -> Iterator[str]:
-        """What the whole sentence says of the numbers' functions."""
+        """The functions that the whole sentence names for its numbers."""
         of_all = [token.text for token in self.tokens if token.kind == "of_all"]
         if any("total" in text or "общ" in text for text in of_all) and not functions <= {"sum", "rows", "count", None}:
             yield "there is no total of these numbers"

@@ -89,7 +89,7 @@ def _uncited(text: str, parsed: Parsed, citations: Sequence[Citation]) -> Iterat
 
 
 def untrue(citation: Citation, record: Record, language: Language) -> Iterator[Issue]:
-    """What is wrong with a citation: its fact has another value, or its words do not show it."""
+    """The faults of a citation: its fact has another value, or its words do not show it."""
     trace = find_trace(citation.fact)
     try:
         if trace is None:

@@ -70,7 +70,7 @@ def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language
 
 
 def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:
-    """What the text must always state: scope and caveats."""
+    """Scope and caveats, which the text must always state."""
     yield from _joins(plan)
     yield from _grain(facts, language)
     yield from _kept(plan, facts, _by_ask(about)[-1], language)

@@ -1,4 +1,4 @@
-"""Every word counts: what no requirement rests on, and is no structure word, was not understood."""
+"""Reports content words that no requirement cites."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def unread_words(reading: Reading, schema: SourceSchema) -> tuple[str, ...]:
 
 
 def word_fates(reading: Reading, schema: SourceSchema) -> tuple[WordFate, ...]:
-    """What became of each word of the question, in order; in any of the things that it asks for."""
+    """The fate of each word of the question, in order; in any of the things that it asks for."""
     if reading.also:
         told = [word_fates(ask, schema) for ask in reading.asks]
         return tuple(_of_all(fates) for fates in zip(*told, strict=True))
@@ -200,7 +200,7 @@ def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -
     if not said:
         return refused(
             "reading/no-question",
-            "I know these words, but not what they ask for together",
+            "I recognise every word but cannot tell what to compute",
             "say what to compute, of what, and by what: total sales by region in 2025",
         )
     names = [column.name for table in schema.tables for column in table.columns]

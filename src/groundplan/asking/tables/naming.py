@@ -109,7 +109,7 @@ SINGLE_VALUES = _words("anomaly correlation distribution summary")  # no functio
 
 @dataclass(frozen=True)
 class Sense:
-    """What some words of a question may name, and their place in it."""
+    """Some words of a question, their place in it, and the names they may stand for."""
 
     start: int
     end: int

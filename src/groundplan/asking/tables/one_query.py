@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
-from groundplan.asking.tables.plan_query import LONGEST_NAME, by_name, called, metric_params
-from groundplan.asking.tables.step_list import first_free
+from groundplan.asking.tables.steps.names import LONGEST_NAME, called
+from groundplan.asking.tables.steps.nodes import by_name, metric_params
+from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.expression import (
@@ -48,7 +49,7 @@ SINGLE_ROWS: Mapping[str, str] = {
 
 
 class Inexpressible(Exception):
-    """What one query cannot say."""
+    """A request that one query cannot express."""
 
 
 def with_query(steps: Sequence[Step], table: Table, tool: str) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.route import Declined, Planner, PlanRequest
-from groundplan.asking.tables import plan_rules
+from groundplan.asking.tables import plan as by_rules
 from groundplan.asking.tables.one_query import Inexpressible, with_query
 from groundplan.contracts.asks import joined
 from groundplan.contracts.issue import Issue
@@ -28,14 +28,14 @@ class Reuse(Planner):
 
 
 class Rules(Planner):
-    """The template of the question's intent, filled from its requirements; some sources take a query for it."""
+    """The steps that the requirements ask for; some sources take a query in place of the first."""
 
     name, route, order, proves = "rules", "tables", 30, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         if request.reading.also:
             return await self._of_each_ask(request)
-        plan = plan_rules.propose(request.reading, request.schema, fetching(request))
+        plan = by_rules.propose(request.reading, request.schema, fetching(request))
         source, tools = request.schema.source, request.context.catalog.tools.values()
         tool = next((one.name for one in tools if one.source == source and one.is_query), None)
         if tool is None:

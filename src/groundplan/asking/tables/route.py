@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from groundplan.llm.calls import CallsByRole
     from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
-SOME = 0.5  # of any question where there are tables: most questions name a few of their words
+BASE_ROUTE_SCORE = 0.5  # of any question where there are tables: most questions name a few of their words
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
 
@@ -59,7 +59,7 @@ class Tables(Route):
             return 0.0
         said = content_stems(question.text)
         known = said & set(_stems(context.tables, values))
-        return SOME + (1 - SOME) * (len(known) / len(said) if said else 0.0)
+        return BASE_ROUTE_SCORE + (1 - BASE_ROUTE_SCORE) * (len(known) / len(said) if said else 0.0)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         found = await self._read(question, context)
@@ -118,7 +118,7 @@ class Tables(Route):
     async def _with_model(
         self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
     ) -> Reading | Clarification | Refusal | None:
-        """What a model makes of the question, as far as it is accepted; None if no model gave a valid reply."""
+        """A model's reading, as far as it is accepted; None if no model gave a valid reply."""
         from groundplan.asking.tables.model.accept import Judge, trust_in
         from groundplan.asking.tables.model.context import asked_of
         from groundplan.asking.tables.model.read import Candidate, SqlReader
@@ -245,7 +245,7 @@ def _is_weak(calls: CallsByRole) -> bool:
 
 
 def _floor(answer: Reading | Clarification | Refusal, context: Context) -> Reading | Clarification | Refusal:
-    """What the words say; a refusal tells first why the query of a model could not be used, if one wrote a query."""
+    """The reading by words; a refusal tells first why the query of a model could not be used, if one wrote a query."""
     last = context.attempts[-1] if context.attempts else None
     if last is None or not last.proposal or not last.faults:
         return answer

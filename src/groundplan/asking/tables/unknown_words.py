@@ -11,7 +11,7 @@ from groundplan.contracts.answer import Clarification
 from groundplan.contracts.meaning import Meaning, meaning_of
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.text.read_back import told_apart
+from groundplan.text.read_back import distinct_sentences
 from groundplan.text.words import Word, language_of, words_of
 
 MOST_TABLES = 3  # with more, the candidates are too many to choose from
@@ -72,7 +72,7 @@ def _readings(name: str, found: Derived) -> Iterator[tuple[str, Reading]]:
         yield name, found.reading
     elif found.reading is not None:
         readings = (found.reading, *found.others)
-        yield from zip(told_apart(readings), readings, strict=True)
+        yield from zip(distinct_sentences(readings), readings, strict=True)
 
 
 def _is_noun(said: tuple[Word, ...], before: Sequence[Word]) -> bool:

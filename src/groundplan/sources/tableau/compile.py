@@ -60,7 +60,7 @@ DAY = timedelta(days=1)
 
 
 class Inexpressible(ToolError):
-    """What one query cannot say."""
+    """A request that one query cannot express."""
 
 
 @dataclass(frozen=True)

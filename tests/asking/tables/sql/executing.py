@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.plan import Plan

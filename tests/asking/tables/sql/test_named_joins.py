@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import groundplan
-from groundplan.asking.tables.plan_rules import propose
+from groundplan.asking.tables.plan import propose
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.plan import Proposal

@@ -32,8 +32,8 @@ def check(component: str, body: object) -> None:
 @cache
 def _validator(component: str) -> Draft202012Validator:
     components = json.loads(SPEC.read_text())["components"]["schemas"]
-    told_apart = {name: _told_apart(components, name) for name in components}
-    schema = {"$ref": PREFIX + component, "components": {"schemas": told_apart}}
+    distinct_sentences = {name: _told_apart(components, name) for name in components}
+    schema = {"$ref": PREFIX + component, "components": {"schemas": distinct_sentences}}
     return Draft202012Validator(schema, format_checker=FormatChecker(["date"]))
 
 

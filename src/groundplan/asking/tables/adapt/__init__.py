@@ -1,1 +1,1 @@
-"""The strategy `adapt`: a model edits a template."""
+"""The strategy `adapt`: a model edits a plan."""

@@ -138,7 +138,7 @@ class EditOffer:
         return tool is not None and tool.output.kind == "table"
 
     def _apart(self, params: Schema, tool: Tool) -> Schema:
-        """What looks at series looks at each group that was asked for, and never at all of them mixed."""
+        """Analyses of series look at each group that was asked for, never at all of them mixed."""
         groups = [r.value.column for r in self.requirements if isinstance(r.value, GroupBy)][:MOST_SERIES]
         inside = _schemas(_plain(tool.params).get("properties"))
         series = [name for name, inner in inside.items() if "group_by" in (inner.get("x-role"), _role_of_items(inner))]
@@ -289,14 +289,14 @@ def settle(step: Step, offer: EditOffer) -> Step:
 
 
 def name_of(made_of: Schema) -> str:
-    """What a new column is called: its function and its columns, so that no name can lie."""
+    """The name of a new column: its function and its columns, so that no name can lie."""
     columns = made_of.get("columns", [made_of.get("column")])
     words = [made_of.get("function") or made_of.get("operation"), *(columns if isinstance(columns, list) else ())]
     return " ".join(word for word in words if isinstance(word, str))[:LONGEST_NAME]
 
 
 def new_columns(plan: Plan, tools: Mapping[str, Tool]) -> dict[str, str]:
-    """What the plan calls each column that it makes, by what the column is made of."""
+    """The names of the columns that the plan makes, by what each is made of."""
     steps = [(step, tools[step.tool]) for step in plan.steps if step.tool and step.tool in tools]
     return dict(pair for step, tool in steps for pair in _named(_plain(tool.params), _plain(step.params)))
 

@@ -1,4 +1,4 @@
-"""Plans with a model: it edits the template that code has filled, within a schema that names only what exists."""
+"""Plans with a model: it edits the plan that code has made, within a schema that names only what exists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def propose(
     refused: Refused | None,
     example: Plan | None = None,
 ) -> Plan | Unadapted:
-    """A plan edited by a model: first the template as code filled it, then the plan that was refused."""
+    """A plan edited by a model: first the plan as code made it, then the plan that was refused."""
     offer = _offer(base, reading, shortlist, catalog, schema, refused)
     prompt = load_prompt("adapt").fill(
         tools="\n".join(_tool_line(name, offer) for name in offer.params if name in offer.added) or "-",
@@ -144,7 +144,7 @@ def _columns(
 
 
 def _new_names(base: Plan, reading: Reading, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """What a step makes or would make: in the plan, for the measures asked for, by a tool's own default."""
+    """The column that a step makes: in the plan, for the measures asked for, by a tool's own default."""
     yield from new_columns(base, tools).values()
     yield from (name_of(_work(r.value)) for r in reading.requirements if isinstance(r.value, Metric))
     for tool in tools.values():
@@ -201,7 +201,7 @@ def _requirement_line(requirement: Requirement, base: Plan) -> str:
 
 
 def _detail(requirement: Requirement) -> str:
-    """What the id does not say."""
+    """The details that the id does not have."""
     match requirement.value:
         case Metric(function=function) if function:
             return function
@@ -216,7 +216,7 @@ def _detail(requirement: Requirement) -> str:
 
 
 def _errors(refused: Refused | None, base: Plan, reading: Reading) -> Iterator[str]:
-    """What is missing, what to remove, then what else is wrong, each on a line."""
+    """The missing parts, the parts to remove, then the other issues, each on a line."""
     by_kind: dict[str, list[JsonValue]] = {}
     for kind, name in (id_.split(":", 1) for id_ in _missing(refused, base, reading)):
         by_kind.setdefault(kind, []).append(name)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from groundplan.asking.tables.grammar.assemble import filter_id, free_id, metric_id, rank_id, rows_counted_apart
-from groundplan.asking.tables.grammar.implied import PASSING, intent_of, is_period, with_implied
+from groundplan.asking.tables.grammar.implied import PASSING, intent_of, with_implied
 from groundplan.contracts.contract import Language
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Chip
 from groundplan.contracts.expression import Column, Node, Related, walk
-from groundplan.contracts.meaning import measure_of
+from groundplan.contracts.meaning import is_period, measure_of
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import (
     AnalysisAsked,
@@ -70,7 +70,9 @@ def changed(reading: Reading, changes: Sequence[Change], assume: Collection[Defa
             "requirements": with_implied(asked, assume),
             "tables": _tables(reading, asked),
             "intents": (Intent(name=intent_of(asked)),),
-            "period": reading.period if any(is_period(r) and not r.chosen for r in asked) else None,
+            "period": reading.period
+            if any(isinstance(r.value, Filter) and is_period(r.value) and not r.chosen for r in asked)
+            else None,
             "replaced": tuple(e for e in dict.fromkeys(replaced) if not any(one.covers(e) for one in said)),
             "read_by": (),
         }

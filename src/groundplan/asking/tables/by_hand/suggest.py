@@ -15,7 +15,9 @@ from groundplan.asking.tables.values import Values
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.columns import Meaning as ColumnMeaning
 from groundplan.contracts.editing import Change, Suggestion, SuggestionGroup
-from groundplan.contracts.expression import All, Column, Compare, Condition, Constant
+from groundplan.contracts.expression import All, Column, Compare, Condition, Constant, Expression
+from groundplan.contracts.meaning import measure_of
+from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.reading import (
     AnalysisAsked,
     Filter,
@@ -76,7 +78,7 @@ def suggest(
     kind: Kind | None = None,
     search: str = "",
 ) -> tuple[Suggestion, ...]:
-    """What could take the place of the requirement; without one, what of this kind could be added."""
+    """Replacements for the requirement; without one, additions of this kind."""
     old = next((r.value for r in reading.requirements if r.id == requirement), None)
     if requirement is not None and old is None:
         raise UsageError(f"the reading has no part {requirement!r}")
@@ -87,16 +89,21 @@ def suggest(
         return ()  # there is one order at most; it can be changed
     finder = _Finder(tuple(_fields(table, schema, values)), old, search.strip(), today, _looks(reading))
     language, wanted = language_of(reading), normalise(search).casefold().strip()
-    there = {r.value for r in reading.requirements}
+    there = {_measured(r.value) for r in reading.requirements}
     found: dict[str, Suggestion] = {}
     for group, value in finder.find(old.kind if old is not None else kind):
         label = part_in_words(value, language)
         matches = wanted in label.casefold() or group == "comparison" or (group == "period" and finder.named)
-        if matches and value not in there and label not in found:
+        if matches and _measured(value) not in there and label not in found:
             found[label] = Suggestion(label=label, group=group, change=Change(requirement=requirement, to=value))
         if len(found) == MOST:
             break
     return tuple(found.values())
+
+
+def _measured(value: Value) -> Value | Expression:
+    """A sum that was said is the same measure as one that is usual."""
+    return normal_expression(measure_of(value)) if isinstance(value, Metric) else value
 
 
 def _looks(reading: Reading) -> bool:

@@ -7,7 +7,7 @@ from datetime import date
 
 from groundplan.asking.tables.accounting import unread_words
 from groundplan.asking.tables.follow_up.drop import drop, drop_kinds
-from groundplan.asking.tables.follow_up.fragment import Fragment, changes_data, hear
+from groundplan.asking.tables.follow_up.fragment import Fragment, changes_data, parse_fragment
 from groundplan.asking.tables.follow_up.merge import Merge, Unclear
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.refusals import LONGEST, find_refusal, unaskable
@@ -89,7 +89,7 @@ def _edited(
     table = schema.find(previous.tables[0]) if previous.tables else None
     if table is None or unaskable(text, words_of(text)) or changes_data(text):
         return None
-    fragment = hear(text, table, values.get(table.name, {}), _held(previous), today=today, timezone=timezone)
+    fragment = parse_fragment(text, table, values.get(table.name, {}), _held(previous), today=today, timezone=timezone)
     if _is_whole(fragment, previous):
         return None
     doubt = _unclear(fragment, previous, table)

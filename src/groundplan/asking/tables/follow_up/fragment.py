@@ -69,7 +69,7 @@ class UnfitFragment(Exception):
 
 @dataclass
 class Slots:
-    """What the phrases say, each with its words. `bare`: columns that nothing leads to, such as `the channels`."""
+    """Meanings of the phrases, each with its words. `bare`: columns that nothing leads to, such as `the channels`."""
 
     measures: list[tuple[Measure, Items]] = field(default_factory=list)
     groups: list[tuple[Group, Items]] = field(default_factory=list)
@@ -156,7 +156,7 @@ class Fragment:
         return self.start + self.words[min(item.first for item in items)].start
 
 
-def hear(
+def parse_fragment(
     question: str,
     table: Table,
     values: Mapping[str, tuple[str, ...]],
@@ -251,7 +251,7 @@ class _Parser:
     builders: Builders
 
     def parse(self, crossed: set[int], first: int, last: int) -> _Parsed:
-        """What the words from `first` to `last` say, without those crossed out."""
+        """The meanings of the words from `first` to `last`, without those crossed out."""
         polish, words = load_edit_words().polish, self.senses.words
         outside = {*crossed, *range(first), *range(last, len(words))}
         items = [item for item in self.senses.items if not outside & {*range(item.first, item.last)}]

@@ -56,7 +56,7 @@ LOOKS = frozenset({"anomaly", "correlation", "distribution", "summary", "detail"
 
 
 class Unclear(Exception):
-    """What has to be asked back."""
+    """A question back to the user."""
 
     def __init__(self, clarification: Clarification) -> None:
         super().__init__(clarification.text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from groundplan.asking.tables.grammar.assemble import Assembly, Part, Unfit, Unsaid
+from groundplan.asking.tables.grammar.assemble import Assembly, DoesNotCompose, NeedsClarification, Part
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.phrases import Group, Item, Measure
 from groundplan.contracts.expression import Aggregate
@@ -72,16 +72,16 @@ class Analysis(Assembly):
     def _looked(self) -> None:
         self.take(*self.all(*LOOKS), *self.all("thing"))
         if self.all("split") and not self.groups:
-            raise Unfit("a breakdown by nothing")
+            raise DoesNotCompose("a breakdown by nothing")
         if self.look == "distribution":
             self.take(*self.all("count"))
         self.rows_named += [item for group, items in self.groups if self._is_each_row(group) for item in items]
         self.groups = [pair for pair in self.groups if not self._is_each_row(pair[0])]
         for item in self.all("by_measure", "binned"):  # a scatter plot of sales by profit
             if self._says_per(item):
-                raise Unfit("so much for each of them is a ratio")
+                raise DoesNotCompose("so much for each of them is a ratio")
             if _is_count(item):
-                raise Unfit("a number by how many there are")
+                raise DoesNotCompose("a number by how many there are")
             measure = self.builders.measured(item.value)
             self.measures += [(measure, self.take(item))] if measure else []
         trends = self.all("over_time")
@@ -89,7 +89,7 @@ class Analysis(Assembly):
             self.groups.insert(0, (self._time_axis(), tuple(trends)))
         left = [item for item in self.cover.items if item not in self.used]
         if left or self.rank or self.ask or self.having or self.sides:
-            raise Unfit("more than an analysis")
+            raise DoesNotCompose("more than an analysis")
         if self.look == "distribution":
             self.measures = [pair for pair in self.measures if not all(map(_is_count, pair[1]))]
         self.measures = self._each_once([(self._values(measure), items) for measure, items in self.measures])
@@ -98,9 +98,9 @@ class Analysis(Assembly):
             self.look = "correlation"  # the distribution of one number against another
         axes, several = len({group.name for group, _ in self.groups}), len({m.expression for m, _ in self.measures})
         if (axes, several) != (len(self.groups), len(self.measures)):
-            raise Unfit("said twice")
+            raise DoesNotCompose("said twice")
         if self.look != "summary" and several < (2 if self.look == "correlation" else 1):
-            raise Unsaid("of what", self._measure_names(), said=self.said(*self._named()), link="of")
+            raise NeedsClarification("of what", self._measure_names(), said=self.said(*self._named()), link="of")
         boxes = any(_kind(item) == "box" for item in self.all("chart")) or self._are_averaged()
         fits = {
             "anomaly": several == 1,
@@ -109,7 +109,7 @@ class Analysis(Assembly):
             "summary": axes == 0,
         }
         if not fits[self.look]:
-            raise Unfit(f"too much for one {self.look}")
+            raise DoesNotCompose(f"too much for one {self.look}")
 
     def _each_once(self, said: Sequence[tuple[Measure, tuple[Item, ...]]]) -> list[tuple[Measure, tuple[Item, ...]]]:
         """Sales and profit, with sales on the x axis: named twice, drawn once. The first has the words for the rows."""
@@ -117,7 +117,7 @@ class Analysis(Assembly):
         for measure, items in said:
             before = once.get(measure.expression, ())
             if before and any(before[-1].last <= chart.first < items[0].first for chart in self.all("chart")):
-                raise Unfit("two charts")
+                raise DoesNotCompose("two charts")
             once[measure.expression] = (*before, *items, *(() if once else self.rows_named))
         return [(next(m for m, _ in said if m.expression == made), items) for made, items in once.items()]
 
@@ -141,7 +141,7 @@ class Analysis(Assembly):
         made = measure.expression
         plain = measure.base is not None and measure.base.column is not None and isinstance(made, Aggregate)
         if not plain or made.where or not (measure.usual or made.function == "sum"):  # type: ignore[union-attr]
-            raise Unfit("single values have no averages")
+            raise DoesNotCompose("single values have no averages")
         return replace(measure, usual=True)
 
     def _named(self) -> tuple[Item, ...]:
@@ -156,11 +156,11 @@ class Analysis(Assembly):
         charts, tables = self.all("chart"), self.all("table")
         kinds = [_kind(item) for item in charts]
         if any(kind not in DRAWN[self.look] for kind in kinds):
-            raise Unfit("another chart")
+            raise DoesNotCompose("another chart")
         if charts and not tables:
             named = {kind for one in kinds if (kind := DRAWN[self.look][one])}
             if len(named) > 1:
-                raise Unfit("two charts")
+                raise DoesNotCompose("two charts")
             kind = named.pop() if named else None
             self.parts.append(Part("output:chart", OutputAsked(label="chart", chart=kind), tuple(charts)))
         if tables:

@@ -172,12 +172,12 @@ LISTING = ("", "and", "or", "и", "или")  # what may stand between the parts 
 EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
 
 
-class Unfit(Exception):
+class DoesNotCompose(Exception):
     """The phrases make no question; the reason, for whoever develops the grammar."""
 
 
 class Unsound(Exception):
-    """What the words ask for is understood and must not be computed: why, and what can be asked instead."""
+    """Understood, but must not be computed: says why, and what can be asked instead."""
 
     def __init__(self, problem: str, hint: str) -> None:
         super().__init__(problem)
@@ -185,7 +185,7 @@ class Unsound(Exception):
         self.hint = hint
 
 
-class Unsaid(Exception):
+class NeedsClarification(Exception):
     """Something has to be said first. `said`: the words that lack it; `link` leads from them to a choice."""
 
     def __init__(self, what: str, choices: tuple[str, ...] = (), said: str = "", link: str = "by") -> None:
@@ -290,14 +290,14 @@ class Assembly:
             match item.category:
                 case "measure":
                     if self._rows_before(item):
-                        raise Unfit("rows and a measure")
+                        raise DoesNotCompose("rows and a measure")
                     if _is_running_value(value.expression) and any(self._events_in(item)):  # type: ignore[attr-defined]
-                        raise Unfit("what happened, not what it is now")
+                        raise DoesNotCompose("what happened, not what it is now")
                     self._refuse_unsound(value.expression)  # type: ignore[attr-defined]
                     self.measures.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "group":
                     if item.length == 1 and self._is_of_people(value):  # type: ignore[arg-type]
-                        raise Unfit("a yearly salary is no group of years")
+                        raise DoesNotCompose("a yearly salary is no group of years")
                     self.groups.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "groups":
                     self.groups += [(group, self.take(item)) for group in value]  # type: ignore[attr-defined]
@@ -306,13 +306,13 @@ class Assembly:
                 case "ask":
                     if self.ask is not None:
                         if value.person or self.ask[0].person:  # type: ignore[attr-defined]
-                            raise Unfit("two questions")
+                            raise DoesNotCompose("two questions")
                         self._also_shown(value, item)  # type: ignore[arg-type]
                     else:
                         self.ask = (value, self.take(item))  # type: ignore[assignment]
                 case "rank":
                     if self.rank is not None:
-                        raise Unfit("two rankings")
+                        raise DoesNotCompose("two rankings")
                     self.rank = (value, self.take(item))  # type: ignore[assignment]
                 case (
                     "whole_time"
@@ -332,10 +332,10 @@ class Assembly:
         if len({(c.column, c.values) for c, _ in self.conditions if c.column and not c.negated}) < len(
             [c for c, _ in self.conditions if c.column and not c.negated]
         ):
-            raise Unfit("a condition twice")
+            raise DoesNotCompose("a condition twice")
         spread = [self.words[item.first - 1].lower for item in self.all("distribution") if item.first]
         if {*spread} & {"its", "their", "ее", "их"}:
-            raise Unfit("a breakdown, and how it spreads")
+            raise DoesNotCompose("a breakdown, and how it spreads")
         self.axes.update(d for i in self.cover.items if (d := _date_of(i.value)))
         self._than()
         self._join_values()
@@ -378,12 +378,12 @@ class Assembly:
                 joined.append((condition, items))
                 continue
             if before is None or before[0].column != condition.column:
-                raise Unfit("conditions that exclude each other")
+                raise DoesNotCompose("conditions that exclude each other")
             if before[0].negated != condition.negated:
                 joined[-1] = (self._without(before[0], condition), (*before[1], *items))
                 continue
             if self._gap(before[1][-1], items[0]).strip(" ,/;&") not in LISTING:
-                raise Unfit("values that are no list")
+                raise DoesNotCompose("values that are no list")
             both = one_of(condition.column or "", (*before[0].values, *condition.values))
             if condition.negated:
                 both = replace(both, condition=Not(part=both.condition), negated=True)
@@ -413,7 +413,7 @@ class Assembly:
         kept, out = (left, right) if right.negated else (right, left)
         values = tuple(value for value in kept.values if value not in out.values)
         if not values:
-            raise Unfit("conditions that exclude each other")
+            raise DoesNotCompose("conditions that exclude each other")
         return one_of(kept.column or "", values)
 
     def _is_of_people(self, group: Group) -> bool:
@@ -424,7 +424,7 @@ class Assembly:
     def _also_shown(self, ask: Ask, item: Item) -> None:
         target = ask.target.value if ask.target else None
         if not isinstance(target, Field) or target.column is None:
-            raise Unfit("two questions")
+            raise DoesNotCompose("two questions")
         self.show.append((target.name, self.take(item)))
 
     def _in_unit(self, unit: str, item: Item) -> None:
@@ -440,7 +440,7 @@ class Assembly:
         self.measures = [(replace(m, expression=put(m.expression)), (*items, item)) for m, items in self.measures]
         told = [m.base.column for m, _ in self.measures if m.base and m.base.column]
         if not changed and not any(self.builders.unit_of(column) == unit for column in told):
-            raise Unfit("a unit of nothing")
+            raise DoesNotCompose("a unit of nothing")
         self.take(item)
 
     # time
@@ -478,13 +478,13 @@ class Assembly:
             self.date = column
             return
         if len(whens) > 1:
-            raise Unfit("several periods")
+            raise DoesNotCompose("several periods")
         if not events and any(item.first < periods[0].first for _, item in self._happened()):
-            raise Unfit("what happened in this period is said before it")
+            raise DoesNotCompose("what happened in this period is said before it")
         when: When = whens[0][0]  # type: ignore[assignment]
         fiscal = [c.name for c in self.meanings.table.columns if "fiscal" in self.meanings.names[c.name]]
         if fiscal and column and _whole_years(when) and not events:
-            raise Unsaid("which year", (fiscal[0], column))
+            raise NeedsClarification("which year", (fiscal[0], column))
         self.take(*periods, *events)
         if column is None:
             self._year_condition(when, periods[0])
@@ -503,7 +503,7 @@ class Assembly:
         """Tickets raised by month: an event that every row has only says which date counts."""
         column: SchemaColumn = item.value.column  # type: ignore[attr-defined]
         if column.nulls:
-            raise Unfit("an event without a time")
+            raise DoesNotCompose("an event without a time")
         self.penalty += 0 if any(g.time for g, _ in self.groups) else 0.2  # it says nothing: open tasks are no event
         self.axes.add(column.name)
         self.take(item)
@@ -511,14 +511,14 @@ class Assembly:
     def _date(self, events: list[Item]) -> str | None:
         told = {event.value.column.name for event in events}  # type: ignore[attr-defined]
         if len(told) > 1:
-            raise Unfit("two events")
+            raise DoesNotCompose("two events")
         told = told or self.axes or {g.name for g, _ in self.groups if g.named} or self._dates_of_measures()
         if len(told) == 1:
             return str(next(iter(told)))
         return self.meanings.main_date.name if self.meanings.main_date else None
 
     def _dates_of_measures(self) -> set[str]:
-        """What was paid last month: by the date of payment, which has the same word in its name."""
+        """The date whose name has the verb of the question: `what was paid last month` goes by the date of payment."""
         bases: list[Any] = [*(m.base for m, _ in self.measures), *(i.value for i in self.all("field"))]
         named = [getattr(base, "name", "") for base in bases]
         found = self._dates_called_like(named)
@@ -559,11 +559,11 @@ class Assembly:
         years = [c for c in self.meanings.table.columns if self.meanings.of[c.name] == "year"]
         period = when.period
         if len(years) != 1 or not _whole_years(when):
-            raise Unfit("no dates")
+            raise DoesNotCompose("no dates")
         of = Column(name=years[0].name)
         span = tuple(range(period.start.year, period.end.year))
         if len(span) != 1:
-            raise Unfit("several years")
+            raise DoesNotCompose("several years")
         self.conditions.append((Cond(Compare(left=of, operator="=", right=Constant(value=span[0]))), (item,)))
 
     def _compares(self) -> bool:
@@ -586,7 +586,7 @@ class Assembly:
             ]
             made = self.builders.versus(pairs[0][0][0], pairs[0][1][0]) if len(pairs) == 1 else None
             if made is None:
-                raise Unfit("than what?")
+                raise DoesNotCompose("than what?")
             both = {id(side[0]) for side in pairs[0]}
             self.conditions = [(c, i) for c, i in self.conditions if id(c) not in both]
             self.conditions.append((made, (*pairs[0][0][1], *self.take(item), *pairs[0][1][1])))
@@ -596,25 +596,25 @@ class Assembly:
     def _comparative(self, kind: str, item: Item) -> None:
         """Longer, more often: by how long, by how many of them."""
         if not any(c.versus for c, _ in self.conditions):
-            raise Unfit("more than what?")
+            raise DoesNotCompose("more than what?")
         bare = [i for i in self.all("field") if i.value.meaning in NUMBERS]  # type: ignore[attr-defined]
         if kind == "often":
             happened = [(c, i) for c, i in self.conditions if not c.versus and not c.date]
             made = self.builders.condition_rate(happened[0][0]) if len(happened) == 1 else None
             if made is None or self.measures:
-                raise Unfit("what happens more often?")
+                raise DoesNotCompose("what happens more often?")
             self.conditions.remove(happened[0])
             self.measures.append((made, (*happened[0][1], *self.take(item))))
         elif kind == "duration" and not self.measures and not bare:
             field = self.builders.dimension("duration")
             measure = self.builders.usual(field) if field else None
             if measure is None:
-                raise Unfit("longer in what?")
+                raise DoesNotCompose("longer in what?")
             self.measures.append((measure, self.take(item)))
         elif self.measures or bare:
             self.take(item)
         else:
-            raise Unfit("more of what?")
+            raise DoesNotCompose("more of what?")
 
     def _compared_values(self) -> None:
         for condition, items in self.conditions:
@@ -624,7 +624,7 @@ class Assembly:
             self._listed_sides()
         loose = [i for i in self.all("versus") if i not in self.used]
         if loose:
-            raise Unfit("a comparison of nothing")
+            raise DoesNotCompose("a comparison of nothing")
 
     def _listed_sides(self) -> None:
         """Compare the west and the east: the values are the sides."""
@@ -646,10 +646,10 @@ class Assembly:
         if not shares:
             return
         if len(shares) > 1:
-            raise Unfit("two shares")
+            raise DoesNotCompose("two shares")
         item = shares[0]
         if not isinstance(item.value, ShareOf):
-            raise Unfit("a share of nothing")
+            raise DoesNotCompose("a share of nothing")
         of, by = item.value.of, item.value.by
         self.take(item)
         self.groups += [(by, (item,))] if by else []
@@ -660,7 +660,7 @@ class Assembly:
         if after:
             where = _all([c.condition for c, _ in after])
             if any(group.name in columns_of(where) for group, _ in self.groups):
-                raise Unfit("all or nothing of each group")  # the share of paid orders by whether they are paid
+                raise DoesNotCompose("all or nothing of each group")  # paid orders by whether they are paid
             self.conditions = [(c, i) for c, i in self.conditions if (c, i) not in after]
             known = [c.known for c, _ in after if c.known is not None]
             whole = under(of.expression, _all(known)) if known else of.expression
@@ -670,7 +670,7 @@ class Assembly:
         elif self.groups or self.ask:
             self.measures.insert(0, (Measure(Share(of=of.expression), f"share of {of.name}"), (item,)))
         else:
-            raise Unsaid("a whole", self._names_of("category"), said=self.said(item).split()[0])
+            raise NeedsClarification("a whole", self._names_of("category"), said=self.said(item).split()[0])
 
     def _share_of_best(self, of: Measure, item: Item) -> None:
         """The share that the ten biggest vendors have."""
@@ -679,7 +679,7 @@ class Assembly:
         key = self._target_group(rank.target) if rank.target else None
         same = rank.by is None or self._same_by(rank.by, of)
         if key is None or key.expression or key.time or not same or rank.limit is None or self.groups or self.ask:
-            raise Unfit("a share of the best")
+            raise DoesNotCompose("a share of the best")
         name = "its number"
         column = Column(name=name)
         best = Aggregate(
@@ -701,7 +701,7 @@ class Assembly:
         return next((place for place, (_, i) in enumerate(self.conditions) if i[-1].last == item.first), None)
 
     def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
-        """What follows the whole; a period and what stands right behind the things limit both."""
+        """Conditions behind the whole; a period and conditions right behind the things limit both."""
         if condition.versus or condition.date:
             return False
         if any(item.first < share.first for item in items):
@@ -733,7 +733,7 @@ class Assembly:
             elif value.meaning in NUMBERS:
                 measure = self._also_measured(value, item) or self.builders.usual(value)
                 if measure is None:
-                    raise Unfit("not a measure")
+                    raise DoesNotCompose("not a measure")
                 if ranked_by and self.rank is not None and not any(True for m, _ in self.measures):
                     self.rank = (replace(self.rank[0], by=value, judged=False), (*self.rank[1], *self.take(item)))
                     ranked_by, has_measure = False, True
@@ -746,15 +746,15 @@ class Assembly:
             if item in self.used:
                 continue
             if self._is_subject(item):
-                raise Unfit("what it does, not what it is split by")
+                raise DoesNotCompose("what it does, not what it is split by")
             if is_russian(self.words[item.first].lower) and any(i[-1].last == item.first for _, i in self.measures):
-                raise Unfit("whose it is, not what it is split by")
+                raise DoesNotCompose("whose it is, not what it is split by")
             if value.meaning == "flag" and not self.all("split"):
                 self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
                 self.show.append((value.name, self.take(item)))
             elif value.meaning in ("category", "flag", "year") and self.all("count") and not self.all("split"):
-                raise Unfit("how many of which?")
+                raise DoesNotCompose("how many of which?")
             elif value.meaning in ("category", "flag", "year") and (
                 has_measure or self.having or self.all("count", "split", "thing", "distribution", "chart")
             ):
@@ -770,10 +770,10 @@ class Assembly:
                 condition, items = self.conditions[place]
                 self.conditions[place] = (condition, (*items, *self.take(item)))
             else:
-                raise Unfit(f"what of {value.name}?")
+                raise DoesNotCompose(f"what of {value.name}?")
 
     def _is_subject(self, item: Item) -> bool:
-        """What did the goods cost: the goods do something."""
+        """True if a thing is the subject of a verb: `what did the goods cost`."""
         before = [word.lower for word in self.words[: item.first]]
         while before and before[-1] in ARTICLES:
             before.pop()
@@ -801,7 +801,7 @@ class Assembly:
         return left.last <= right.first and self._gap(left, right).strip(" ,&") in ("", "and", "и")
 
     def _gap(self, left: Item, right: Item) -> str:
-        """What is written between two phrases."""
+        """The text between two phrases."""
         return self.text[self.words[left.last - 1].end : self.words[right.first].start]
 
     def _groups_numbers(self, value: Field) -> bool:
@@ -832,7 +832,7 @@ class Assembly:
         for item in self.all("if_any"):
             self._if_any(item)
         if len(self.all("function")) > 1:
-            raise Unfit("one function too many")
+            raise DoesNotCompose("one function too many")
         for item in self.all("function"):
             value: Mark = item.value  # type: ignore[assignment]
             if (
@@ -850,7 +850,7 @@ class Assembly:
             ]
             made = [self.builders.function_of_field(value, self.measures[p][0].base) for p in places]  # type: ignore[arg-type]
             if not places or any(measure is None for measure in made):
-                raise Unfit("the average of nothing")
+                raise DoesNotCompose("the average of nothing")
             for place, measure in zip(places, made, strict=True):
                 self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
             self.take(item)
@@ -859,7 +859,7 @@ class Assembly:
         """The average fine where there is one."""
         bases = [m.base for m, _ in self.measures if m.base is not None and m.base.column is not None]
         if len(bases) != 1 or len(self.measures) != 1:
-            raise Unfit("if there is what?")
+            raise DoesNotCompose("if there is what?")
         some = Compare(left=bases[0].expression, operator=">", right=Constant(value=0))
         self.conditions.append((Cond(some), self.take(item)))
 
@@ -874,7 +874,7 @@ class Assembly:
                 self.measures.append((item.value, self.take(item)))  # regions by total sales
                 continue
             if self.rank is None or (self.rank[0].by is not None and not self._same_by(self.rank[0].by, item.value)):
-                raise Unfit("by what no ranking goes")
+                raise DoesNotCompose("by what no ranking goes")
             self.rank = (replace(self.rank[0], by=item.value, judged=False), (*self.rank[1], *self.take(item)))  # type: ignore[arg-type]
         if self.rank is None:
             self._orders()
@@ -882,7 +882,7 @@ class Assembly:
         rank, items = self.rank
         if self.ask is not None and self.ask[0].limit is not None:
             if rank.limit not in (None, 1):
-                raise Unfit("two limits")
+                raise DoesNotCompose("two limits")
             rank = replace(rank, limit=self.ask[0].limit)
         elif rank.limit == 1 and rank.target is not None and self._names_several(items[0]):
             rank = replace(rank, limit=None)  # top stores: all of them, the best first
@@ -899,7 +899,7 @@ class Assembly:
                 self.show.append((asked.value.name, self.ask[1]))
                 self.ask = None
             else:
-                raise Unfit("a ranking and another question")
+                raise DoesNotCompose("a ranking and another question")
         things = [i for i in self.all("thing") if i not in self.used and not self.all("count")]
         if target is None and things:
             target = Target(things[0].value)  # type: ignore[arg-type]
@@ -912,10 +912,10 @@ class Assembly:
             self._extreme_rows(rank, by, items)
             return
         if target is not None and self.groups and self._is_chosen_first(items[0]):
-            raise Unfit("the best of them first, then split")
+            raise DoesNotCompose("the best of them first, then split")
         if rank.limit is None:
             if rank.judged and by is None and not self.measures:
-                raise Unsaid("by what", self._measure_names())
+                raise NeedsClarification("by what", self._measure_names())
             if target is not None:
                 self.groups.append((self._target_group(target), items))
             self._sort(replace(rank, by=by), items)
@@ -958,15 +958,15 @@ class Assembly:
         if rank.target is not None or not said & {"when", "когда"}:
             return False
         if rank.by.meaning != "rate":
-            raise Unfit("when the total of which days or months was the highest?")
+            raise DoesNotCompose("when the total of which days or months was the highest?")
         return True
 
     def _told_beside(self, target: Target | None) -> None:
-        """What else is asked of the row: when it was, and the columns that are named."""
+        """Further columns of the row: its date, if asked for, and those that are named."""
         date_ = self.meanings.main_date
         if {word.lower for word in self.words} & {"when", "когда"}:
             if date_ is None:
-                raise Unfit("no dates")
+                raise DoesNotCompose("no dates")
             self.show.append((date_.name, ()))
         match target.value if target else None:
             case Field(column=SchemaColumn(name=name)):
@@ -976,7 +976,7 @@ class Assembly:
             case None:
                 pass
             case _:
-                raise Unfit("more than a row has")
+                raise DoesNotCompose("more than a row has")
 
     def _is_chosen_first(self, item: Item) -> bool:
         """For the two best regions, with a split by something else."""
@@ -986,7 +986,7 @@ class Assembly:
     def _compared_by(self, item: Item) -> None:
         made = self.builders.measured(item.value)
         if made is None:
-            raise Unfit("compared by no number")
+            raise DoesNotCompose("compared by no number")
         self.measures.append((made, self.take(item)))
 
     def _names_several(self, item: Item) -> bool:
@@ -1007,10 +1007,10 @@ class Assembly:
     def _rank_measure(self, rank: Rank, by: Measure | Field | None) -> Measure:
         if by is None:
             if rank.judged:
-                raise Unsaid("by what", self._measure_names())
+                raise NeedsClarification("by what", self._measure_names())
             unclear = self.builders.amount is not None or self._says_other_deed()
             if not self._assumes("count_rows") or (unclear and not self._counts_said()):
-                raise Unsaid("by what", self._measure_names())
+                raise NeedsClarification("by what", self._measure_names())
             return self._rows_counted()
         if isinstance(by, Measure):
             return by
@@ -1029,7 +1029,7 @@ class Assembly:
             return Measure(Aggregate(function=function, of=by.expression), by.name, base=by)
         measure = self.builders.usual(by)
         if measure is None:
-            raise Unfit("ranked by no number")
+            raise DoesNotCompose("ranked by no number")
         return measure
 
     def _says_other_deed(self) -> bool:
@@ -1055,21 +1055,21 @@ class Assembly:
                 return Group(value.name, time=True, grain="day")
             case Thing(entity=entity):
                 if entity.column is None:
-                    raise Unfit("rows are no groups")
+                    raise DoesNotCompose("rows are no groups")
                 if entity.column.name in self.meanings.foreign:
-                    raise Unfit("its names are in another table")
+                    raise DoesNotCompose("its names are in another table")
                 return Group(entity.column.name)
             case Unit():
                 made = self.builders.at_grain(value)
                 if made is None:
-                    raise Unfit("no dates")
+                    raise DoesNotCompose("no dates")
                 return made
             case PartOfDate():
                 made = self.builders.part_group(value)
                 if made is None:
-                    raise Unfit("no hours")
+                    raise DoesNotCompose("no hours")
                 return made
-        raise Unfit("ranks nothing")
+        raise DoesNotCompose("ranks nothing")
 
     def _known_only(self, column: str) -> None:
         """Among the best stores there is none without a name."""
@@ -1095,7 +1095,7 @@ class Assembly:
         """The highest score itself, or of the groups the one that has it; of several, the rows that have them."""
         if rank.limit != 1:
             if self.groups or self.measures:
-                raise Unfit("so many of which?")
+                raise DoesNotCompose("so many of which?")
             self._extreme_rows(rank, by, items)
             return
         if isinstance(by, Field) and not self.measures:
@@ -1103,27 +1103,27 @@ class Assembly:
             self.measures.append((Measure(Aggregate(function=function, of=by.expression), by.name, base=by), items))
             self.rank = None
             return
-        raise Unfit("the most of nothing")
+        raise DoesNotCompose("the most of nothing")
 
     def _extreme_rows(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
         """The rows themselves, by the number that was said."""
         base = by if isinstance(by, Field) else by.base if isinstance(by, Measure) else None
         if base is None:
             if by is None:
-                raise Unsaid("by what", self._measure_names())
-            raise Unfit("rows have no such number")
+                raise NeedsClarification("by what", self._measure_names())
+            raise DoesNotCompose("rows have no such number")
         if (
             isinstance(by, Measure)
             and isinstance(by.expression, Aggregate)
             and not by.usual
             and by.expression.function not in ("max", "min")
         ):
-            raise Unfit("rows have no averages")
+            raise DoesNotCompose("rows have no averages")
         for measure, more in self.measures:  # what is said beside it is shown
             if measure.base is not None and measure.base.column is not None and measure.usual:
                 self.show.append((measure.base.name, more))
             elif not isinstance(by, Measure) or measure.expression != by.expression:
-                raise Unfit("rows have no such number")
+                raise DoesNotCompose("rows have no such number")
         names = [c.name for c in self.meanings.name_columns(self.meanings.entities[0])]
         keys = [key[0] for key in self.meanings.table.keys if len(key) == 1]
         shown = [*names[:3]] or keys[:1]
@@ -1186,7 +1186,7 @@ class Assembly:
         ask, items = self.ask
         target = ask.target
         if ask.limit is not None:
-            raise Unfit("which ones?")
+            raise DoesNotCompose("which ones?")
         assert target is not None
         value = target.value
         self._summed_conditions(target)
@@ -1199,10 +1199,10 @@ class Assembly:
             self._ask_things(value, items)
         elif isinstance(value, Unit | PartOfDate) or (isinstance(value, Field) and value.meaning == "date"):
             if not self.having and not self.measures:
-                raise Unfit("which day of what")
+                raise DoesNotCompose("which day of what")
             self.groups.append((self._target_group(target), items))
         else:
-            raise Unfit("asks for nothing")
+            raise DoesNotCompose("asks for nothing")
 
     def _ask_things(self, thing: Thing, items: tuple[Item, ...]) -> None:
         entity = thing.entity
@@ -1212,10 +1212,10 @@ class Assembly:
             return
         if entity.is_rows:
             if self.having:
-                raise Unfit("rows have no groups")
+                raise DoesNotCompose("rows have no groups")
             measured = [m for m, _ in self.measures]
             if measured and not all(m.usual and m.base and m.base.column for m in measured):
-                raise Unfit("rows and a measure")
+                raise DoesNotCompose("rows and a measure")
             dated = {condition.date for condition, _ in self.conditions}  # jobs opened here in May
             chosen = [name for name, _ in self.show if name not in dated]
             shown = [*names, *chosen, *(m.base.name for m in measured if m.base)]
@@ -1229,7 +1229,7 @@ class Assembly:
         assert entity.column is not None
         key = entity.column.name
         if key in self.meanings.foreign:
-            raise Unfit("its names are in another table")
+            raise DoesNotCompose("its names are in another table")
         if self.having or self.measures:
             self.groups.append((Group(key), items))
             self._named_too(Target(thing), items)
@@ -1267,13 +1267,13 @@ class Assembly:
         counts = [item for item in self.all("count") if item not in self.used]
         things = [item for item in self.all("thing") if item not in self.used]
         if any(self._rows_before(item) for item in counts):
-            raise Unfit("rows and a count")
+            raise DoesNotCompose("rows and a count")
         if counts and (self.columns or (self.order_items and self.rank and self.rank[0].limit is not None)):
-            raise Unfit("counts and lists")
+            raise DoesNotCompose("counts and lists")
         if len({t.value for t in things}) > 1:
             rows = [t for t in things if t.value.entity.is_rows]  # type: ignore[attr-defined]
             if len(rows) != len(things):
-                raise Unfit("two kinds of things")
+                raise DoesNotCompose("two kinds of things")
         if counts and not self.measures:
             entity = things[0].value if things else self._people() or Thing(self.meanings.entities[0], "rows")
             made = self.builders.count_things(entity)  # type: ignore[arg-type]
@@ -1281,7 +1281,7 @@ class Assembly:
                 self.penalty += 0.3
             self.measures.append((made, self.take(*counts, *things[:1])))
         elif counts:
-            raise Unfit("a count of nothing")
+            raise DoesNotCompose("a count of nothing")
         for item in things:
             if item in self.used:
                 continue
@@ -1292,7 +1292,7 @@ class Assembly:
             elif self.columns or self.measures:
                 counted = [m for m, _ in self.measures if m.counts == thing.entity]
                 if not thing.entity.is_rows and not counted and not self._describes(thing):
-                    raise Unfit("things beside a measure")
+                    raise DoesNotCompose("things beside a measure")
                 self.take(item)
             elif self.groups or self.sides:
                 made = self.builders.count_things(thing)
@@ -1307,7 +1307,7 @@ class Assembly:
                 self.measures.append((self.builders.count_things(thing), self.take(item)))
                 self.penalty += 0.3
             else:
-                raise Unfit("what of the things?")
+                raise DoesNotCompose("what of the things?")
         self._counted_values()
 
     def _people(self) -> Thing | None:
@@ -1343,7 +1343,7 @@ class Assembly:
         return replace(counted, default="count_rows")
 
     def _is_unsaid(self) -> bool:
-        """Paid out or charged, by month: rows, or amounts? It is not counted what nobody asked to count."""
+        """True if the question groups rows but never says what to measure: `paid out, by month`."""
         chosen = [c for c, _ in self.conditions if c.column and self.meanings.of.get(c.column) != "flag"]
         named = self.all("thing", "split", "distribution", "chart", "count", "event", "over_time")
         sums = [c for c in self.meanings.table.columns if self.meanings.of[c.name] in ("amount", "count")]
@@ -1379,14 +1379,14 @@ class Assembly:
         if not self.having or self.groups:
             return
         if len(self.measures) != 1:
-            raise Unfit("a condition on groups without groups")
+            raise DoesNotCompose("a condition on groups without groups")
         measure, items = self.measures[0]
         key = None
         match measure.expression:
             case Aggregate(function="count_distinct", of=Column(name=name), where=None):
                 key = name
         if key is None:
-            raise Unfit("a condition on groups without groups")
+            raise DoesNotCompose("a condition on groups without groups")
         measures: list[EachMeasure] = []
         wheres: list[Part] = []
         for number, (condition, more) in enumerate(self.having):
@@ -1410,7 +1410,7 @@ class Assembly:
         if not any(repeated):
             return
         if len({*repeated}) > 1:
-            raise Unfit("properties of things beside those of rows")
+            raise DoesNotCompose("properties of things beside those of rows")
         key = str(repeated[0])
         used = {name for measure, _ in self.measures for name in columns_of(measure.expression)}
         for group, _ in self.groups:
@@ -1418,7 +1418,7 @@ class Assembly:
         if key in used:
             return
         if self.having or (self.order is not None and self.order.by is not None):
-            raise Unfit("an order of things with several rows")
+            raise DoesNotCompose("an order of things with several rows")
         self.each = Part("each:thing", Each(keys=(key, *sorted(used))), (), ("once_each",))
 
     def _repeated(self, node: Node) -> str | None:
@@ -1442,12 +1442,12 @@ class Assembly:
         changes = [item for item in self.all("change") if item not in self.used]
         priors = [item for item in self.all("over_prior") if item not in self.used]
         if (changes or priors) and not self.measures:
-            raise Unfit("a change of nothing")
+            raise DoesNotCompose("a change of nothing")
         if priors:
             first, items = self.measures[0]
             made = self.builders.over_prior(priors[0].value, first)  # type: ignore[arg-type]
             if made is None:
-                raise Unfit("a change of a change")
+                raise DoesNotCompose("a change of a change")
             self.measures[0] = (made, (*items, *self.take(*priors, *changes)))
             changes = []
         if changes:
@@ -1461,7 +1461,7 @@ class Assembly:
         for measure, items in self.measures:
             if measure.sides:
                 if not any(g.time for g, _ in self.groups):
-                    raise Unfit("a change without times")
+                    raise DoesNotCompose("a change without times")
                 measure = replace(
                     measure,
                     expression=Change(of=measure.expression, ratio=True),
@@ -1483,7 +1483,7 @@ class Assembly:
             if grain == "year" and yearly:
                 return
             if grain is None or self.meanings.main_date is None:
-                raise Unfit("a series without a time axis")
+                raise DoesNotCompose("a series without a time axis")
             items = next(i for m, i in self.measures if m is follows[0])
             self.groups.insert(0, (Group(self.meanings.main_date.name, grain=grain, time=True), items))
             self._event_axis()
@@ -1491,7 +1491,7 @@ class Assembly:
         group, items = self.groups[times[0]]
         grain = group.grain or next((m.grain for m in follows if m.grain), None)
         if grain is None:
-            raise Unfit("a series without a grain")
+            raise DoesNotCompose("a series without a grain")
         self.groups[times[0]] = (replace(group, grain=grain), items)
         known = self.meanings.table.find(group.name)
         if known is not None and known.nulls and all(c.date != group.name for c, _ in self.conditions):
@@ -1557,7 +1557,7 @@ class Assembly:
     def _time_axis(self) -> Group:
         axis = self._axis()
         if axis is None:
-            raise Unfit("no time axis")
+            raise DoesNotCompose("no time axis")
         return axis
 
     def _axis(self) -> Group | None:
@@ -1598,7 +1598,7 @@ class Assembly:
     def _two_sides(self) -> None:
         """Each period's value, and the change from the earlier to the later."""
         if self.date is None or not self.measures:
-            raise Unfit("two periods of nothing")
+            raise DoesNotCompose("two periods of nothing")
         (left, left_item), (right, right_item) = sorted(self.sides, key=lambda side: side[0].period.start)
         changed: list[tuple[Measure, tuple[Item, ...]]] = []
         both = (left_item, right_item)
@@ -1625,7 +1625,7 @@ class Assembly:
                 self.take(item)
                 continue
             if len(compared) != 1 or len(self.measures) != 1:
-                raise Unfit("a difference of nothing")
+                raise DoesNotCompose("a difference of nothing")
             (condition, items), (measure, more) = compared[0], self.measures[0]
             sides = [
                 under(measure.expression, one_of(condition.column or "", (v,)).condition) for v in condition.values
@@ -1651,7 +1651,7 @@ class Assembly:
                         kept = Compare(left=start, operator=EARLIER[made.operator], right=since)
                         self.conditions[place] = (Cond(kept), items)
         if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in self.conditions for p in walk(c.condition)):
-            raise Unfit("how long it took until what has not happened")
+            raise DoesNotCompose("how long it took until what has not happened")
 
     def _present_people(self) -> None:
         """People who left are counted only where the question speaks of a time or of leaving."""
@@ -1693,53 +1693,53 @@ class Assembly:
         self._values_of_named()
         counts = self.words[0].lower in ("number", "count", "how", "сколько", "число", "количество")
         if self.having and counts and self.groups and all(g.time for g, _ in self.groups) and self.each is None:
-            raise Unfit("how many periods, of which a list was read")
+            raise DoesNotCompose("how many periods, of which a list was read")
         if self.all("split", "distribution") and not self.groups:
-            raise Unfit("a breakdown by nothing")
+            raise DoesNotCompose("a breakdown by nothing")
         if any(g.time for g, _ in self.groups) and any(
             self._is_current(i) for _, more in self.conditions for i in more
         ):
-            raise Unfit("what is so now, in each of several periods")
+            raise DoesNotCompose("what is so now, in each of several periods")
         if self.words[-1].lower in ("where", "где"):
-            raise Unfit("where, of which column?")
+            raise DoesNotCompose("where, of which column?")
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
-            raise Unfit("those without rows in a period")
+            raise DoesNotCompose("those without rows in a period")
         things = [m for m, _ in self.measures if m.counts is not None and not m.counts.is_rows]
         several = things or self.distinct or self.groups
         if several and any(word.lower in ("never", "always", "никогда") for word in self.words):
-            raise Unfit("never, of things with several rows each")
+            raise DoesNotCompose("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
-            raise Unfit("who, of nobody")
+            raise DoesNotCompose("who, of nobody")
         people = self._people() if self._counts_by_sex() else None
         if people and not people.entity.is_rows and any(m.expression == Rows() for m, _ in self.measures):
-            raise Unfit("rows, of women or men")
+            raise DoesNotCompose("rows, of women or men")
         for measure, _ in self.measures:
             match measure.expression:
                 case Aggregate(function="count_distinct", of=Column(name=name)):
                     if any(c.column == name and len(c.values) == 1 and not c.negated for c, _ in self.conditions):
-                        raise Unfit("how many different ones of one")
+                        raise DoesNotCompose("how many different ones of one")
         if self.all("fresh") and not any(c.date for c, _ in self.conditions):
-            raise Unfit("new since when?")
+            raise DoesNotCompose("new since when?")
         if self.all("compared") and not (self.groups or self.sides or len(self.measures) > 1):
-            raise Unfit("a comparison of nothing")
+            raise DoesNotCompose("a comparison of nothing")
         left = [item for item in self.cover.items if item not in self.used]
         if left:
-            raise Unfit(f"{left[0].category} has no place")
+            raise DoesNotCompose(f"{left[0].category} has no place")
         if not self.measures and not self.columns and not (self.having and self.groups):
             compared = any(c.versus for c, _ in self.conditions)  # women vs men: their number, or what of them?
             if self._is_unsaid() or ((compared or not self.groups) and self.conditions and not self.all("thing")):
                 table = self.meanings.table
                 known = f"{table.name} has {', '.join(column.name for column in table.columns[:20])}"
-                raise Unsaid(known, self._measure_names(), said=self.text, link="what")
+                raise NeedsClarification(known, self._measure_names(), said=self.text, link="what")
             if self.groups and self._assumes("count_rows"):
                 self.measures.append((self._rows_counted(), ()))
                 self.penalty += 0.5
             else:
-                raise Unfit("nothing is asked for")
+                raise DoesNotCompose("nothing is asked for")
         if self.columns and (self.measures or self.having):
-            raise Unfit("rows and measures")
+            raise DoesNotCompose("rows and measures")
         if self.having and not self.groups and not self.each:
-            raise Unfit("a condition on groups without groups")
+            raise DoesNotCompose("a condition on groups without groups")
         for name in (*(g.name for g, _ in self.groups if not g.expression), *(self.columns if self.distinct else ())):
             self._refuse_lists(name)
         for group, _ in self.groups:
@@ -1747,12 +1747,12 @@ class Assembly:
                 self._leave_out_missing(group.expression.of)
         expressions = [m.expression for m, _ in self.measures]
         if len(set(expressions)) < len(expressions):
-            raise Unfit("a measure twice")
+            raise DoesNotCompose("a measure twice")
         if len(self.measures) == 1:
             self._grouped_once()
         names = [g.name for g, _ in self.groups]
         if len(set(names)) < len(names):
-            raise Unfit("a group twice")
+            raise DoesNotCompose("a group twice")
         for group, _ in self.groups:
             if any(c.column == group.name and len(c.values) == 1 and not c.negated for c, _ in self.conditions):
                 self.penalty += 0.5
@@ -1823,11 +1823,11 @@ class Assembly:
         kinds = [item.value.value for item in charts if item.value.value != "any"]  # type: ignore[attr-defined]
         least = 2 if "heatmap" in kinds else 1
         if charts and self.measures and len(self.groups) < least:
-            raise Unsaid("an axis", self._names_of("category"), said=self.said(*charts))
+            raise NeedsClarification("an axis", self._names_of("category"), said=self.said(*charts))
         if charts and not (self.groups and self.measures and len(self.groups) <= 2):
-            raise Unfit("a chart of nothing")
+            raise DoesNotCompose("a chart of nothing")
         if set(kinds) & {"scatter", "box"} and not self.rank:
-            raise Unfit("a chart of single values")
+            raise DoesNotCompose("a chart of single values")
         kinds = ["bar" if kind == "histogram" else kind for kind in kinds]
         if charts and not tables:
             drawn = OutputAsked(label="chart", chart=kinds[0] if kinds else None)
@@ -1839,7 +1839,7 @@ class Assembly:
         covered = {item for part in self.parts for item in part.items}
         loose = tuple(item for item in self.cover.items if item not in covered and self._means(item))
         if any(item.category not in LOOSE for item in loose):
-            raise Unfit("words without a place in what was read")
+            raise DoesNotCompose("words without a place in what was read")
         said = next((part for part in self.parts if part.items), None)
         if loose and said:
             said.items = (*said.items, *loose)

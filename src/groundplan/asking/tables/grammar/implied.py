@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from groundplan.contracts.defaults import DEFAULTS, Default
-from groundplan.contracts.meaning import says_more
+from groundplan.contracts.meaning import compared_periods, says_more
 from groundplan.contracts.reading import (
     Analysis,
     AnalysisAsked,
     ColumnsAsked,
-    Filter,
     GroupBy,
     Metric,
     OutputAsked,
@@ -26,7 +25,7 @@ TRENDS = (None, "line", "area")
 
 
 def intent_of(asked: Sequence[Requirement]) -> str:
-    """The template that answers it: an analysis by its name, otherwise what the groups and the order make of it."""
+    """The kind of question: an analysis by its name, otherwise what the groups and the order make of it."""
     values = [requirement.value for requirement in asked]
     labels = {value.label for value in values if isinstance(value, AnalysisAsked)}
     named = next((label for label in LASTING if label in labels), None)
@@ -36,25 +35,13 @@ def intent_of(asked: Sequence[Requirement]) -> str:
         return "ranking"
     if any(isinstance(value, Time) for value in values):
         return "time_series"
-    if len(_sides(asked)) == 2:
+    if compared_periods(asked):
         return "periods"
     if {"distribution", "summary"} & labels:
         return "distribution" if "distribution" in labels else "summary"
     if "detail" in labels or any(isinstance(value, ColumnsAsked) for value in values):
         return "detail"
     return "comparison" if any(isinstance(value, GroupBy) for value in values) else "total"
-
-
-def is_period(requirement: Requirement) -> bool:
-    """Whether it keeps a span of time with two ends."""
-    value = requirement.value
-    return isinstance(value, Filter) and value.operator == "between" and isinstance(value.values[0], str)
-
-
-def _sides(asked: Iterable[Requirement]) -> list[Requirement]:
-    """Two periods of one column: they are compared, for no row is in both."""
-    periods = [requirement for requirement in asked if is_period(requirement)]
-    return periods if len({r.value.column for r in periods if isinstance(r.value, Filter)}) == 1 else []
 
 
 def with_implied(asked: Sequence[Requirement], assume: Collection[Default] = DEFAULTS) -> tuple[Requirement, ...]:

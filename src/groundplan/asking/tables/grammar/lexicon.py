@@ -44,7 +44,7 @@ LISTS = frozenset(
 
 @dataclass(frozen=True)
 class Saying:
-    """What people say, and the words that names of columns use for it."""
+    """A word that people say, and the words that names of columns use for it."""
 
     say: tuple[Key, ...]
     names: tuple[Key, ...]

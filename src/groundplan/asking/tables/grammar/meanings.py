@@ -266,7 +266,7 @@ class Meanings:
 
     @cached_property
     def lateness(self) -> tuple[Column, Column] | None:
-        """What was promised and what happened, where the table has one date of each."""
+        """The promised and the actual date, if the table has one of each."""
         planned = self.planned_dates
         done = [self.events[event] for event in ("deliver", "return", "close", "end") if event in self.events]
         done = [column for column in dict.fromkeys(done) if column not in planned]
@@ -324,7 +324,7 @@ class Meanings:
 
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
-        """What a row is, and the things that have ids."""
+        """The thing that a row is, and the things that have ids."""
         found: list[Entity] = []
         row_nouns = {stem(word) for word in split_name(self.table.name)}
         row_nouns |= {stem(name) for name in self.table.synonyms if " " not in name}

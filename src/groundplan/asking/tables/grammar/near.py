@@ -10,7 +10,7 @@ from groundplan.asking.tables.grammar.senses import Senses, as_field
 from groundplan.text.names import split_name
 from groundplan.text.similar import Nearness
 
-NEAR, CLEAR, MEANT = 0.6, 0.2, 0.45  # below these a small model takes spending for revenue
+MIN_NEARNESS, MIN_LEAD, FIELD_SCORE = 0.6, 0.2, 0.45  # below these a small model takes spending for revenue
 
 
 def columns_meant(senses: Senses, unread: Sequence[int], nearness: Nearness) -> Iterator[Item]:
@@ -21,8 +21,8 @@ def columns_meant(senses: Senses, unread: Sequence[int], nearness: Nearness) -> 
     for first, last in _runs([place for place in unread if place not in known]):
         phrase = senses.text[senses.words[first].start : senses.words[last - 1].end]
         near = sorted(zip(nearness(phrase, names), range(len(names)), strict=True), reverse=True)
-        if near and near[0][0] >= NEAR and (len(near) == 1 or near[0][0] - near[1][0] >= CLEAR):
-            yield Item("field", first, last, as_field(columns[near[0][1]], senses.meanings), MEANT)
+        if near and near[0][0] >= MIN_NEARNESS and (len(near) == 1 or near[0][0] - near[1][0] >= MIN_LEAD):
+            yield Item("field", first, last, as_field(columns[near[0][1]], senses.meanings), FIELD_SCORE)
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -136,7 +136,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Target:
-    """What is ranked, listed or asked for."""
+    """The thing that is ranked, listed or asked for."""
 
     value: Field | Thing | Unit | PartOfDate
 

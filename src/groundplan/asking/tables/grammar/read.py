@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_drawn_count, is_pair, look_of
-from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, Unfit, Unsaid, Unsound
+from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, DoesNotCompose, NeedsClarification, Unsound
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
@@ -30,7 +30,7 @@ from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
-from groundplan.text.read_back import told_apart
+from groundplan.text.read_back import distinct_sentences
 from groundplan.text.similar import Nearness
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of, normalise, words_of
@@ -49,7 +49,7 @@ class Derived:
     score: float = 0.0
     others: tuple[Reading, ...] = ()  # just as likely, with another meaning
     unread: tuple[str, ...] = ()
-    unsaid: Unsaid | None = None
+    unsaid: NeedsClarification | None = None
     unsound: Unsound | None = None
     corrected: tuple[tuple[str, str], ...] = ()
 
@@ -117,7 +117,7 @@ def _by_other_functions(reading: Reading, table: Table) -> Iterator[Reading]:
 
 
 def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
-    """What is paid at the end and unknown before: in a period, perhaps by the date of the end, which rows may lack."""
+    """End dates that could date this measure; offered as alternatives."""
     measured = [meanings.table.find(name) for measure in own.measures for name in columns_of(measure)]
     fewest = min(((column.nulls or 0) if column else 0 for column in measured), default=0)
     for date_ in meanings.dates:
@@ -165,7 +165,7 @@ def senses_of(
     elsewhere: frozenset[str] = frozenset(),
     changes: Mapping[str, Any] | None = None,
 ) -> tuple[Senses, Builders]:
-    """What the words may mean in the table, and what composes them. `changes`: to how the table is understood."""
+    """Possible meanings of the words in the table, and their composition. `changes`: to how it is understood."""
     text = normalise(question)
     words = words_of(text)
     known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
@@ -178,19 +178,19 @@ def senses_of(
 
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
-    unsaid: Unsaid | None = None
+    unsaid: NeedsClarification | None = None
     complete = [cover for cover in found if cover.found and not cover.unread]
     for cover in complete:
         for assemble in _assemblies(cover, senses.words):
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
-            except Unfit:
+            except DoesNotCompose:
                 continue
             except Unsound as unsound:
                 if not made:
                     return Derived(score=cover.score, unsound=unsound)
-            except Unsaid as missing:
+            except NeedsClarification as missing:
                 if unsaid is None and not made:
                     unsaid = missing
             else:
@@ -393,12 +393,12 @@ def decided(derived: Derived, question: str) -> Reading | Clarification | Refusa
     texts = TEXTS["ru" if language_of(question) == "ru" else "en"]
     if derived.reading is not None:
         readings = (derived.reading, *derived.others[:3])
-        told = told_apart(readings)
+        told = distinct_sentences(readings)
         return Clarification(text=texts["several"], missing=normalise(question), candidates=told, readings=readings)
     return _lacking(derived.unsaid, normalise(question), texts) if derived.unsaid else None
 
 
-def _lacking(unsaid: Unsaid, question: str, texts: Mapping[str, str]) -> Clarification:
+def _lacking(unsaid: NeedsClarification, question: str, texts: Mapping[str, str]) -> Clarification:
     """`share` by what? `anomalies` of what? `the best` by which measure?"""
     names = unsaid.choices[:8]
     if unsaid.link == "what":

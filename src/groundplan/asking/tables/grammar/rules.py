@@ -235,7 +235,7 @@ class Builders:
         return field.meaning in ("amount", "count") or (field.meaning == "rate" and bool(field.column) and not known)
 
     def counted(self, value: Any) -> Expression | None:
-        """What a ratio can be of: things, a total, a number that adds up, days of a duration."""
+        """Possible parts of a ratio: things, a total, a number that adds up, days of a duration."""
         if isinstance(value, Thing):
             return self.number_of(value.entity)
         if isinstance(value, Measure):
@@ -907,7 +907,7 @@ class Builders:
         return Rank(mark.value, limit, target, None, judged=judged and number is None)
 
     def dimension(self, kind: str) -> Field | None:
-        """What an adjective compares by."""
+        """The column that an adjective compares by."""
 
         wanted = {
             "price": ("price", "цена"),
@@ -975,7 +975,7 @@ class Builders:
         )
 
     def by_measure(self, value: Any) -> Any:
-        """What a ranking that was said before goes by."""
+        """The measure of a ranking that was said before."""
         measure = self.measured(value)
         return (value if isinstance(value, Field) else measure) if measure is not None else None
 

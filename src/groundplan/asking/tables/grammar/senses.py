@@ -66,7 +66,7 @@ from groundplan.text.words import Word, words_of
 
 LONGEST = 6
 CALLED, VALUE, GUESSED = 1.15, 0.95, 0.55  # values by the words that their source has for them; by their own; by a part
-TOLD = 0.2  # another word of the column's name is elsewhere in the question
+SIBLING_BONUS = 0.2  # another word of the column's name is elsewhere in the question
 CALLED_SO = 0.1  # an event whose date has the same word in its name
 WRITTEN_OUT = 0.2  # a name of three words or more is no formula: hours until done
 METRIC = 1.3  # a person defined it: before columns of that name
@@ -403,7 +403,7 @@ class Senses:
                 self._add("number", place, place + 1, Number(spelt[word.lower], False, word.text), 0.7)
 
     def _columns(self, first: int, last: int) -> None:
-        for score, column in self._told_apart(first, last):
+        for score, column in self._with_sibling_words(first, last):
             kind = "field" if score >= WEAK else "weak_field"
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1 or self._is_name_of(column, first, last)
@@ -421,7 +421,7 @@ class Senses:
         rest = {stem(word) for word in split_name(column.name)} - {word.stem for word in self.words[first:last]}
         return self.meanings.of[column.name] == "name" and rest <= NAMED
 
-    def _told_apart(self, first: int, last: int) -> list[tuple[float, Column]]:
+    def _with_sibling_words(self, first: int, last: int) -> list[tuple[float, Column]]:
         """Intakes by type: of two types, the one whose other word is said too."""
         named = self._named(self.words[first:last])
         if len(named) < 2:
@@ -429,7 +429,7 @@ class Senses:
         own = {word.stem for word in self.words[first:last]} | GENERIC
         said = {word.stem for word in (*self.words[:first], *self.words[last:])}
         told = [bool(({*self.meanings.names[column.name]} - own) & said) for _, column in named]
-        return [(score + TOLD * more, column) for (score, column), more in zip(named, told, strict=True)]
+        return [(score + SIBLING_BONUS * more, column) for (score, column), more in zip(named, told, strict=True)]
 
     def _metrics(self, first: int, last: int) -> None:
         """Measures that a model file defines."""
@@ -601,7 +601,7 @@ class Senses:
         return tuple(span for span in spans if tuple(said[slice(*span)]) in names)
 
     def _unit(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        if not self._is_told_in(first):
+        if not self._is_display_unit(first):
             yield "unit", Unit(value), 0.85  # type: ignore[arg-type]
 
     def _current(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
@@ -617,11 +617,11 @@ class Senses:
         return any(category in ("undone", "lateness") for span in spans for category, _ in find(self.words, *span))
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        if not self._is_told_in(first):
+        if not self._is_display_unit(first):
             yield "grain", Unit(value), 0.9  # type: ignore[arg-type]
 
-    def _is_told_in(self, place: int) -> bool:
-        """In months: how it is told, not what it is split by."""
+    def _is_display_unit(self, place: int) -> bool:
+        """`in months` is a unit, not a grouping."""
         return place > 0 and self.words[place - 1].lower == "in" and self.words[place].lower.endswith("s")
 
     def _superlative(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
@@ -677,7 +677,7 @@ class Senses:
         yield "span", Span(value), 0.8  # type: ignore[arg-type]
 
     def _which(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        """What did we sell asks for a number; which stores did asks for stores."""
+        """True if a number is asked for: `what did we sell`, but not `which stores did`."""
         following = self.words[last].lower if last < len(self.words) else ""
         yield ("what" if following in HELPING else "which"), Mark("which"), 0.9
 
@@ -759,7 +759,7 @@ class Senses:
         return made
 
     def _less_percent(self, made: Expression) -> Expression:
-        """What was paid, where a column tells by how many percent each row is reduced."""
+        """The amount after the discount, if a column has the discount's percentage."""
         stems = {stem("discount"), stem("percent")}
         found = [c.name for c in self.meanings.table.columns if stems <= {*self._long_name(c)}]
         if len(found) != 1 or found[0] in self.meanings.joined:

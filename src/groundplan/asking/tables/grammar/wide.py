@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from groundplan.asking.tables.grammar.assemble import Unfit
+from groundplan.asking.tables.grammar.assemble import DoesNotCompose
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.lexicon import Key, load
 from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NAMING, Joined
@@ -157,7 +157,7 @@ def _noun(table: Table, path: Path) -> tuple[str, ...]:
 
 
 def over_tables(reading: Reading, wide: Wide) -> Reading:
-    """The reading of the wide table as one over several; raises Unfit where it measures what several rows share."""
+    """The reading over several tables; raises DoesNotCompose if it measures what several rows share."""
     used: set[str] = set()
     requirements = []
     for requirement in reading.requirements:
@@ -165,11 +165,11 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
         used |= {node.table or "" for node in foreign(made.value, wide.table.name)}
         requirements.append(made)
     if any(_repeats(r.value) for r in requirements):
-        raise Unfit("several rows share what is measured")
+        raise DoesNotCompose("several rows share what is measured")
     if not any(_is_own(r.value, wide) for r in requirements):
-        raise Unfit("nothing is said of its own rows")
+        raise DoesNotCompose("nothing is said of its own rows")
     if _by_pointers(requirements) and _has_period(reading, wide):
-        raise Unfit("when was it done?")
+        raise DoesNotCompose("when was it done?")
     tables = (wide.table.name, *sorted(used))
     said = [r for r in requirements if not (r.implied and isinstance(r.value, AnalysisAsked | OutputAsked))]
     intents = (Intent(name=intent_of(said), confidence=1.0),)
@@ -227,7 +227,7 @@ def _over(requirement: Requirement, wide: Wide) -> Requirement:
             computed = tuple(EachMeasure(name=name, expression=wide.of[name]) for name in columns if name in wide.of)
             value = value.model_copy(update={"computed": computed})
         case Each(keys=keys) if {*keys} & wide.of.keys():
-            raise Unfit("things of another table")
+            raise DoesNotCompose("things of another table")
         case _:
             value = _put(value, wide.of)
     return requirement.model_copy(update={"value": value})

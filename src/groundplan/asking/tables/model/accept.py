@@ -15,7 +15,7 @@ from groundplan.contracts.roles import Accept
 from groundplan.proposing.loop import Accepted
 from groundplan.settings import Endpoint
 from groundplan.state.measures import find_measure
-from groundplan.text.read_back import told_apart
+from groundplan.text.read_back import distinct_sentences
 from groundplan.text.words import language_of
 
 MEASURED = 0.9  # right of the questions that a model was measured with: from here it is taken at its word
@@ -86,7 +86,7 @@ class Judge:
         words = await self.by_words()
         if words is None:
             return refused("reading/cannot", texts["cannot"].format(model, missing), texts["hint"])
-        (told,) = told_apart((words,))
+        (told,) = distinct_sentences((words,))
         text = texts["but"].format(model, missing, told)
         return Clarification(text=text, missing=question, candidates=(told,), readings=(words,))
 
@@ -123,7 +123,7 @@ def _meaning(reading: Reading) -> Meaning:
 
 def _asked(question: str, readings: tuple[Reading, ...], texts: dict[str, str]) -> Clarification:
     """One reading to confirm, or several to choose from."""
-    told = told_apart(readings)
+    told = distinct_sentences(readings)
     kept = dict(zip(told, readings, strict=True))
     text = texts["confirm"].format(told[0], ", ".join(readings[0].read_by)) if len(kept) == 1 else texts["choose"]
     return Clarification(text=text, missing=question, candidates=tuple(kept), readings=tuple(kept.values()))

@@ -70,7 +70,7 @@ class Cannot:
 
 @dataclass(frozen=True)
 class Hesitant:
-    """What the question may mean, with a reading for each part that could be translated."""
+    """The meanings of the question, with a reading for each part that could be translated."""
 
     meant: tuple[str, ...]
     readings: tuple[Reading, ...] = ()  # of each, or none
@@ -101,7 +101,7 @@ class SqlReader:
         self._calls, self._context = calls, context
 
     async def read(self, asked: Asked) -> Accepted[ModelRead] | None:
-        """What the first model with a valid reply says of the question; None if none has one."""
+        """The first valid reply of a model; None if there is none."""
         for _ in range(LOOK_UPS + 1):
             found = await self._propose(asked)
             if found is None:

@@ -12,7 +12,7 @@ from groundplan.contracts.normal_form import normal_expression
 
 @dataclass(frozen=True)
 class Ordering:
-    """What rows are ordered by, and how many are kept: of all, or of each group that `within` lists."""
+    """The order of rows and how many are kept: of all, or of each group that `within` lists."""
 
     keys: tuple[tuple[Expression, bool], ...]  # each with whether it descends
     limit: int | None = None

@@ -117,7 +117,7 @@ class SelectSource:
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known of a value: its kind, the engine's type of a column, and whether it may be missing."""
+    """A value's kind, its column's type in the engine, and whether it may be missing."""
 
     kind: ColumnKind
     type: str = ""
@@ -145,7 +145,7 @@ class Scope:
         return self.session.condition(node, self)
 
     def resolve(self, column: Any) -> Expression | Output:
-        """What a column's name stands for; raises Untranslatable."""
+        """The expression that a column's name stands for; raises Untranslatable."""
         table, name = normal(column.table), normal(column.name)
         if table:
             source = self.sources.get(table)
@@ -203,7 +203,7 @@ class Scope:
         return self._table(column.table).find(column.name)
 
     def fact(self, node: Expression) -> Fact:
-        """What is known of the expression's values."""
+        """Kind and type of the expression's values."""
         match node:
             case Column(name=name, table=None) if name in self.own:
                 return self.own[name]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from groundplan.asking.tables.plan_query import called
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.grouping import is_decided, of_groups
 from groundplan.asking.tables.sql.names import free_name
 from groundplan.asking.tables.sql.query import Query, Things, same
 from groundplan.asking.tables.sql.scope import Fact, Output, Scope
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.asking.tables.steps.names import called
 from groundplan.contracts.expression import (
     Aggregate,
     Cases,

@@ -218,7 +218,7 @@ def _passes_rows(scope: Scope) -> bool:
 
 
 def _values(node: Any) -> list[Any]:
-    """What is added up: of a CASE its values, without its conditions."""
+    """The values that are added up: of a CASE its results, without its conditions."""
     node = node.unnest() if isinstance(node, exp.Paren) else node
     if isinstance(node, exp.Case):
         chosen = [branch.args["true"] for branch in node.args["ifs"]]

@@ -84,7 +84,7 @@ class Query:
 
 
 def selected(scope: Scope) -> dict[str, Any]:
-    """What stands in FROM and JOIN, by alias."""
+    """The sources in FROM and JOIN, by alias."""
     return {alias: source for alias, (_, source) in scope.selected_sources.items()}
 
 

@@ -142,7 +142,7 @@ def _change(node: Any, scope: Scope) -> Expression | None:
 
 
 def _factors(node: Any, scope: Scope) -> list[tuple[Any, Scope]]:
-    """What a product is made of, as written."""
+    """The factors of a product, as written."""
     inner, within = _unwrapped(node, scope)
     if isinstance(inner, exp.Mul):
         return [*_factors(inner.this, within), *_factors(inner.expression, within)]
@@ -228,7 +228,7 @@ def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
 
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:
-    """What is ordered by, and whether it descends; missing values come last."""
+    """The keys of the order, each with True if it descends; missing values come last."""
     value = time_spans.span(node.this, scope) or scope.value(node.this)
     if any(isinstance(part, Correlation) for part in walk(value)):
         raise Untranslatable("an order by a correlation", "of values that are all alike it is no number")

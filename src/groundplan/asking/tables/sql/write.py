@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from groundplan.asking.tables.plan_query import called
 from groundplan.asking.tables.sql.write_expressions import Writer
 from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
-from groundplan.asking.tables.step_list import first_free
+from groundplan.asking.tables.steps.names import called
+from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import Contract, Language
 from groundplan.contracts.expression import (
@@ -28,7 +28,14 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.join_paths import is_joined
-from groundplan.contracts.meaning import follows_series, has_meaning, measure_of, series_group, stage_of
+from groundplan.contracts.meaning import (
+    compared_periods,
+    follows_series,
+    has_meaning,
+    measure_of,
+    series_group,
+    stage_of,
+)
 from groundplan.contracts.normal_form import mapped, of_filter, substituted
 from groundplan.contracts.ranges import readable_grain
 from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Time
@@ -49,7 +56,7 @@ def sql_of(reading: Reading, schema: SourceSchema) -> str:
     """
     if not has_meaning(reading.model_copy(update={"tables": reading.tables[:1]})):
         raise Unwritable("it looks at how single values spread")
-    if any(intent.name == "periods" for intent in reading.intents):
+    if compared_periods(reading.requirements):
         raise Unwritable("it compares two periods side by side")
     return _Query(_expanded(reading, schema), schema.joined(reading.joins)).text()
 
@@ -303,7 +310,7 @@ class _Query:
         return DateCut(of=column, grain=time.grain or self._usual_grain(self.scope.find(column)))
 
     def _usual_grain(self, column: Described) -> Grain:
-        """What the span of the column suggests."""
+        """The grain that the span of the column suggests."""
         if column.least is None or column.greatest is None:
             raise Unwritable(f"the span of {column.name!r} is not known")
         try:
@@ -316,7 +323,7 @@ class _Query:
         return readable_grain(days, min(column.cardinality or days, days + 1))
 
     def _orders(self, defined: Mapping[str, Expression], first: Expression | None) -> list[_Order]:
-        """What rows or groups are ranked by, then what those that tie are; each with True where it descends."""
+        """The keys that rank rows or groups, then those for ties; each with True if it descends."""
         rank = self.rank
         by = rank.by if rank is not None and rank.by is not None else first
         if rank is None or by is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from groundplan.asking.tables.step_list import first_free
+from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.expression import Column
 from groundplan.contracts.join_paths import NoPath, Path, find_path, name_of
 from groundplan.contracts.relationship import Relationship

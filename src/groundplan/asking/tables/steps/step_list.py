@@ -14,33 +14,6 @@ from groundplan.contracts.schema import Table
 
 T = TypeVar("T")
 JOINING_TOOLS = ("join_tables", "add_overall", "mark_found")
-CALLED: Mapping[Language, Mapping[str, str]] = {
-    "en": {
-        "rows": "count",
-        "share": "share",
-        "sum": "{}",
-        "mean": "average {}",
-        "median": "median {}",
-        "min": "lowest {}",
-        "max": "highest {}",
-        "count": "number of {}",
-        "count_distinct": "number of {}",
-        "std": "deviation of {}",
-    },
-    "ru": {
-        "rows": "число строк",
-        "share": "доля",
-        "sum": "{}",
-        "mean": "среднее {}",
-        "median": "медиана {}",
-        "min": "минимум {}",
-        "max": "максимум {}",
-        "count": "число {}",
-        "count_distinct": "число {}",
-        "std": "отклонение {}",
-    },
-}
-"""What a table's column and a chart's title call a measure; a sum goes by its own name."""
 
 
 @dataclass

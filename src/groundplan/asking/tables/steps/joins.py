@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundplan.asking.tables.plan_query import Joined, called, found_name, in_place, kept_rows, metric_params
-from groundplan.asking.tables.step_list import first_free
+from groundplan.asking.tables.steps.draft import Joined
+from groundplan.asking.tables.steps.names import LONGEST_NAME, called, found_name
+from groundplan.asking.tables.steps.nodes import in_place, kept_rows, metric_params
+from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import Column, Expression, Found, Node, Overall, Related, Rows, is_count
 from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
@@ -19,7 +21,6 @@ from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.wording import Wording, in_words
 
 Foreign = Column | Related | Overall | Found
-LONGEST_NAME = 60
 
 
 def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
@@ -45,7 +46,7 @@ def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
 
 
 def _names(reading: Reading) -> frozenset[str]:
-    """What the reading itself calls groups, measures and columns."""
+    """The names that the reading itself gives to groups, measures and columns."""
     found: set[str | None] = set()
     for requirement in reading.requirements:
         match requirement.value:
@@ -67,7 +68,7 @@ def _derived(reading: Reading) -> frozenset[str]:
 
 
 def _preferred(reading: Reading) -> dict[Expression, str]:
-    """What the reading itself calls columns of other tables."""
+    """The names that the reading itself gives to columns of other tables."""
     found: dict[Expression, str] = {}
     for requirement in reading.requirements:
         match requirement.value:
@@ -220,7 +221,7 @@ class _Joins:
         return _Joins(self._found(table), self.schema, self.cites, self.steps, {}, self.language)
 
     def name(self, table: str, path: Path, column: str) -> str:
-        """What the wide table calls a column at the end of a path."""
+        """The name in the wide table of a column at the end of a path."""
         return self.names[Column(table=table, via=name_of(path), name=column)] if path else column
 
     def path(self, table: str, to_table: str, via: str | None) -> Path:
@@ -233,7 +234,7 @@ class _Joins:
         return table
 
     def _free(self, preferred: str | None, name: str, table: str, also: Sequence[str] = ()) -> str:
-        """What the reading calls it; its own name, with the table's where that is taken."""
+        """The reading's name for it, or its own, with the table's if that is taken."""
         taken = {*(column.name for column in self.wide.columns), *self.preferred.values(), *self.made, *also}
         if preferred is not None:
             return preferred

@@ -1,55 +1,46 @@
-"""The strategy `rules` for readings that say more than a template holds: steps made from the reading's expressions."""
+"""The steps that answer a reading over one table: rows kept, things, groups, measures, order and what is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from groundplan.asking.remote_tables import Fetching
-from groundplan.asking.tables.step_list import CALLED, StepList, first_free
-from groundplan.contracts.contract import Contract, Language, Scalar
+from groundplan.asking.tables.steps.names import LONGEST_NAME, NAMES, called, found_name
+from groundplan.asking.tables.steps.nodes import (
+    Kept,
+    all_of,
+    as_json,
+    bases,
+    by_choice,
+    by_name,
+    founds,
+    in_place,
+    is_measured,
+    kept_rows,
+    metric_params,
+    overalls,
+    told_with,
+)
+from groundplan.asking.tables.steps.step_list import StepList, first_free
+from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import (
-    Absolute,
     Aggregate,
-    All,
     Among,
-    Arithmetic,
-    Bins,
-    Change,
     Column,
-    Compare,
-    Concatenated,
     Condition,
-    Constant,
-    Correlation,
     DateCut,
-    DatePart,
-    Elapsed,
     Expression,
-    Filled,
     Found,
     Holds,
-    Length,
-    Moving,
     Node,
-    Overall,
-    Related,
-    Rounded,
     Rows,
-    Running,
-    Share,
-    bare_overalls,
     columns_of,
-    in_percent,
-    is_growth,
     level,
-    parts,
-    quotient,
     walk,
 )
 from groundplan.contracts.meaning import Stage, follows_series, measure_of, series_group, stage_of
-from groundplan.contracts.normal_form import CONDITIONS, mapped, normal_condition, normal_expression, of_filter
+from groundplan.contracts.normal_form import normal_expression, of_filter
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import (
     ColumnsAsked,
@@ -64,63 +55,8 @@ from groundplan.contracts.reading import (
     Time,
 )
 from groundplan.contracts.schema import Table
-from groundplan.contracts.wording import Wording, in_words
 
-N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
-Kept = tuple[str, Condition | None]
-"""The rows of a table that meet a condition."""
-
-QUERY_TOOLS = (
-    "parse_datetime",
-    "filter_rows",
-    "derive_column",
-    "aggregate",
-    "rank_rows",
-    "select_columns",
-    "plot_bar",
-    "plot_line",
-    "show_table",
-)
-NAMES: Mapping[Language, Mapping[str, str]] = {
-    "en": {
-        **CALLED["en"],
-        "percentile": "percentile of {}",
-        "those": "count of those",
-        "where": "{} where {}",
-        "rate": "rate",
-        "ratio": "ratio",
-        "difference": "difference",
-        "correlation": "correlation",
-        "growth": "growth",
-        "change": "change",
-        "running": "running total",
-        "moving": "average of {}",
-        "range": "{} range",
-        "length": "length of {}",
-        "value": "value",
-        "among": "is among the {} by {}",
-    },
-    "ru": {
-        **CALLED["ru"],
-        "percentile": "процентиль {}",
-        "those": "число таких",
-        "where": "{}, где {}",
-        "rate": "доля",
-        "ratio": "отношение",
-        "difference": "разность",
-        "correlation": "корреляция",
-        "growth": "прирост",
-        "change": "изменение",
-        "running": "нарастающий итог",
-        "moving": "среднее за {}",
-        "range": "{}, диапазон",
-        "length": "длина {}",
-        "value": "значение",
-        "among": "среди {} по {}",
-    },
-}
-LONGEST_NAME = 60  # of a column that is called by its condition or formula
 
 
 @dataclass(frozen=True)
@@ -139,34 +75,10 @@ class Joined:
     found: Mapping[Kept, str | None] = field(default_factory=dict)
 
 
-def query_steps(given: Joined, fetching: Fetching | None) -> tuple[Step, ...]:
-    """Filter, group things, derive, aggregate, follow series, filter groups, rank, draw and show."""
-    table = given.table
-    draft = _Draft(
-        given.reading, table, steps=[*given.steps], data=given.data, overall=given.overall, found=given.found
-    )
-    if fetching and table.name in fetching.tools:
-        draft.fetch(fetching, [r for r, value in draft.asked(Filter) if value.condition is None])
-    draft.parse_dates()
-    draft.filter_rows()
-    draft.group_things()
-    if draft.asked(Metric) or draft.groups_rows():
-        draft.aggregate()
-        draft.rank_by_measure()
-        draft.filter_groups()
-        draft.keep_asked_columns()
-    else:
-        draft.compute_columns()
-        draft.rank_by_column()
-        draft.keep_columns()
-    draft.rank()
-    draft.draw()
-    draft.show()
-    return tuple(draft.steps)
-
-
 @dataclass
-class _Draft(StepList):
+class Draft(StepList):
+    """A question's steps as they are added: what was grouped, measured and ordered so far."""
+
     measures: dict[Expression, str] = field(default_factory=dict)  # the columns of measures that were computed
     metrics: list[str] = field(default_factory=list)  # the columns of the metrics, in order
     bases: list[str] = field(default_factory=list)  # what the answer tells beside the metric: part and whole
@@ -174,6 +86,10 @@ class _Draft(StepList):
     chosen: dict[Condition, str] = field(default_factory=dict)  # the columns that say which rows are among the best
     order: dict[str, str] = field(default_factory=dict)  # the columns that rank and order, each with its direction
     made_to_order: list[str] = field(default_factory=list)  # those of them that are derived for that alone
+
+    sides: tuple[Requirement, ...] = ()  # two periods that are compared: neither filters the other away
+    share: str | None = None  # the column of shares
+    looks_at_values: bool = False  # nothing is grouped or added up: `metrics` are the table's own columns
 
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
     found: Mapping[Kept, str | None] = field(default_factory=dict)
@@ -185,13 +101,13 @@ class _Draft(StepList):
 
     def here(self, node: C, serves: Sequence[Requirement | str]) -> C:
         """With columns in place of overall values and of what is found elsewhere, added to the present rows first."""
-        for one in dict.fromkeys(_overalls(node)):
+        for one in dict.fromkeys(overalls(node)):
             step, column = self.overall.get(normal_expression(one), ("", ""))
             if step and column not in self.added.values():
                 self.add("overall", "add_overall", {"columns": [{"column": column, "as": column}]}, serves, beside=step)
             if step:
                 self.added[one] = column
-        for looked in dict.fromkeys(_founds(node)):
+        for looked in dict.fromkeys(founds(node)):
             if looked not in self.added and kept_rows(looked) in self.found:
                 self.added[looked] = self.mark(looked, serves)
         return in_place(node, self.added)
@@ -202,7 +118,7 @@ class _Draft(StepList):
         if not isinstance(of, Column):
             if of not in self.added:
                 self.added[of] = self.free_name(called(of, self.language))
-                self.add("value", "derive_column", {"expression": _json(of), "as": self.added[of]}, serves)
+                self.add("value", "derive_column", {"expression": as_json(of), "as": self.added[of]}, serves)
             of = Column(name=self.added[of])
         name = self.free_name(found_name(found, self.language))
         source = {} if step else {"right": found.table}
@@ -211,18 +127,42 @@ class _Draft(StepList):
         return name
 
     def parse_dates(self) -> None:
-        """Dates that a file keeps as text or numbers are read as dates, each column once."""
+        """A time axis is read as dates, and so are dates that a file keeps as text or numbers, each column once."""
         for column in self.table.columns:
-            if column.kind != "time" and column.role == "temporal":
+            if column.name in self.times or (column.kind != "time" and column.role == "temporal"):
                 users = [r for r in self.reading.requirements if column.name in _columns(r)]
                 if users:
                     self.add("dates", "parse_datetime", {"column": column.name}, users)
+
+    @property
+    def times(self) -> list[str]:
+        return [time.column for _, time in self.asked(Time)]
+
+    @property
+    def series(self) -> list[str]:
+        """The groups beside the time axis."""
+        return [group for group in self.groups if group not in self.times]
+
+    @property
+    def chart(self) -> Requirement | None:
+        return next((r for r, value in self.asked(OutputAsked) if value.label == "chart"), None)
+
+    @property
+    def measured(self) -> list[Requirement]:
+        """The requirements that a look at single values measures and groups by itself."""
+        return [r for r, _ in (*self.asked(Metric), *self.asked(GroupBy))]
+
+    def look_at_values(self) -> None:
+        """The values themselves: a measure that needs an expression has none, and the gate tells."""
+        self.group_columns()
+        self.metrics = [metric.column for _, metric in self.asked(Metric) if metric.column]
+        self.looks_at_values = True
 
     def groups_rows(self) -> bool:
         return bool(self.asked(GroupBy) or self.asked(Time))
 
     def filters(self, stage: Stage) -> list[tuple[Requirement, Filter]]:
-        wanted = [(r, f) for r, f in self.asked(Filter) if r.id not in self.applied]
+        wanted = [(r, f) for r, f in self.asked(Filter) if r.id not in self.applied and r not in self.sides]
         return [(r, f) for r, f in wanted if stage_of(of_filter(f), self.reading) == stage]
 
     def filter_rows(self) -> None:
@@ -239,10 +179,10 @@ class _Draft(StepList):
             serves = [requirement, *(r for r, _ in self.asked(Metric))]
             for key in each.computed:
                 made = self.here(key.expression, serves)
-                self.add("key", "derive_column", {"expression": _json(made), "as": key.name}, serves)
+                self.add("key", "derive_column", {"expression": as_json(made), "as": key.name}, serves)
             names = dict[Expression, str]()
             for measure in each.measures:
-                for base in _bases(measure.expression):
+                for base in bases(measure.expression):
                     whole = base is measure.expression
                     taken = {*each.keys, *names.values(), *(() if whole else (m.name for m in each.measures))}
                     name = measure.name if whole else first_free(called(base, self.language)[:LONGEST_NAME], taken, " ")
@@ -254,7 +194,7 @@ class _Draft(StepList):
             for measure in each.measures:
                 if names.get(normal_expression(measure.expression)) != measure.name:
                     value = self.here(by_name(measure.expression, names), serves)
-                    self.add("thing", "derive_column", {"expression": _json(value), "as": measure.name}, serves)
+                    self.add("thing", "derive_column", {"expression": as_json(value), "as": measure.name}, serves)
             self.keep("things_kept", self.filters("things"))
 
     def aggregate(self) -> None:
@@ -262,28 +202,28 @@ class _Draft(StepList):
         self.group_columns()
         metrics = self.asked(Metric)
         for _, metric in metrics:
-            for measure in _bases(measure_of(metric)):
-                self.measure(measure, metric.name if _is_measured(measure_of(metric)) else None)
+            for measure in bases(measure_of(metric)):
+                self.measure(measure, metric.name if is_measured(measure_of(metric)) else None)
         for _, filter_ in self.filters("groups"):
-            for measure in _bases(of_filter(filter_)):
+            for measure in bases(of_filter(filter_)):
                 name = self.measure(measure)
                 if not metrics:
                     self.metrics.append(name)
         for _, rank in self.asked(Rank):
             for by in (rank.by, *(one.by for one in rank.then)):
-                for measure in _bases(by) if by is not None and level(by) != "row" else ():
+                for measure in bases(by) if by is not None and level(by) != "row" else ():
                     self.measure(measure)
         if not self.measures:
             self.measure(Rows())
         if len(metrics) == 1:
-            self.bases = [self.measure(base) for base in _told_with(measure_of(metrics[0][1]))]
+            self.bases = [self.measure(base) for base in told_with(measure_of(metrics[0][1]))]
         self.choose_rows()
         times = self.asked(Time)
         serves = [r for r, _ in (*metrics, *self.asked(GroupBy), *times)]
         params: dict[str, Any] = {
             "group_by": self.groups,
             "metrics": [
-                metric_params(self.here(_by_choice(measure, self.chosen), serves), name)
+                metric_params(self.here(by_choice(measure, self.chosen), serves), name)
                 for measure, name in self.measures.items()
             ],
         }
@@ -303,14 +243,14 @@ class _Draft(StepList):
                     self.chosen[part] = NAMES[self.language]["among"].format(part.limit, by)
                     serves = [r for r, _ in self.asked(Metric)]
                     made = self.here(Holds(condition=part), serves)
-                    params = {"expression": _json(made), "as": self.chosen[part]}
+                    params = {"expression": as_json(made), "as": self.chosen[part]}
                     self.add("chosen", "derive_column", params, serves)
 
     def group_columns(self) -> None:
         """Derives what rows are grouped by."""
         for requirement, group in self.asked(GroupBy):
             if group.expression is not None:
-                params = {"expression": _json(self.here(group.expression, [requirement])), "as": group.column}
+                params = {"expression": as_json(self.here(group.expression, [requirement])), "as": group.column}
                 self.add("group", "derive_column", params, [requirement])
             self.groups.append(group.column)
         for _, time in self.asked(Time):
@@ -326,7 +266,7 @@ class _Draft(StepList):
     def follow(self, requirement: Requirement, metric: Metric) -> str:
         """The column of a metric; one that looks along or across the groups is derived from the others."""
         expression = measure_of(metric)
-        if _is_measured(expression):
+        if is_measured(expression):
             return self.measures[normal_expression(expression)]
         name = metric.name or called(expression, self.language)
         return self.derive_series(expression, name, [requirement, "analysis:share", "analysis:trend"])
@@ -336,7 +276,7 @@ class _Draft(StepList):
         made = self.here(by_name(expression, self.measures), serves)
         if isinstance(made, Column):
             return made.name
-        params: dict[str, Any] = {"expression": _json(made), "as": name}
+        params: dict[str, Any] = {"expression": as_json(made), "as": name}
         along = series_group(self.reading)
         if follows_series(expression) and along:
             params |= {"along": along, "by": [group for group in self.groups if group != along]}
@@ -348,8 +288,8 @@ class _Draft(StepList):
         kept = self.filters("groups")
         if kept:
             serves = [r for r, _ in kept]
-            where = self.here(_both([by_name(of_filter(f), self.measures) for _, f in kept]), serves)
-            self.add("groups_kept", "filter_rows", {"where": _json(where)}, serves)
+            where = self.here(all_of([by_name(of_filter(f), self.measures) for _, f in kept]), serves)
+            self.add("groups_kept", "filter_rows", {"where": as_json(where)}, serves)
 
     def rank_by_measure(self) -> None:
         first = self.metrics[0] if self.asked(Metric) else None
@@ -381,7 +321,7 @@ class _Draft(StepList):
                 return time.column
         if level(by) == "row":
             return self.made_key(requirement, by)
-        if normal not in self.measures and not _is_measured(by):
+        if normal not in self.measures and not is_measured(by):
             return self.derive_series(by, self.free_name(called(by, self.language)), [requirement])
         return self.measures.get(normal)
 
@@ -400,7 +340,7 @@ class _Draft(StepList):
         made = self.here(by, [requirement])
         if isinstance(made, Column):
             return made.name
-        self.add("ranked_by", "derive_column", {"expression": _json(made), "as": name}, [requirement])
+        self.add("ranked_by", "derive_column", {"expression": as_json(made), "as": name}, [requirement])
         self.made_to_order.append(name)
         return name
 
@@ -441,7 +381,7 @@ class _Draft(StepList):
     def compute_columns(self) -> None:
         for requirement, asked in self.asked(ColumnsAsked):
             for one in asked.computed:
-                params = {"expression": _json(self.here(one.expression, [requirement])), "as": one.name}
+                params = {"expression": as_json(self.here(one.expression, [requirement])), "as": one.name}
                 self.add("computed", "derive_column", params, [requirement])
 
     def keep_columns(self) -> None:
@@ -449,18 +389,6 @@ class _Draft(StepList):
             columns = [*dict.fromkeys((*asked.columns, *(self.order if not asked.distinct else ())))]
             shown: dict[str, Any] = {"columns": columns, "distinct": asked.distinct}
             self.add("shown", "select_columns", shown, [requirement, "analysis:detail"])
-
-    def draw(self) -> None:
-        """Bars for groups and a line for time; one measure, or the first."""
-        charts = [(r, value) for r, value in self.asked(OutputAsked) if value.label == "chart"]
-        if not charts or not self.metrics or not self.groups:
-            return
-        requirement, output = charts[0]
-        line = bool(self.asked(Time))
-        kind = output.chart if output.chart in ("line", "bar", "area") else "line" if line else "bar"
-        axes = dict(zip(("x", "color", "facet"), self.groups, strict=False))
-        serves: list[Requirement | str] = [requirement, "analysis:trend", "analysis:ranking"]
-        self.add("chart", f"plot_{kind}", {**axes, "y": self.metrics[0]}, serves, keep=False)
 
     def only_orders(self, rank: Rank) -> bool:
         """Whether it orders groups by what their names are made from: days of the week by their number."""
@@ -482,194 +410,29 @@ class _Draft(StepList):
         return [name for name in helpers if name != self.ranked_by or not shows_first]
 
     def show(self) -> None:
-        order: dict[str, Any] = {}
+        serves: list[Requirement | str] = ["output:table", "output:text", "analysis:detail", "analysis:ranking"]
+        serves += [r for r, _ in (*self.asked(Rank), *self.asked(ColumnsAsked), *self.asked(Metric))]
+        self.add("table", "show_table", self.shown_order(), serves)
+
+    def shown_order(self) -> dict[str, Any]:
+        """As asked for; otherwise along time or an ordered group, or the largest group first."""
         rank = next((value for _, value in self.asked(Rank)), None)
+        if rank is None:
+            return self.usual_order() if self.metrics and self.groups and not self.looks_at_values else {}
+        order: dict[str, Any] = {}
         unranked = any(step.tool == "select_columns" for step in self.steps)  # it drops the column of ranks
-        if rank is not None and self.ranked_by:
+        if self.ranked_by:
             if rank.limit is None or (unranked and not rank.within and not rank.then):
                 order = {"order_by": [self.ranked_by], "descending": rank.direction == "top"}
                 order |= {"then": self.ties()} if rank.then else {}
             order |= {"hide": hidden} if (hidden := self.hidden(rank)) else {}
-        elif rank is None and self.asked(Time):
-            order = {"order_by": self.groups}
-        serves: list[Requirement | str] = [
-            "output:table",
-            "output:text",
-            "analysis:detail",
-            *(r for r, _ in self.asked(Rank)),
-        ]
-        serves += [r for r, _ in (*self.asked(ColumnsAsked), *self.asked(Metric))]
-        self.add("table", "show_table", order, serves)
+        return order
 
-
-def called(node: Expression, language: Language = "en") -> str:
-    """What a column of this expression is called where the question has no name for it."""
-    names = NAMES[language]
-    match node:
-        case Column(name=name):
-            return name
-        case Filled(of=of) | Rounded(of=of) | Absolute(of=of):
-            return called(of, language)
-        case Rows(where=None):
-            return names["rows"]
-        case Rows(where=where):
-            return _called_where(names["rows"], where, language) or names["those"]
-        case Aggregate(function=function, of=of, where=where):
-            measure = names[function].format(called(of, language))
-            return _called_where(measure, where, language) or measure
-        case Arithmetic():
-            return _called_formula(node, language)
-        case Correlation():
-            return names["correlation"]
-        case Share():
-            return names["share"]
-        case Change(ratio=ratio):
-            return names["growth" if ratio else "change"]
-        case Running():
-            return names["running"]
-        case Moving(periods=periods):
-            return names["moving"].format(periods)
-        case Elapsed(unit=unit):
-            return Wording(language).unit(unit) if language == "ru" else f"{unit}s"
-        case DatePart(part=part):
-            return Wording(language).unit(part)
-        case Concatenated(parts=texts):
-            return " ".join(called(text, language) for text in texts if not isinstance(text, Constant))[:LONGEST_NAME]
-        case Length(of=of):
-            return names["length"].format(called(of, language))
-        case Bins(of=of):
-            return names["range"].format(called(of, language))
-        case _:
-            return names["value"]
-
-
-def _called_formula(node: Arithmetic, language: Language) -> str:
-    names = NAMES[language]
-    if level(node) == "row":
-        formula = in_words(node)
-        return formula if len(formula) <= LONGEST_NAME else names["value"]
-    if (ratio := in_percent(node)) is not None:
-        return f"{called(ratio, language)}, %"
-    if is_growth(node):
-        return names["growth"]
-    if node.operator == "/":
-        return names["rate" if isinstance(node.left, Rows) and isinstance(node.right, Rows) else "ratio"]
-    return names["difference" if node.operator == "-" else "value"]
-
-
-def _called_where(measure: str, where: Condition | None, language: Language) -> str | None:
-    """With the condition in the name, unless that is too long for a column."""
-    name = NAMES[language]["where"].format(measure, in_words(where, Wording(language, period=period_name)))
-    return name if where is not None and len(name) <= LONGEST_NAME else None
-
-
-def period_name(words: str, start: Scalar, end: Scalar) -> str:
-    """A year or a month in short; otherwise both ends."""
-    first, after = str(start), str(end)
-    if first.endswith("-01-01") and after == f"{int(first[:4]) + 1}{first[4:]}":
-        return f"{words} {first[:4]}"
-    if first.endswith("-01") and after.endswith("-01") and _months(after) - _months(first) == 1:
-        return f"{words} {first[:7]}"
-    return f"{words} {first} – {after}"
-
-
-def _months(day: str) -> int:
-    return int(day[:4]) * 12 + int(day[5:7])
-
-
-def _told_with(metric: Expression) -> tuple[Expression, ...]:
-    """The measures that an answer states beside a rate, a share or a change."""
-    match metric:
-        case Share(of=of) | Change(of=of):
-            return (of,)
-        case _:
-            return quotient(metric) or ()
-
-
-def _bases(node: Node) -> Iterator[Expression]:
-    """The largest measures of single groups in it: what has to be computed first."""
-    if not isinstance(node, CONDITIONS) and _is_measured(node):
-        yield node
-        return
-    for part in parts(node):
-        if level(part) != "row":
-            yield from _bases(part)
-
-
-def _is_measured(node: Expression) -> bool:
-    """Whether one aggregation gives it: no other groups are looked at, and no overall value stands beside."""
-    return level(node) == "group" and not bare_overalls(node)
-
-
-def _overalls(node: Contract) -> Iterator[Overall]:
-    if isinstance(node, Overall):
-        yield node
-    elif isinstance(node, Found):
-        yield from _overalls(node.of)
-    else:
-        for part in parts(node):
-            yield from _overalls(part)
-
-
-def _founds(node: Contract) -> Iterator[Found]:
-    if isinstance(node, Found):
-        yield node
-    elif not isinstance(node, Overall | Related):
-        for part in parts(node):
-            yield from _founds(part)
-
-
-def kept_rows(found: Found) -> Kept:
-    """The rows among which a value is looked for."""
-    return found.table, normal_condition(found.where) if found.where is not None else None
-
-
-def found_name(found: Found, language: Language) -> str:
-    """What the column is called that says whether the value is found."""
-    return f"{called(found.of, language)} {'в' if language == 'ru' else 'in'} {found.table}"[:LONGEST_NAME]
-
-
-def in_place(node: C, names: Mapping[Node, str]) -> C:
-    """With columns of the present table in place of what was joined."""
-    if isinstance(node, Found):
-        if node in names:
-            return Compare(left=Column(name=names[node]), operator="=", right=Constant(value=True))  # type: ignore[return-value]
-        return node.model_copy(update={"of": in_place(node.of, names)})
-    if isinstance(node, Column | Related | Overall):
-        return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
-    return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
-
-
-def by_name(node: N, names: Mapping[Expression, str]) -> N:
-    """The same over the columns of measures that were computed, by their normal form."""
-    if isinstance(node, Overall):
-        return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": by_name(node.of, names)})
-    if not isinstance(node, CONDITIONS):
-        name = names.get(normal_expression(node))
-        if name is not None:
-            return Column(name=name)  # type: ignore[return-value]
-    return mapped(node, lambda part: by_name(part, names))
-
-
-def _by_choice(node: N, chosen: Mapping[Condition, str]) -> N:
-    """The same over the columns that say which rows are among the best."""
-    name = chosen.get(node) if isinstance(node, Among) else None
-    if name is not None:
-        return Compare(left=Column(name=name), operator="=", right=Constant(value=True))  # type: ignore[return-value]
-    return mapped(node, lambda part: _by_choice(part, chosen))
-
-
-def metric_params(measure: Expression, name: str) -> dict[str, Any]:
-    """In short where a function of a column says it."""
-    match measure:
-        case Rows(where=None):
-            return {"function": "count", "as": name}
-        case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
-            return {"column": column, "function": function, "as": name}
-        case _:
-            return {"expression": _json(measure), "as": name}
+    def usual_order(self) -> dict[str, Any]:
+        if self.times:
+            return {"order_by": self.groups}
+        ordered = [value.column for _, value in self.asked(GroupBy) if value.ordered]
+        return {"order_by": ordered} if ordered else {"order_by": [self.metrics[0]], "descending": True}
 
 
 def _filter_params(filters: Sequence[Filter]) -> dict[str, Any]:
@@ -679,16 +442,8 @@ def _filter_params(filters: Sequence[Filter]) -> dict[str, Any]:
         params["conditions"] = [{"column": f.column, "operator": f.operator, "values": list(f.values)} for f in short]
     conditions = [f.condition for f in filters if f.condition is not None]
     if conditions:
-        params["where"] = _json(_both(conditions))
+        params["where"] = as_json(all_of(conditions))
     return params
-
-
-def _both(conditions: Sequence[Condition]) -> Condition:
-    return conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
-
-
-def _json(node: Node) -> dict[str, Any]:
-    return node.model_dump(mode="json", exclude_defaults=False, exclude_none=True)
 
 
 def _columns(requirement: Requirement) -> frozenset[str]:
