@@ -121,7 +121,7 @@ def test_evidence_is_the_words_themselves(question: str) -> None:
         ("open payment issues of web", "payment"),
         ("commits on 03/04/2026", "03/04/2026"),
         ("commits of web in January 2026 and in March 2026", "the period"),
-        ("issues of web in progress", "the status"),
+        ("merge requests of web in progress", "the status"),
         ("issues of web created or closed last week", "the date"),
         ("issues of web updated or created last week", "the date"),
         ("issues updated in web", "updated"),

@@ -36,12 +36,16 @@ BY_RULES = Capabilities(parallel=False, retry=True, needs_model=False, determini
 
 
 class TableRule(Contract):
-    """The columns that a plan's filters apply to. `statuses` maps each status to the table's own word for it."""
+    """The columns that a plan's filters apply to. `statuses` maps each status to the table's own word for it.
+
+    `states` is for a status that is a part of another one: the column and value that tell it.
+    """
 
     projects: Name
     dates: Name
     status: Name | None = None
     statuses: dict[str, str] = {}
+    states: dict[str, tuple[Name, Text]] = {}
 
 
 class PlanRule(Contract):
@@ -184,7 +188,10 @@ def _table_conditions(
     columns = {"projects": table.projects, "dates": by or table.dates, "statuses": table.status}
     for kind, values in filters.items():
         column = columns.get(kind)
-        if kind == "statuses":  # drop the statuses that the table has no word for
+        if kind == "statuses" and len(values) == 1 and values[0] in table.states:
+            column, value = table.states[values[0]]
+            values = (value,)
+        elif kind == "statuses":  # drop the statuses that the table has no word for, or that are part of another
             values = tuple(dict.fromkeys(own for value in values if (own := table.statuses.get(value))))
         if column:
             yield RetrievalCondition(filter=kind, table=name, column=column, values=values)
@@ -192,9 +199,13 @@ def _table_conditions(
 
 def _queries(plan: RetrievalPlan) -> Iterator[RetrievalQuery]:
     text = _query_text(plan)
-    for source in plan.sources:
-        id_ = f"{plan.id}_query" if len(plan.sources) == 1 else f"{plan.id}_query_{source}"
+    for id_, source in zip(_ids(plan), plan.sources, strict=True):
         yield RetrievalQuery(id=id_, query_string=text, source=source, filters=plan.filters)
+
+
+def _ids(plan: RetrievalPlan) -> list[str]:
+    one = len(plan.sources) == 1
+    return [f"{plan.id}_query" if one else f"{plan.id}_query_{source}" for source in plan.sources]
 
 
 def _query_text(plan: RetrievalPlan) -> str:
@@ -202,7 +213,16 @@ def _query_text(plan: RetrievalPlan) -> str:
     return " ".join([plan.description, *(f"{name}:{','.join(values)}" for name, values in plan.filters.items())])
 
 
-def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan:
+def described(retrieval: Retrieval) -> tuple[str, ...]:
+    """A line for each query, as people read it: its plan, priority, source and text."""
+    priorities = {query: plan.priority for plan in retrieval.plans for query in _ids(plan)}
+    return tuple(
+        f"{query.id}: priority {priorities[query.id]}, {query.source}: {query.query_string}"
+        for query in retrieval.queries
+    )
+
+
+def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules, log: tuple[str, ...] = ()) -> Plan:
     """One independent step for each requested list; the fallback steps read the lists to use instead."""
     lists = {r.value.intent: r.id for r in reading.requirements if isinstance(r.value, IntentAsked)}
     about = {r.value.table for r in reading.requirements if isinstance(r.value, Filter)}
@@ -219,7 +239,7 @@ def propose(reading: Reading, fetching: Fetching, rules: RetrievalRules) -> Plan
         limits=Limits(items=LIST_LENGTH),
         render="GROUPED_BULLETS",
         confidence=min((i.confidence for i in reading.intents if i.confidence >= rules.threshold), default=1.0),
-        provenance=Provenance(template="retrieval", attempts=1),
+        provenance=Provenance(template="retrieval", attempts=1, log=log),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from groundplan.asking import route
 from groundplan.asking.lists import plan
-from groundplan.asking.lists.plan import load_rules
+from groundplan.asking.lists.plan import described, load_rules
+from groundplan.asking.lists.route import plan_lists
 from groundplan.asking.remote_tables import Fetching
 from groundplan.asking.route import Declined, PlanRequest
 from groundplan.contracts.plan import Plan
@@ -17,4 +18,6 @@ class Planner(route.Planner):
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         tools = {tool.output.table: tool for tool in request.context.catalog.tools.values() if tool.output.table}
-        return plan.propose(request.reading, Fetching(tools, request.question.timezone), load_rules())
+        found = plan_lists(request.question, request.context, [])
+        log = described(found[1]) if found else ()
+        return plan.propose(request.reading, Fetching(tools, request.question.timezone), load_rules(), log)

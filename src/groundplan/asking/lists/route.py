@@ -28,7 +28,7 @@ class Lists(Route):
     name, is_audited = "lists", True
 
     def accepts(self, question: Question, context: Context, values: Mapping[str, Any]) -> float:
-        found = _plan(question, context, [])
+        found = plan_lists(question, context, [])
         if found is None:
             return 0.0
         lists = load_rules().of(found[0].intents[0].type).lists or not _computes(question)
@@ -42,7 +42,7 @@ class Lists(Route):
 
 
 def _read(question: Question, context: Context) -> Reading | Clarification | Refusal:
-    found = _plan(question, context, context.trail)
+    found = plan_lists(question, context, context.trail)
     assert found is not None
     clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
     return read_retrieval(question.text, *found, context.tables, **clock)
@@ -59,7 +59,7 @@ def _computes(question: Question) -> bool:
     return any(True for family in phrases for _ in family.find(words)) or any(True for _ in analyses)
 
 
-def _plan(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
+def plan_lists(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
     """Run the three agents: intents, reasoning, retrieval. None if the question asks for no tracker list."""
     projects, rules = read_projects(context.schemas.values()), load_rules()
     if projects is None:

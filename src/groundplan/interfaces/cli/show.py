@@ -245,7 +245,13 @@ def _reasons(words: Sequence[WordFate], plan: Plan, reading: Reading, json: bool
     if json:
         fates = [word.model_dump(mode="json") for word in words]
         print_json(
-            {"question": reading.question, "read_as": read_as(reading), "requirements": rows, "words": fates},
+            {
+                "question": reading.question,
+                "read_as": read_as(reading),
+                "requirements": rows,
+                "words": fates,
+                "log": [*plan.provenance.log],
+            },
         )
         return
     _read_as(read_as(reading))
@@ -256,6 +262,10 @@ def _reasons(words: Sequence[WordFate], plan: Plan, reading: Reading, json: bool
         said = "assumed" if row["implied"] else f"“{row['words']}”"
         table.add_row(escape(str(row["requirement"])), escape(said), escape(", ".join(row["steps"])))
     out.print(table)
+    if plan.provenance.log:
+        out.print()
+    for line in plan.provenance.log:
+        out.print(escape(line), style="dim")
     _fates(words)
 
 
