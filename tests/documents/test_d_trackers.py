@@ -89,3 +89,33 @@ def test_both_lists_of_a_question_are_there(servers: Shop, project: Project) -> 
     issues = truth.within(truth.issues("web", "api"), "created", "2026-03-02", "2026-03-08")
     assert sum(count for title, (count, _) in told.items() if title.startswith("Commits")) == len(commits)
     assert sum(count for title, (count, _) in told.items() if title.startswith("Issues")) == len(issues)
+
+
+@pytest.mark.requirement("R23")
+@pytest.mark.parametrize("name", ["Anna", "Anna Berg"])
+def test_commits_by_a_person_are_that_persons(project: Project, name: str) -> None:
+    week = truth.within(truth.commits("web", "api"), "committed_date", "2026-03-02", "2026-03-08")
+    wanted = [commit for commit in week if name in commit["author_name"]]
+    assert 0 < len(wanted) < len(week)
+    answer = answered(ask(project, f"commits by {name} last week"))
+    assert sum(group.count for group in answer.facts.groups) == len(wanted)
+
+
+@pytest.mark.requirement("R23")
+def test_issues_assigned_to_a_person_are_that_persons(project: Project) -> None:
+    wanted = [issue for issue in truth.issues("web") if "Anna" in (truth.assignee(issue) or "")]
+    answer = answered(ask(project, "issues assigned to Anna in web"))
+    assert sum(group.count for group in answer.facts.groups) == len(wanted) > 0
+
+
+@pytest.mark.requirement("R23")
+@pytest.mark.parametrize("question", ["commits assigned to Anna last week", "status of web by Anna"])
+def test_a_list_that_has_no_such_person_is_asked_about(project: Project, question: str) -> None:
+    assert ask(project, question).kind in ("clarification", "refusal")
+
+
+@pytest.mark.requirement("R23")
+def test_nobody_of_that_name_is_an_honest_none(project: Project) -> None:
+    told = ask(project, "commits by Zanzibar last week")
+    assert told.kind == "answer"
+    assert sum(group.count for group in answered(told).facts.groups) == 0

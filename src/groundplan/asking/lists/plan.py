@@ -44,6 +44,8 @@ class TableRule(Contract):
     projects: Name
     dates: Name
     status: Name | None = None
+    author: Name | None = None
+    assignee: Name | None = None
     statuses: dict[str, str] = {}
     states: dict[str, tuple[Name, Text]] = {}
 
@@ -185,7 +187,13 @@ def _conditions(
 def _table_conditions(
     filters: Mapping[str, tuple[str, ...]], name: str, table: TableRule, by: str | None
 ) -> Iterator[RetrievalCondition]:
-    columns = {"projects": table.projects, "dates": by or table.dates, "statuses": table.status}
+    columns = {
+        "projects": table.projects,
+        "dates": by or table.dates,
+        "statuses": table.status,
+        "author": table.author,
+        "assignee": table.assignee,
+    }
     for kind, values in filters.items():
         column = columns.get(kind)
         if kind == "statuses" and len(values) == 1 and values[0] in table.states:

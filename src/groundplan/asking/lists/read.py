@@ -38,6 +38,7 @@ class TrackerWords:
     yielding: float
     statuses: Phrases
     providers: Phrases
+    people: Phrases
     naming: Phrases
     negations: frozenset[str]
     between: frozenset[str]
@@ -56,6 +57,7 @@ def load_tracker_words(file: Path = FILE) -> TrackerWords:
         yielding=raw["yielding"]["leaves"],
         statuses=_phrases(raw["statuses"]),
         providers=_phrases(raw["providers"]),
+        people=_phrases(raw["people"]),
         naming=_phrases({"naming": raw["naming"]}),
         negations=frozenset(raw["negations"].split()),
         between=frozenset(map(stem, raw["between"].split())),
@@ -129,12 +131,31 @@ class _Scan:
             _each_once(label for cue in self._cues(self.known.statuses) for label in cue.label.split(", ")),
         )
         yield "providers", _each_once(cue.label for cue in self._cues(self.known.providers))
+        yield from self._people_said(dates)
 
     def said(self, dates: Sequence[Found]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The question's words for each of `entities`."""
         yield "projects", _each_once(self._text_of(mention.first, mention.last) for mention in self.names)
         yield "dates", _each_once(self.text[found.start : found.end] for found in dates)
         yield "statuses", _each_once(self._text_of(cue.first, cue.last) for cue in self._cues(self.known.statuses))
+        yield from self._people_said(dates)
+
+    def _people_said(self, dates: Sequence[Found]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        found = [*self.people(dates)]
+        for role in dict.fromkeys(role for role, _, _ in found):
+            yield role, _each_once(self._text_of(first, last) for own, first, last in found if own == role)
+
+    def people(self, dates: Sequence[Found]) -> Iterator[tuple[str, int, int]]:
+        """Who is named after `by` or `assigned to`, and where: capitalised words that name nothing else."""
+        for cue in self.known.people.find(self.words):
+            last = cue.last
+            while last < min(len(self.words), cue.last + 3) and self._is_a_person(last, dates):
+                last += 1
+            if last > cue.last:
+                yield cue.label, cue.last, last
+
+    def _is_a_person(self, place: int, dates: Sequence[Found]) -> bool:
+        return self.words[place].text[0].isupper() and self._is_unknown(place, dates)
 
     def unexplained(self, dates: Sequence[Found]) -> tuple[str, ...]:
         """Words that are not part of a name, a date or a tracker phrase, and not filler."""
@@ -145,6 +166,8 @@ class _Scan:
             if word.stem not in known and not self._is_named(place) and not self._is_tracker_word(place)
         ]
         naming = {i for cue in self.known.naming.find(self.words) for i in range(cue.first, cue.last)}
+        naming |= {i for cue in self.known.people.find(self.words) for i in range(cue.first, cue.last)}
+        naming |= {i for _, first, last in self.people(dates) for i in range(first, last)}
         return _each_once(self.words[i].text for i in places if i not in naming and not self._is_dated(i, dates))
 
     def unresolved(self, dates: Sequence[Found]) -> tuple[str, ...]:

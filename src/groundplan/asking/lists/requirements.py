@@ -7,12 +7,14 @@ from datetime import date
 
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.reading import Entity, Evidence, Filter, Intent, IntentAsked, Operator, Reading, Requirement
-from groundplan.contracts.retrieval import Reasoning, Retrieval, RetrievalCondition
+from groundplan.contracts.retrieval import Reasoning, Retrieval, RetrievalCondition, RetrievalPlan
 from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.text.event_dates import dated_by
 from groundplan.text.periods.find import find_periods
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of, normalise, words_of
+
+PEOPLE = ("author", "assignee")
 
 
 def read_retrieval(
@@ -33,6 +35,9 @@ def read_retrieval(
     lacking = _lacking(tables, words, reasoning, retrieval, schema)
     if lacking is not None:
         return lacking
+    unfiltered = _without_people(lists, reasoning)
+    if unfiltered is not None:
+        return unfiltered
     others = available - {*tables}
     conditions = [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in others]
     dated = [_with_date_column(condition, words, schema) for condition in conditions]
@@ -66,6 +71,21 @@ def _lacking(
     available = {table.name for table in schema.tables}
     absent = [plan.table for plan in retrieval.plans if plan.table and plan.table not in available]
     return _unavailable(absent[0], available) if absent and not (tables and _only_conclusions(reasoning)) else None
+
+
+def _without_people(lists: Sequence[RetrievalPlan], reasoning: Reasoning) -> Clarification | None:
+    """A list that cannot be asked by person: without the condition it would be another list."""
+    for role in PEOPLE:
+        named = reasoning.entities.get(role, ())
+        for plan in lists if named else ():
+            if len(named) > 1 or not any(c.filter == role and c.table == plan.table for c in plan.conditions):
+                name = (plan.table or "").replace("_", " ")
+                who = " and ".join(named)
+                text = (
+                    f"{name.capitalize()} have no {role} {who!r}. Ask for commits or issues of one person."
+                )
+                return Clarification(text=text, missing=named[0])
+    return None
 
 
 def _list(table: str, said: str, text: str) -> Requirement:
@@ -106,6 +126,8 @@ def _value(condition: RetrievalCondition, today: date, timezone: str) -> Filter 
     """None if the dates are not a single period, or the table does not have the statuses."""
     if condition.filter != "dates" and not condition.values:
         return None
+    if condition.filter in PEOPLE:
+        return Filter(table=condition.table, column=condition.column, operator="contains", values=condition.values)
     if condition.filter != "dates":
         operator: Operator = "in" if len(condition.values) > 1 else "="
         return Filter(table=condition.table, column=condition.column, operator=operator, values=condition.values)

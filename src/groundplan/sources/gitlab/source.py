@@ -70,7 +70,8 @@ class GitLab(ListSource):
         self, project: str, path: str, params: ListParams, listing: Listing[Thing], limit: int, budget: Budget
     ) -> Read:
         def row(thing: Thing) -> Row | None:
-            return thing.row(project, self._own(thing.web_url), params) if listing.wanted(thing) else None
+            made = thing.row(project, self._own(thing.web_url), params) if listing.wanted(thing) else None
+            return made if made and params.names(made.cells) else None
 
         url = f"/api/v4/projects/{quote(path, safe='')}/{listing.path}"
         return await read_pages(self._pages(url, listing, budget), row, limit)

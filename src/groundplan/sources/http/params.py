@@ -66,6 +66,14 @@ class ListParams(Period):
 
     projects: tuple[Name, ...] = ()
     limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+    author_name: Value | None = None
+    assignee_name: Value | None = None
+    reporter_name: Value | None = None
+
+    def names(self, cells: Mapping[str, object]) -> bool:
+        """True if the row shows the people asked for: each text is part of a name, in any case."""
+        asked = {"author": self.author_name, "assignee": self.assignee_name, "reporter": self.reporter_name}
+        return all(text.casefold() in str(cells[column] or "").casefold() for column, text in asked.items() if text)
 
 
 Params = TypeVar("Params", bound=ListParams)

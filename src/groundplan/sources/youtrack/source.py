@@ -47,7 +47,8 @@ class YouTrack(ListSource):
         def row(issue: YouTrackIssue) -> Row | None:
             project = self._named(issue, names)
             wanted = params.holds(issue.moment(params.by)) and params.status in ("all", issue.status)
-            return issue.row(project, self._tracker.url, params) if wanted else None
+            made = issue.row(project, self._tracker.url, params) if wanted else None
+            return made if made and params.names(made.cells) else None
 
         return self._run_tables.result(call, await read_pages(pages, row, min(params.limit, call.limits.rows)), ISSUES)
 
