@@ -140,7 +140,9 @@ def test_the_plan_of_another_reading_is_refused(name: str, tools: Catalog) -> No
 def test_a_plan_with_one_param_changed_is_refused(name: str, tools: Catalog) -> None:
     wanted, plan = asked(name), propose(asked(name), SCHEMA)
     grouped = any(step.tool == "aggregate" for step in plan.steps)
+    free = {"table descending: False"} if all(r.kind != "rank" for r in wanted.requirements) else set()
     changed = [(path, other) for path, other in _changed_once(plan) if not (grouped and "distinct" in path)]
+    changed = [(path, other) for path, other in changed if path not in free]  # an order that nobody asked for
     assert changed
     assert [what for what, other in changed if not _refused(other, wanted, tools)] == []
 

@@ -81,9 +81,7 @@ def _without_people(lists: Sequence[RetrievalPlan], reasoning: Reasoning) -> Cla
             if len(named) > 1 or not any(c.filter == role and c.table == plan.table for c in plan.conditions):
                 name = (plan.table or "").replace("_", " ")
                 who = " and ".join(named)
-                text = (
-                    f"{name.capitalize()} have no {role} {who!r}. Ask for commits or issues of one person."
-                )
+                text = f"{name.capitalize()} have no {role} {who!r}. Ask for commits or issues of one person."
                 return Clarification(text=text, missing=named[0])
     return None
 

@@ -23,7 +23,9 @@ def propose(reading: Reading, schema: SourceSchema, fetching: Fetching | None = 
         render="TABLE",
         confidence=1.0,
         provenance=Provenance(
-            attempts=1, reasoning="The rows asked for, grouped, measured and shown as the question says."
+            template=reading.intents[0].name if reading.intents else None,
+            attempts=1,
+            reasoning="The rows asked for, grouped, measured and shown as the question says.",
         ),
     )
 

@@ -358,12 +358,8 @@ class Draft(StepList):
         """After the columns are chosen, so that the table keeps the ranks and their order."""
         for requirement, rank in self.asked(Rank):
             if self.ranked_by is not None and rank.limit is not None:
-                params: dict[str, Any] = {
-                    "by": self.ranked_by,
-                    "direction": rank.direction,
-                    "limit": rank.limit,
-                    "within": list(rank.within),
-                }
+                params: dict[str, Any] = {"by": self.ranked_by, "direction": rank.direction, "limit": rank.limit}
+                params |= {"within": list(rank.within)} if rank.within else {}
                 params |= {"then": self.ties()} if rank.then else {}
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
 
