@@ -22,7 +22,8 @@ test:  ## run the tests
 	$(BIN)python -m pytest -n 0 -m 'timed and not slow and not model'
 
 slow:  ## run the tests that take minutes
-	$(BIN)python -m pytest -n 2 --dist loadfile -m slow --hypothesis-profile=default
+	$(BIN)python -m pytest -n 2 --dist loadfile -m 'slow and not model' --hypothesis-profile=default
+	$(BIN)python -m pytest -n 0 -m 'slow and model'
 
 SECONDS ?= 600
 fuzz:  ## fuzz every parser for SECONDS; prints executions, crashes and peak memory

@@ -24,6 +24,7 @@ ROLES = Roles(read=Role(attempts=1))
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["library_and_calls", "vets_and_solar"])
 def test_a_small_model_makes_no_answer_worse(
     name: str, qwen_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

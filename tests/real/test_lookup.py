@@ -23,7 +23,7 @@ from groundplan.text.entities import build_registry
 from tests.knowledge.portfolio import cases, rows, schema
 
 pytest_plugins = ["tests.models"]
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 TODAY = date(2026, 1, 15)
 SECONDS = 120.0

@@ -61,6 +61,7 @@ def outcomes(qwen_url: str, tmp_path_factory: pytest.TempPathFactory) -> list[Ou
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R5", "R19", "R52")
 def test_what_is_answered_equals_independent_sql(outcomes: list[Outcome]) -> None:
     pairs = [*zip(CASES, outcomes, strict=True)]
@@ -69,6 +70,7 @@ def test_what_is_answered_equals_independent_sql(outcomes: list[Outcome]) -> Non
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R10")
 def test_what_the_model_does_not_know_is_asked_back(outcomes: list[Outcome]) -> None:
     """One of the readings that the question back offers leads to the right answer."""
@@ -90,6 +92,7 @@ def test_what_the_model_does_not_know_is_asked_back(outcomes: list[Outcome]) -> 
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R10", "R52")
 def test_words_for_what_the_data_does_not_hold_are_never_answered(
     qwen_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -110,6 +113,7 @@ def test_words_for_what_the_data_does_not_hold_are_never_answered(
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R7", "R32")
 def test_no_name_is_invented_and_no_step_unjustified(outcomes: list[Outcome]) -> None:
     tools, columns = load_catalog().tools, {"date", "region", "product_category", "channel", "units", "revenue", "cost"}
@@ -123,6 +127,7 @@ def test_no_name_is_invented_and_no_step_unjustified(outcomes: list[Outcome]) ->
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R27")
 def test_every_answer_says_what_the_model_took(outcomes: list[Outcome]) -> None:
     assert sum(outcome.usage.calls > 0 for outcome in outcomes) >= 2, "these questions need a model"

@@ -30,6 +30,7 @@ SECONDS = 20.0  # that models have for one question
 
 
 @pytest.mark.model
+@pytest.mark.slow
 @pytest.mark.requirement("R7", "R32", "R40")
 def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
     smollm2_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
