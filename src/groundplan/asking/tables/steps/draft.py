@@ -425,9 +425,13 @@ class Draft(StepList):
         return order
 
     def usual_order(self) -> dict[str, Any]:
+        """Along time, an ordered group or the group that a series runs along; otherwise the largest first."""
         if self.times:
             return {"order_by": self.groups}
         ordered = [value.column for _, value in self.asked(GroupBy) if value.ordered]
+        along = series_group(self.reading)
+        if along and any(follows_series(measure_of(metric)) for _, metric in self.asked(Metric)):
+            ordered = [along, *(group for group in self.groups if group != along)]
         return {"order_by": ordered} if ordered else {"order_by": [self.metrics[0]], "descending": True}
 
 
