@@ -83,7 +83,7 @@ class RunReply(Contract):
 
     answer: str | None = None
     to: str | None = None  # the text of the clarification
-    approved: str | None = None  # the fingerprint of the plan
+    approved: str | None = None  # the fingerprint of the plan and the values
 
 
 class Run(Contract):
@@ -94,7 +94,7 @@ class Run(Contract):
     created: datetime
     updated: datetime
     waiting: Refusal | Clarification | None = None  # what it waits for
-    approve: str | None = Field(None, description="The fingerprint of the plan that waits for approval.")
+    approve: str | None = Field(None, description="The fingerprint of the plan and the values that wait for approval.")
     outcome: Answer | Refusal | Clarification | None = None
     problem: Issue | None = None  # why it failed
 

@@ -315,7 +315,7 @@ def _add_runs(app: FastAPI) -> None:
 
     @app.post("/v1/runs/{id}/approval")
     async def approve(id: RunId, body: Approval, request: Request, runs: Store) -> Run:
-        """Approve or decline the steps with an effect, for exactly the plan of this fingerprint."""
+        """Approve or decline the calls with an effect, for exactly the plan and the values of this fingerprint."""
         return await approve_run(request, runs, id, body.plan, body.approved)
 
     @app.post("/v1/runs/{id}/answer")

@@ -210,8 +210,7 @@ class Worker:
             await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         elif isinstance(outcome, Refusal) and _waits_for_approval(outcome):
-            assert outcome.plan is not None
-            asked = {"plan": outcome.plan.fingerprint, "text": outcome.text}
+            asked = {"plan": outcome.to_approve, "text": outcome.text}
             events = [*telling.left, ("approval.required", asked)]
             await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
@@ -242,7 +241,7 @@ async def _outcome(
     request, reply = claim.request, claim.reply
     approved = reply.approved if reply else None
     options: dict[str, Any] = {
-        "approve": (lambda passed: passed.plan.fingerprint == approved) if approved else False,
+        "approve": (lambda asked: asked.fingerprint == approved) if approved else False,
         "on_stage": lambda stage: tell("stage", {"stage": stage}),
         "on_update": lambda _, update: _tell_update(update, tell),
         "on_progress": lambda progress: tell("step", _step(progress)),
@@ -251,8 +250,6 @@ async def _outcome(
         with suppress(StateInvalid):
             answer, to = (reply.answer, reply.to) if reply else (None, None)
             return await project.resume(claim.id, thread=request.thread, reply=answer, reply_to=to, **options)
-    if approved:  # the items that a person saw were in a checkpoint that is gone: they are read and shown again
-        options["approve"] = lambda passed: passed.plan.fingerprint == approved and not passed.plan.changes_each
     if request.plan is not None:
         return await project.run(
             json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, bounds=request.bounds, **options

@@ -335,8 +335,8 @@ def _run(row: Row) -> Run:
             "problem": Issue.model_validate_json(problem) if problem else None,
         }
     )
-    if isinstance(found.waiting, Refusal) and found.waiting.plan:
-        return found.model_copy(update={"approve": found.waiting.plan.fingerprint})
+    if isinstance(found.waiting, Refusal):
+        return found.model_copy(update={"approve": found.waiting.to_approve})
     return found
 
 

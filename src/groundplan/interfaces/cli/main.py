@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from groundplan.contracts.bounds import Bounds
-    from groundplan.interfaces.cli.show import Live
     from groundplan.running.options import Approve
     from groundplan.settings import Endpoint
 
@@ -326,7 +325,8 @@ def run(
     text, run_id = _read(plan), uuid.uuid4().hex[:12]
     with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
         watching: dict[str, Any] = {"on_progress": live.step, "on_run": live.run, "output": _folder(output)}
-        allowed: Approve = approve or _approved(project, text, live)
+        can_ask = not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
+        allowed: Approve = approve or (live.approves if can_ask else False)
         bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
         outcome = project.run(text, run_id=run_id, approve=allowed, bounds=bounds, **watching).outcome
     _show(outcome, json, output)
@@ -668,25 +668,6 @@ def _within(
     name = str(wrong["loc"][0])
     option = f"--most-{name}" if name in given else f"--{name}"
     raise UsageError(f"{option}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
-
-
-def _approved(project: Any, text: bytes, live: Live) -> Approve:
-    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive.
-
-    If the items that a step changes are known only once a list has been read, the user is asked then.
-    """
-    from groundplan.contracts.verdict import Passed
-
-    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
-    verdict = project.check(text) if asked else None
-    if not isinstance(verdict, Passed) or not verdict.plan.writes:
-        return False
-    if verdict.plan.changes_each:
-        return live.approves
-    if not live.approves(verdict):
-        say("Nothing was done.", to_err=True)
-        raise typer.Exit(1)
-    return True
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:
