@@ -124,6 +124,7 @@ class State(TypedDict, total=False):
     usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
     proposals: list[Json]  # what models proposed, and what was wrong with it
+    partial: bool  # it ended, and some of what was asked for failed
     confirmed: bool  # a person chose the reading: it is kept as an example
 
 
@@ -161,6 +162,7 @@ def begin(
         "usage": {},
         "notes": [],
         "proposals": [],
+        "partial": False,
         "confirmed": False,
     }
 
@@ -549,7 +551,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
         turns = [*turns, _json(Turn.of(reading, plan.unchecked))][-TURNS:]
-    return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
+    return Command(update={"facts": None, "turns": turns, "partial": written.partial, **traced}, goto=END)
 
 
 def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
@@ -807,6 +809,21 @@ def again(state: State) -> State:
     turns = state.get("turns") or []
     own = bool(turns) and turns[-1]["reading"] == state.get("reading")
     return fresh | {"turns": turns[:-1] if own else turns}
+
+
+def rest(state: State) -> State:
+    """The initial state for what a partial run left: the same calls, of which those that were made are not repeated."""
+    kept: State = {
+        "question": state["question"],
+        "route": state["route"],
+        "place": state["place"],
+        "attempt": state["attempt"],
+        "runs": state["runs"] - 1,
+        "looked": state["looked"],
+        "approved": state["approved"],
+        "turns": (state.get("turns") or [])[:-1],
+    }
+    return begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)) | kept
 
 
 def waits(state: State) -> bool:

@@ -101,6 +101,7 @@ class Answer(Contract):
     tables: tuple[ShownTable, ...] = ()
     charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
     files: tuple[str, ...] = ()
+    partial: bool = False  # a change, or a step for some of its items, failed; `resume` tries what is left
     citations: tuple[Citation, ...] = ()
     reading: Reading | None = None
     plan: Plan

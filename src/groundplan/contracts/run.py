@@ -15,9 +15,9 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 
 State = Literal[
-    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "refused", "failed", "cancelled"
+    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "partial", "refused", "failed", "cancelled"
 ]
-ENDED: tuple[State, ...] = ("succeeded", "refused", "failed", "cancelled")
+ENDED: tuple[State, ...] = ("succeeded", "partial", "refused", "failed", "cancelled")
 WAITING: tuple[State, ...] = ("waiting_approval", "waiting_answer")
 
 EventKind = Literal[

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from groundplan.contracts.approval import EffectCall
-from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.references import references
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.tool import Tool
-from groundplan.running.each import items_of
+from groundplan.running.each import items_of, named
 from groundplan.running.references import referred
-from groundplan.text.safe import plain
 
 
 def takes_values(plan: CheckedPlan) -> bool:
@@ -76,17 +73,7 @@ def _properties(tool: Tool) -> Mapping[str, object]:
 
 def told(step: Step, calls: Sequence[EffectCall]) -> str:
     """` with to: "ada@example.org"`, ` for each of the 2 items that 'all' found (…)`; empty if the plan says it all."""
-    taking = {path.split(".")[1] for path, _ in references(step.params)}
-    shown = [_shown({name: value for name, value in call.params.items() if name in taking}) for call in calls]
+    shown = "; ".join(named(step, call.params) for call in calls)
     if step.for_each:
-        return f" for each of the {len(calls)} items that {step.for_each!r} found ({'; '.join(shown)})"
-    return f" with {shown[0]}" if shown and shown[0] else ""
-
-
-def _shown(fields: Mapping[str, object]) -> str:
-    """Each value in quotes, so that no text in one can pass for another."""
-    return ", ".join(f"{name}: {_quoted(thaw(value))}" for name, value in fields.items())
-
-
-def _quoted(value: object) -> str:
-    return json.dumps(plain(value) if isinstance(value, str) else value, ensure_ascii=False)
+        return f" for each of the {len(calls)} items that {step.for_each!r} found ({shown})"
+    return f" with {shown}" if _sources(step) else ""

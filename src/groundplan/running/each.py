@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
-from groundplan.contracts.contract import freeze
+from groundplan.contracts.contract import freeze, thaw
 from groundplan.contracts.facts import Complete, StepFacts
 from groundplan.contracts.plan import CheckedPlan, Limits, Step
+from groundplan.contracts.references import references
 from groundplan.contracts.step_outcome import StepOutcome, failed
+from groundplan.text.safe import plain
+
+MOST_NAMED = 20  # items that failed, in one message
 
 
 def items_of(step: Step, outcomes: Mapping[str, StepOutcome], limits: Limits) -> tuple[StepOutcome, ...] | StepOutcome:
@@ -45,9 +50,23 @@ def together(step: Step, outcomes: Sequence[StepOutcome]) -> StepOutcome:
     broken = [outcome.issue for outcome in each if outcome.issue]
     if not broken:
         return StepOutcome(status="finished", facts=facts, each=each)
-    problem = f"step {step.id!r} failed for {len(broken)} of {len(each)} items: {broken[0].problem}"
+    names = [named(step, outcome.given) for outcome in each if outcome.issue]
+    listed = "; ".join(names[:MOST_NAMED]) + ("; …" if len(names) > MOST_NAMED else "")
+    problem = f"step {step.id!r} failed for {len(broken)} of {len(each)} items ({listed}): {broken[0].problem}"
     issue = broken[0].model_copy(update={"problem": problem})
     return StepOutcome(status="failed", facts=facts if done else None, issue=issue, each=each)
+
+
+def named(step: Step, params: Mapping[str, object]) -> str:
+    """`to: "ada@example.org"`: the params that earlier steps supply, or all of them; values in quotes."""
+    taking = {path.split(".")[1] for path, _ in references(step.params)}
+    shown = {name: value for name, value in params.items() if name in taking} or params
+    return ", ".join(f"{name}: {_quoted(thaw(value))}" for name, value in shown.items())
+
+
+def _quoted(value: object) -> str:
+    """In quotes, so that no text in a value can pass for another value."""
+    return json.dumps(plain(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 
 def keeps_for(step: Step, plan: CheckedPlan) -> int:

@@ -210,7 +210,11 @@ async def _call_each(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) 
     items = items_of(step, waited, this.plan.limits)
     if isinstance(items, StepOutcome):
         return items
-    calls = [await _call(this, step, {**waited, step.for_each or "": item}, place) for place, item in enumerate(items)]
+    calls: list[StepOutcome] = []
+    for place, item in enumerate(items):
+        outcome = await _call(this, step, {**waited, step.for_each or "": item}, place)
+        unnamed = outcome.facts is None and not outcome.given and item.facts is not None
+        calls.append(outcome.with_given(item.facts.first) if unnamed and item.facts else outcome)
     return together(step, calls)
 
 

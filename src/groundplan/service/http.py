@@ -318,6 +318,11 @@ def _add_runs(app: FastAPI) -> None:
         """Approve or decline the calls with an effect, for exactly the plan and the values of this fingerprint."""
         return await approve_run(request, runs, id, body.plan, body.approved)
 
+    @app.post("/v1/runs/{id}/resume")
+    async def resume(id: RunId, request: Request, runs: Store) -> Run:
+        """Try what a run that ended as `partial` left: the calls that failed, with the values that were approved."""
+        return await runs.resume(id, request.state.actor)
+
     @app.post("/v1/runs/{id}/answer")
     async def answer(id: RunId, body: AnswerText, runs: Store) -> Run:
         """Reply to a clarification with the number of a candidate, or with words; yes or no to a single reading."""

@@ -215,7 +215,9 @@ class Worker:
             await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         else:
-            state: State = "succeeded" if isinstance(outcome, Answer) else "refused"
+            state: State = "refused"
+            if isinstance(outcome, Answer):
+                state = "partial" if outcome.partial else "succeeded"
             await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
             self._telemetry.metrics.outcome(outcome, strategies())
 

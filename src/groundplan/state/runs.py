@@ -1,8 +1,8 @@
 """Runs and their events. The table of runs is also the queue: a worker claims a run, and a claim expires.
 
-    queued ──▶ running ──▶ succeeded | refused | failed | cancelled
+    queued ──▶ running ──▶ succeeded | partial | refused | failed | cancelled
       ▲           │
-      └── reply ── waiting_approval, waiting_answer
+      └── reply ── waiting_approval, waiting_answer; resume ── partial
 
 A claim has an attempt number. What a worker writes is accepted only while its attempt is the run's latest one, so a
 worker that was believed dead changes nothing. Events are numbered in the transaction that changes the run.
@@ -195,6 +195,18 @@ class Runs:
                 raise Conflict(f"the run does not wait for this; it is {found.state}")
             if about is not None:
                 await self._audit.add(run, self._tenant, actor, "plan.approved", f"{id_} {about}")
+            await run.ring(QUEUE)
+            return await self._get(run, id_)
+
+    async def resume(self, id_: str, actor: str = ONE_PERSON) -> Run:
+        """Queue a run that ended as partial, for what it left."""
+        async with self._database.transaction() as run:
+            found = await self._get(run, id_)
+            await self._refuse_busy_thread(run, found.request.thread, None)
+            changes = {"state": "queued", "tries": 0, "outcome": None}
+            if not await self._change(run, id_, ("partial",), changes, [("run.queued", {})]):
+                raise Conflict(f"nothing is left to do; the run is {found.state}")
+            await self._audit.add(run, self._tenant, actor, "run.resumed", id_)
             await run.ring(QUEUE)
             return await self._get(run, id_)
 

@@ -171,7 +171,7 @@ def ask(
 ) -> None:
     """Ask a question; at a terminal, a question back is answered there.
 
-    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash.
+    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash, 6 partly done.
     """
     from groundplan.interfaces.cli import show
 
@@ -317,7 +317,7 @@ def run(
     most_seconds: SecondsOption = None,
     most_tokens: TokensOption = None,
 ) -> None:
-    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure."""
+    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure, 6 partly done."""
     import uuid
 
     from groundplan.interfaces.cli import show

@@ -30,7 +30,7 @@ from groundplan.contracts.schema import Table as SchemaTable
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, ToApprove, Verdict
 from groundplan.interfaces.cli import spending
-from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, typed
+from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, say, typed
 from groundplan.text.read_back import read_as
 from groundplan.text.rounding import rounded
 
@@ -310,7 +310,7 @@ def outcome(
     notes: Sequence[str] = (),
     query: bool = False,
 ) -> None:
-    """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification."""
+    """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification, 6 if partial."""
     if json:
         print_json(outcome.model_dump(mode="json"))
     else:
@@ -323,6 +323,9 @@ def outcome(
             raise typer.Exit(1)
         case Clarification():
             raise typer.Exit(3)
+        case Answer(partial=True):
+            say(f"not everything was done; try what is left: groundplan resume {outcome.facts.run}", to_err=True)
+            raise typer.Exit(6)
         case Answer():
             return
 
