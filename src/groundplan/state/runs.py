@@ -29,7 +29,7 @@ from groundplan.state.database import EVERY_TENANT, Database, Row, Transaction
 
 LEASE = 8.0  # seconds until a claim that is not renewed expires
 MANY = 1_000_000  # no limit
-TRIES = 5  # a run that has stopped so many workers is given up
+TRIES = 5  # a run that has stopped so many workers is given up; one whose worker hung counts three times
 UNANSWERED = 24 * 3600  # seconds after which a question back is given up, once the tenant asks again
 OPEN = ("queued", "running", "waiting_approval")  # a question back costs nothing while it waits
 NOT_ENDED = ("queued", "running", *WAITING)
@@ -266,6 +266,14 @@ class Runs:
                 rows = await run(self._sql(RENEW), LEASE, claim.tenant, claim.id, claim.attempt)
                 found[claim] = bool(rows[0][0]) if rows else None
         return found
+
+    async def give_up(self, claims: Collection[Claim], *, blamed: bool) -> None:
+        """Let others take up these runs at once; `blamed`: this counts as much as two workers that stopped."""
+        sql = "update runs set lease = 0, tries = tries + ? where tenant = ? and id = ? and attempt = ?"
+        async with self._database.of(EVERY_TENANT).transaction() as run:
+            for claim in sorted(claims, key=lambda claim: (claim.tenant, claim.id)):
+                await run(f"{sql} and state = 'running'", 2 if blamed else 0, claim.tenant, claim.id, claim.attempt)
+            await run.ring(QUEUE)
 
     async def write(self, claim: Claim, events: Events = (), **changes: Any) -> None:
         """Change a claimed run and add events; `Fenced` if the claim is lost."""
