@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -75,38 +75,63 @@ def taken_over_while(folder: Path, begun: threading.Event, ended: threading.Even
     return taken
 
 
-async def worked(folder: Path, begun: threading.Event, until: Callable[[Run], bool]) -> Run:
+async def asked(folder: Path, begun: threading.Event) -> list[Run]:
+    await Runs(SQLite(folder, "one")).add(RunRequest(question="block"))
+    return await finished(folder, begun)
+
+
+async def finished(folder: Path, begun: threading.Event) -> list[Run]:
+    """What is in the queue, worked on to its end."""
     database = SQLite(folder, "one")
     worker, runs = Worker(Served(database, Blocking(begun))), Runs(database)  # type: ignore[arg-type]
-    run, _ = await runs.add(RunRequest(question="block"))
     working = asyncio.create_task(worker.work())
-    with suppress(TimeoutError):
-        async with asyncio.timeout(HANGS):
-            while not until(found := await runs.find(run.id) or run):  # noqa: ASYNC110 - nobody rings
-                await asyncio.sleep(LEASE / 5)
+    async with asyncio.timeout(HANGS):
+        while not all(run.ended for run in await runs.page(None, 10)):  # noqa: ASYNC110 - nobody rings
+            await asyncio.sleep(LEASE / 5)
     worker.stop()
     await working
-    return found
+    return await runs.page(None, 10)
 
 
 def test_a_loop_that_is_blocked_for_longer_than_the_lease_loses_no_run(tmp_path: Path) -> None:
     begun, ended, taken = threading.Event(), threading.Event(), list[Claim]()
     watching = threading.Thread(target=lambda: taken.extend(taken_over_while(tmp_path, begun, ended)))
     watching.start()
-    run = asyncio.run(worked(tmp_path, begun, lambda run: run.ended))
+    [run] = asyncio.run(asked(tmp_path, begun))
     ended.set()
     watching.join()
     assert (run.state, run.attempt) == ("refused", 1)
     assert taken == []
 
 
-def test_a_run_that_hangs_its_worker_twice_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_hangs_gives_up_its_run_which_is_blamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "HANGS", LEASE)
-    run = asyncio.run(worked(tmp_path, threading.Event(), lambda run: run.ended))
+    begun, ended, taken = threading.Event(), threading.Event(), list[Claim]()
+    watching = threading.Thread(target=lambda: taken.extend(taken_over_while(tmp_path, begun, ended)))
+    watching.start()
+    asyncio.run(asked(tmp_path, begun))
+    ended.set()
+    watching.join()
+    assert [claim.tries for claim in taken[:1]] == [4]  # one claim of the first worker, two for the hang, and this one
+
+
+def test_a_run_that_hung_two_workers_is_given_up(tmp_path: Path) -> None:
+    async def hung_twice() -> None:
+        runs = Runs(SQLite(tmp_path, "one"))
+        await runs.add(RunRequest(question="block"))
+        for _ in range(2):
+            claim = await runs.claim()
+            assert claim
+            await runs.give_up([claim], blamed=True)
+
+    asyncio.run(hung_twice())
+    begun = threading.Event()
+    [run] = asyncio.run(finished(tmp_path, begun))
     assert run.state == "failed"
     assert run.problem is not None
     assert run.problem.code == "service/given-up"
     assert run.attempt == 3
+    assert not begun.is_set()
 
 
 def test_runs_beside_one_that_hangs_are_not_blamed(tmp_path: Path) -> None:
