@@ -550,7 +550,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage.ended({**state, **traced}, written.model_copy(update=said))
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
-        turns = [*turns, _json(Turn.of(reading, plan.unchecked))][-TURNS:]
+        turns = [*turns, _json(Turn.of(reading, plan.unchecked, facts))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, "partial": written.partial, **traced}, goto=END)
 
 
@@ -806,9 +806,14 @@ def again(state: State) -> State:
         fresh = begin(state["run"], _question_of(state), reading) | {"route": state["route"] if reading else None}
     else:
         fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state))
+    return fresh | {"turns": _turns_before(state)}
+
+
+def _turns_before(state: State) -> list[Json]:
+    """The turns without the one of this question."""
     turns = state.get("turns") or []
     own = bool(turns) and turns[-1]["reading"] == state.get("reading")
-    return fresh | {"turns": turns[:-1] if own else turns}
+    return turns[:-1] if own else turns
 
 
 def rest(state: State) -> State:
@@ -821,7 +826,7 @@ def rest(state: State) -> State:
         "runs": state["runs"] - 1,
         "looked": state["looked"],
         "approved": state["approved"],
-        "turns": (state.get("turns") or [])[:-1],
+        "turns": _turns_before(state),
     }
     return begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)) | kept
 
