@@ -44,7 +44,9 @@ class Postgres:
 
     @asynccontextmanager
     async def apart(self) -> AsyncIterator[Self]:
-        async with _pool(self.pool.conninfo, 1) as pool:
+        url = self.pool.conninfo
+        assert isinstance(url, str), "it was opened by its address"
+        async with _pool(url, 1) as pool:
             yield type(self)(pool, self.tenant, Bell())
 
     @asynccontextmanager
