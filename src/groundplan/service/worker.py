@@ -255,7 +255,12 @@ async def _outcome(
         options["approve"] = lambda passed: passed.plan.fingerprint == approved and not passed.plan.changes_each
     if request.plan is not None:
         return await project.run(
-            json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, bounds=request.bounds, **options
+            json.dumps(thaw(request.plan)),
+            run_id=claim.id,
+            thread=request.thread,
+            bounds=request.bounds,
+            inputs=request.inputs,
+            **options,
         )
     assert request.question is not None
     return await project.ask(
@@ -266,6 +271,7 @@ async def _outcome(
         thread=request.thread,
         run_id=claim.id,
         bounds=request.bounds,
+        inputs=request.inputs,
         **options,
     )
 
