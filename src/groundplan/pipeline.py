@@ -563,7 +563,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage.ended({**state, **traced}, written.model_copy(update=said))
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
-        turns = [*turns, _json(Turn.of(reading, plan.unchecked))][-TURNS:]
+        turns = [*turns, _json(Turn.of(reading, plan.unchecked, facts))][-TURNS:]
     return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
 
 

@@ -123,3 +123,4 @@ class Conversation(Contract):
     question: Text
     entities: tuple[Entity, ...] = ()
     lists: tuple[ShownList, ...] = ()
+    found: tuple[Entity, ...] = ()  # what its answer listed

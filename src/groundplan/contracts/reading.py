@@ -196,6 +196,9 @@ class IntentAsked(Contract):
     style: RenderStyle | None = None  # None: as the knowledge base describes it
     limit: Annotated[int, Field(ge=1, le=1_000)] | None = None  # how many to show; None: as many as described
     offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # how many were shown before
+    groups: Annotated[int, Field(ge=1, le=100)] | None = None  # how many groups to show; None: as many as described
+    paragraphs: Annotated[int, Field(ge=1, le=20)] | None = None  # of a long text, or passages; None: as described
+    fallback: tuple[Literal["NO_RESULTS", "LOW_COVERAGE"], ...] = ("NO_RESULTS", "LOW_COVERAGE")  # to search documents
 
 
 class Goal(Contract):

@@ -13,7 +13,7 @@ RoleName = Literal["read", "plan", "write"]
 """What a model is called for: reading questions, planning with tools, writing answers and texts."""
 
 Reader = Literal["words", "model"]
-"""Who reads a question about tables: a model, whose reading code checks, or code by the words alone."""
+"""Who reads a question about tables or a knowledge base: a model, whose reading code checks, or the words alone."""
 
 Accept = Literal["measured", "first", "agreed", "confirmed"]
 """Which reading of a model is answered at once. `first`: any that passes the checks. `agreed`: one that the words or a
@@ -53,7 +53,7 @@ class WriteRole(Role):
 class Roles(Contract):
     """The table [roles] of groundplan.toml."""
 
-    reader: Reader = "model"  # `words`: questions about tables are read by their words alone
+    reader: Reader = "model"  # `words`: questions are read by their words alone
     accept: Accept = "measured"  # which reading of a model is answered at once
     share_values: bool = True  # false: a model sees the names of columns but none of their values
     writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it

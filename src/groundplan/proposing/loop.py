@@ -13,10 +13,12 @@ from groundplan.contracts.proposing import LONGEST_PROPOSAL, ModelAttempt
 from groundplan.llm.calls import Calls, Failed
 from groundplan.llm.prompt import load_prompt
 from groundplan.llm.reply import Into, Reply, UnusableReply
+from groundplan.llm.schema import Choices
 
 T = TypeVar("T")
 LONGEST_FAULT = 600  # characters
 MOST_FAULTS = 8  # sent back at once
+MOST_ATTEMPTS = 10  # of one model, whatever the settings say
 UNUSABLE = {
     "length": "the reply was cut off",
     "refused": "the reply was refused",
@@ -48,10 +50,15 @@ async def propose(
     log: list[ModelAttempt],
     *,
     max_tokens: int,
+    attempts: int = MOST_ATTEMPTS,
+    choices: Choices | None = None,
 ) -> Accepted[T] | None:
-    """The first proposal that passes the check; None if no model of the cascade has one: then the floor decides."""
+    """The first proposal that passes the check; None if no model of the cascade has one: then the floor decides.
+
+    `attempts` bounds those of the role; `choices` are the names that fields of the reply may have.
+    """
     while True:
-        found = await _ask_one_model(calls, prompt, into, check, log, max_tokens)
+        found = await _ask_one_model(calls, prompt, into, check, log, max_tokens, attempts, choices)
         if found is not None or not calls.escalate():
             return found
 
@@ -63,13 +70,16 @@ async def _ask_one_model(
     check: Callable[[Into], Awaitable[T | Faults]],
     log: list[ModelAttempt],
     max_tokens: int,
+    attempts: int,
+    choices: Choices | None,
 ) -> Accepted[T] | None:
     """Ask until a proposal is accepted, the attempts are used up, or the model repeats a faulty proposal."""
     before: list[ModelAttempt] = []
-    for number in range(1, calls.limits.attempts + 1):
+    most = min(attempts, calls.limits.attempts)
+    for number in range(1, most + 1):
         spent, model = calls.usage, calls.model
-        sent = _sent_back(prompt, before[-1], number, calls.limits.attempts) if before else prompt
-        reply = await calls.ask(sent, into, max_tokens=max_tokens)
+        sent = _sent_back(prompt, before[-1], number, most) if before else prompt
+        reply = await calls.ask(sent, into, choices, max_tokens=max_tokens)
         proposal, found = await _checked(reply, check)
         tokens, seconds = calls.usage.tokens - spent.tokens, round(calls.usage.seconds - spent.seconds, 3)
         cost = {"tokens": tokens, "seconds": seconds}

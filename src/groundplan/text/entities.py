@@ -81,7 +81,7 @@ class Registry:
                 key, sure = (spelling.row, last), _confidence(spelling, text, words[place:last])
                 best[key] = max(best.get(key, 0.0), sure)
         for (row, last), confidence in best.items():
-            yield Mention(self._entity(row, confidence), place, last)
+            yield Mention(self.entity(self.rows[row], confidence), place, last)
 
     def _starting(self, said: Sequence[str]) -> Iterator[Spelling]:
         for start in dict.fromkeys((tuple(said[:1]), tuple(said))):
@@ -98,8 +98,8 @@ class Registry:
             self.by_keys[letters] = keyed
         return self.by_keys[letters]
 
-    def _entity(self, row: int, confidence: float) -> Entity:
-        id_, kind, name, aliases = self.rows[row]
+    def entity(self, row: Row, confidence: float = SPELLED) -> Entity:
+        id_, kind, name, aliases = row
         short = tuple(alias for alias in aliases if alias and len(alias) <= LONGEST)
         return Entity(id=id_, type=kind, name=name, aliases=short, confidence=confidence)
 

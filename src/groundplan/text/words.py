@@ -44,9 +44,9 @@ def normalise(question: str) -> str:
 
 
 def language_of(text: str) -> Language:
-    """Decided by script: mostly Cyrillic letters mean Russian, mostly Latin ones English."""
-    cyrillic = len(re.findall(r"[а-яё]", text.lower()))
-    latin = len(re.findall(r"[a-z]", text.lower()))
+    """Decided by script: mostly Cyrillic words mean Russian, mostly Latin ones English."""
+    cyrillic = len(re.findall(r"[а-яё]+", text.lower()))
+    latin = len(re.findall(r"[a-z]+", text.lower()))
     if not cyrillic and not latin:
         return "other"
     return "ru" if cyrillic >= latin else "en"

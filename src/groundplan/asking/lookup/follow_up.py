@@ -19,9 +19,19 @@ def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | No
     A follow-up asks for something, names no entity, and has one of: a pronoun; "there" in a question that begins with
     "and"; "this project" if the previous turn was about a project; or nothing but "and" and what it asks for.
     """
+    if context is None or not context.entities or not scan.is_understood:
+        return None
+    return _place(scan, context)
+
+
+def is_clear_follow_up(scan: LookupScan, context: Conversation | None) -> bool:
+    """True if the question goes on from the turn before, whether or not its words are understood."""
+    return context is not None and bool(context.entities or context.found) and _place(scan, context) is not None
+
+
+def _place(scan: LookupScan, context: Conversation) -> Place | None:
     words, marks, known = scan.words, scan.all_marks, scan.known
-    names_its_own = bool(scan.names) or any(scan.unknown_names())
-    if context is None or not context.entities or names_its_own or not scan.is_understood:
+    if scan.names or any(scan.unknown_names()) or not words:
         return None
     goes_on = words[0].plain in known.continuing
     for place, word in enumerate(words):
@@ -32,5 +42,5 @@ def find_follow_up(scan: LookupScan, context: Conversation | None) -> Place | No
 
 
 def _is_one_of(marks: Sequence[Mark], place: int, context: Conversation) -> bool:
-    spoken_of = {entity.type for entity in context.entities}
+    spoken_of = {entity.type for entity in (*context.entities, *context.found)}
     return any(mark.first == place and not mark.types.isdisjoint(spoken_of) for mark in marks)

@@ -26,18 +26,22 @@ def propose(reading: Reading, knowledge: KnowledgeSchema) -> Plan:
         LookUp(id_, value, knowledge) for id_, value in asked.items() if value.path or knowledge.intent(value.intent)
     ]
     steps = [one.step(number, _heading(look_ups, reading)) for number, one in enumerate(look_ups, 1)]
+    passages = next((value.paragraphs for value in asked.values() if value.paragraphs), PASSAGES)
     search = Step(
         id="documents",
         tool=DOCUMENTS,
-        params={"query": reading.question, "top_k": PASSAGES},
+        params={"query": reading.question, "top_k": passages},
         satisfies=tuple(asked),
     )
-    searches = () if any(value.offset for value in asked.values()) else (search,)
+    when = tuple(dict.fromkeys(reason for value in asked.values() for reason in value.fallback))
+    groups = min((value.groups for value in asked.values() if value.groups), default=MOST_GROUPS)
+    goes_on = any(value.offset for value in asked.values())
+    searches = () if goes_on or (steps and not when) else (search,)
     return Plan(
         strategy="lookup",
         steps=(*steps, *searches),
-        fallback=Fallback(when=("NO_RESULTS", "LOW_COVERAGE"), steps=(search.id,)) if steps and searches else None,
-        limits=Limits(items=max((one.limit for one in look_ups), default=MANY), groups=MOST_GROUPS),
+        fallback=Fallback(when=when, steps=(search.id,)) if steps and searches else None,
+        limits=Limits(items=max((one.limit for one in look_ups), default=MANY), groups=groups),
         render=_render(look_ups, [value.style for value in asked.values()]),
         confidence=min((intent.confidence for intent in reading.intents), default=1.0),
         provenance=Provenance(template="graph first" if steps else "documents", attempts=1),
@@ -69,6 +73,7 @@ class LookUp:
         params |= {"entity": self.asked.entity} if self.asked.entity else {}
         params |= {**heading, "limit": self.limit} if heading else {}
         params |= {"offset": self.asked.offset} if self.asked.offset else {}
+        params |= {"paragraphs": self.asked.paragraphs} if self.asked.paragraphs else {}
         if self.asked.style in ("BULLETS", "GROUPED_BULLETS"):
             params["grouped"] = self.asked.style == "GROUPED_BULLETS"
         return Step(id=f"found{number}", tool=GRAPH, params=params, satisfies=(self.id,))

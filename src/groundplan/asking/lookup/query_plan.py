@@ -1,9 +1,4 @@
-"""A model's whole plan for a look-up (`reader = "model"`), and what of its style and limits may be used.
-
-The words say first. Where they are silent, the model's style counts if the question has words that nothing else
-explains, or if it only adds or drops groups; its limit, if the question has that number; its language, if the question
-is in neither.
-"""
+"""The query plan that a model makes of a question to a knowledge base: the reply contract, and how it shows a list."""
 
 from __future__ import annotations
 
@@ -12,92 +7,90 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from groundplan.asking.lookup.continuing import means
 from groundplan.asking.lookup.manner import load_manner_words
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.contracts.contract import Contract, Language
-from groundplan.contracts.knowledge import KnowledgeSchema
-from groundplan.contracts.reading import Evidence, IntentAsked, Reading, RenderStyle, Requirement
-from groundplan.text.words import Word, language_of
+from groundplan.contracts.reading import IntentAsked, RenderStyle
 
-LISTS: frozenset[RenderStyle] = frozenset({"BULLETS", "GROUPED_BULLETS"})  # the same items, with or without groups
 LANGUAGES: dict[str, Language] = {"NATURAL_EN": "en", "NATURAL_RU": "ru"}
+Said = Annotated[str, Field(max_length=200)]
+When = Literal["NO_RESULTS", "LOW_COVERAGE"]
 
 
-class LookupChoice(Contract):
-    """The look-ups that a model chooses. The type that is asked for comes first: it guides the other choices."""
+class PlannedEntity(Contract):
+    """A name of the knowledge base, which code looks for; without a type, of any."""
 
-    asks_for: str
-    intents: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)]
-    entities: Annotated[tuple[str, ...], Field(max_length=2)]
-
-
-class LookupHeard(LookupChoice):
-    """The reply if the words leave only the look-up open: short, for small models."""
-
-    confidence: Literal["low", "high"]
-
-    @property
-    def sure(self) -> float:
-        return 1.0 if self.confidence == "high" else 0.0
+    type: Said | None = None
+    name: Said
 
 
-class QueryPlan(LookupChoice):
-    """The reply of a model that plans every look-up."""
+class CallArgs(Contract):
+    """`graph_query` has an intent and, unless the intent needs none, an entity; `document_search` has neither."""
 
-    render_style: RenderStyle
-    max_items: Annotated[int, Field(ge=1, le=1_000)] | None
+    intent: Said | None = None
+    entity: Said | None = None
+
+
+class ToolCall(Contract):
+    tool: Literal["graph_query", "document_search"]
+    args: CallArgs = CallArgs()
+
+
+class PlannedFallback(Contract):
+    enabled: bool = True
+    tool: Literal["document_search"] = "document_search"
+    when: Annotated[tuple[When, ...], Field(max_length=2)] = ("NO_RESULTS", "LOW_COVERAGE")
+
+
+class PlannedLimits(Contract):
+    """None: as the knowledge base describes it."""
+
+    max_items: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    max_groups: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_paragraphs: Annotated[int, Field(ge=1, le=20)] | None = None
+
+
+class QueryPlan(Contract):
+    """The reply of a model that plans a look-up."""
+
+    intents: Annotated[tuple[Said, ...], Field(min_length=1, max_length=5)]
+    entities: Annotated[tuple[PlannedEntity, ...], Field(max_length=12)] = ()
+    tool_calls: Annotated[tuple[ToolCall, ...], Field(min_length=1, max_length=20)]
+    fallback: PlannedFallback = PlannedFallback()
+    limits: PlannedLimits = PlannedLimits()
+    render_style: RenderStyle = "BULLETS"
     answer_style: Literal["NATURAL_EN", "NATURAL_RU"]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
     @property
-    def sure(self) -> float:
-        return self.confidence
+    def when(self) -> tuple[When, ...]:
+        """When the documents are searched after the graph."""
+        return tuple(dict.fromkeys(self.fallback.when)) if self.fallback.enabled else ()
 
 
-def in_manner_of(plan: QueryPlan, reading: Reading, scan: LookupScan) -> Reading:
-    """The reading in the style, number and language of the plan, as far as they may be used."""
-    asked = tuple(_in_manner(requirement, plan, scan) for requirement in reading.requirements)
-    open_language = scan.manner.language is None and language_of(scan.text) == "other"
-    language = LANGUAGES[plan.answer_style] if open_language else reading.language
-    return reading.model_copy(update={"requirements": asked, "language": language})
+def shown_as_planned(asked: IntentAsked, plan: QueryPlan, scan: LookupScan) -> IntentAsked:
+    """The look-up in the style and limits of the plan. What the question itself says of them stands."""
+    limits = plan.limits
+    changes = {
+        "style": asked.style or plan.render_style,
+        "limit": asked.limit or _limit(asked, limits.max_items, scan),
+        "groups": limits.max_groups,
+        "paragraphs": limits.max_paragraphs,
+        "fallback": plan.when,
+    }
+    return asked.model_copy(update=changes)
 
 
-def _in_manner(requirement: Requirement, plan: QueryPlan, scan: LookupScan) -> Requirement:
-    asked = requirement.value
-    if not isinstance(asked, IntentAsked):
-        return requirement
-    unread = _unread(asked, scan)
-    number = next((word for word in _numbers(scan) if load_manner_words().number(word) == plan.max_items), None)
-    changes: dict[str, object] = {}
-    also = requirement.also
-    if asked.style is None and (unread or _is_harmless(asked, plan.render_style, scan.knowledge)):
-        changes["style"] = plan.render_style
-        also += tuple(map(_evidence, unread))
-    if asked.limit is None and number is not None and plan.max_items is not None:
-        changes["limit"] = min(plan.max_items, scan.knowledge.limits.items)
-        also += (_evidence(number),)
-    return requirement.model_copy(update={"value": asked.model_copy(update=changes), "also": also})
+def _limit(asked: IntentAsked, planned: int | None, scan: LookupScan) -> int | None:
+    """The planned number of items. One that the question does not name never shortens a list."""
+    named = scan.knowledge.intent(asked.intent)
+    if planned is None or named is None:
+        return None
+    most = scan.knowledge.limits.items
+    return min(planned, most) if planned in _numbers(scan) else min(max(planned, named.limit), most)
 
 
-def _is_harmless(asked: IntentAsked, style: RenderStyle, knowledge: KnowledgeSchema) -> bool:
-    named = knowledge.intent(asked.intent)
-    return {style, named.render if named else "BULLETS"} <= LISTS
-
-
-def _unread(asked: IntentAsked, scan: LookupScan) -> list[Word]:
-    """The words that nothing explains, if others ask for the look-up; numbers are read by themselves."""
-    if not any(means(mark, asked, scan.knowledge) for mark in scan.all_marks):
-        return []
-    places = [place for place in scan.unexplained(0, 0, scan.all_marks) if place not in scan.named_places]
-    return [scan.words[place] for place in places if scan.words[place] not in [*_numbers(scan)]]
-
-
-def _numbers(scan: LookupScan) -> Iterator[Word]:
+def _numbers(scan: LookupScan) -> Iterator[int]:
     """The numbers in the question, outside of names."""
     told = load_manner_words()
-    return (w for place, w in enumerate(scan.words) if told.number(w) and place not in scan.named_places)
-
-
-def _evidence(word: Word) -> Evidence:
-    return Evidence(text=word.text, start=word.start)
+    return (n for place, w in enumerate(scan.words) if (n := told.number(w)) and place not in scan.named_places)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from groundplan.asking.lookup.answer_type import find_wanted
 from groundplan.asking.lookup.candidates import Candidate, Topic, equals, find_candidates, has_own_type, topics_of
 from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.follow_up import find_follow_up
 from groundplan.asking.lookup.manner import find_manner
 from groundplan.asking.lookup.paths import CandidatePath
+from groundplan.asking.lookup.saying import called, say, type_called
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
 from groundplan.asking.replies import with_readings
@@ -96,15 +98,35 @@ class _Lookup:
         topics = topics_of(self.scan)
         place = find_follow_up(self.scan, self.context)
         if place and self.context:
-            return self._decide([Topic(entity, *place) for entity in self.context.entities], follow_up=True)
+            about, found = ([Topic(e, *place) for e in told] for told in (self.context.entities, self.context.found))
+            return self._about_found(about, found) or self._decide(about, follow_up=True)
         return self._decide(topics, follow_up=False)
+
+    def _about_found(self, about: Sequence[Topic], found: Sequence[Topic]) -> Read | None:
+        """What is asked of all that the turn before found, if only that gives the type that the question asks for."""
+        own, candidates = find_candidates(self.scan, about), find_candidates(self.scan, found)
+        if not candidates or (own and self._gives_what_is_asked(own[0])):
+            return None
+        best = candidates[0]
+        same = [c.topic for c in candidates if [way.hops for way in c.ways] == [way.hops for way in best.ways]]
+        if not self._gives_what_is_asked(best) or {topic.entity.type for topic in found} != {best.topic.entity.type}:
+            return None
+        if len(same) * len(best.ways) < self.scan.knowledge.limits.tool_calls:
+            return unexpressed(self.scan) or self._reading(same, best, follow_up=True)
+        return self._which(candidates, follow_up=True)
+
+    def _gives_what_is_asked(self, candidate: Candidate) -> bool:
+        """True if the path ends at the type that the question names; also if it names none."""
+        wanted, _ = find_wanted(self.scan, candidate.marks, candidate.topic.first, candidate.topic.last)
+        ends = [self.scan.knowledge.ends(way.hops[-1]) if way.hops else None for way in candidate.ways]
+        return not wanted or any(end[1] in wanted for end in ends if end)
 
     def _continued(self, found: Continuation) -> Reading:
         """The same look-ups of the same entities, from where the answer before ended."""
         ids = {asked.entity for asked in found.asked}
         entities = [entity for entity in (self.context.entities if self.context else ()) if entity.id in ids]
         asked = [required(value, self.scan.whole()) for value in found.asked]
-        return self._made(asked, entities, [Intent(name=value.intent) for value in found.asked], follow_up=True)
+        return made(self.scan, asked, entities, [Intent(name=value.intent) for value in found.asked], follow_up=True)
 
     def _decide(self, topics: Sequence[Topic], *, follow_up: bool) -> Read:
         candidates = find_candidates(self.scan, topics)
@@ -115,14 +137,9 @@ class _Lookup:
         return self._which([best, *others], follow_up) if others else self._about(best, follow_up)
 
     def _about(self, best: Candidate, follow_up: bool) -> Read:
-        unread = self._unread()
+        unread = unexpressed(self.scan)
         if unread:
             return unread
-        dated = next((found for found in self.scan.periods if found.period), None)
-        if dated:
-            words = self.scan.text[dated.start : dated.end]
-            problem = f"a look-up cannot be limited to {words!r}, because relations have no dates"
-            return refused("reading/period", problem, "leave the period out, and look for dates in the answer")
         joined, strange = self._beside(best)
         own = self._reading([best.topic, *joined], best, follow_up)
         return self._about_which(best.topic.entity.name, own, strange) if strange else own
@@ -136,43 +153,27 @@ class _Lookup:
             if found:
                 offered.setdefault(mention.entity.name, self._reading([topic], found[0], own.follow_up))
         names = dict.fromkeys((name, *(mention.entity.name for mention in strange)))
-        text = f"The question names {' and '.join(names)}; which of them is it about?"
+        text = say(self.scan, "about_which", [*names])
         return Clarification(text=text, missing="entity", candidates=tuple(offered), readings=tuple(offered.values()))
 
     def _which(self, candidates: Sequence[Candidate], follow_up: bool) -> Clarification:
         """A clarification between several readings, which differ by type, or by path if the entity is the same."""
-        one = len({candidate.topic.entity.id for candidate in candidates}) == 1
+        entities = {candidate.topic.entity.id: candidate.topic.entity for candidate in candidates}
+        one = len(entities) == 1
         told: dict[str, Candidate] = {}
         for candidate in candidates:
-            entity = candidate.topic.entity
             path = " and ".join(" / ".join(way.hops) for way in candidate.ways)
-            label = path if one else f"{entity.name} ({entity.type})"
-            if label in told and told[label].topic.entity.id != entity.id:
-                label = f"{entity.name} ({entity.type} {entity.id})"
+            label = path if one else called(self.scan, candidate.topic.entity, entities.values())
             told.setdefault(label, candidate)
-        text = f"What about {candidates[0].topic.entity.name} is asked for" if one else "Several fit; which is meant"
+        name = candidates[0].topic.entity.name
         read = [(name, self._about(candidate, follow_up)) for name, candidate in [*told.items()][:MOST_NAMES]]
         offered = {name: found for name, found in read if isinstance(found, Reading)}
         return Clarification(
-            text=f"{text}: {' or '.join(told)}?",
+            text=say(self.scan, "path", name, [*told]) if one else say(self.scan, "which", [*told]),
             missing="path" if one else "entity",
             candidates=tuple(offered) or tuple(told)[:MOST_NAMES],
             readings=tuple(offered.values()),
         )
-
-    def _unread(self) -> Refusal | None:
-        """A refusal for words that a path cannot express: negations, and what several entities have in common."""
-        names = {place for mention in self.scan.names for place in range(mention.first, mention.last)}
-        said = [word for place, word in enumerate(self.scan.words) if place not in names]
-        negated = next((word.text for word in said if word.plain in self.scan.known.negating), None)
-        if negated:
-            problem = f"a look-up cannot exclude anything ({negated!r})"
-            return refused("reading/negation", problem, "ask without the exclusion, and compare")
-        both = next((word.text for word in said if word.plain in self.scan.known.together), None)
-        if both and len({mention.entity.id for mention in self.scan.names}) > 1:
-            problem = f"a look-up cannot find what several have in common ({both!r})"
-            return refused("reading/in-common", problem, "ask about them one by one")
-        return None
 
     def _beside(self, best: Candidate) -> tuple[list[Topic], list[Mention]]:
         """Other names in the question: those joined by "and", which are asked the same, and the rest."""
@@ -200,7 +201,7 @@ class _Lookup:
         free = [i for i in self.scan.knowledge.intents if i.about is None and self._says(i.name)]
         if free and not topics:
             asked = [look_up(self.scan, i.name, None, i.path, self.scan.whole()) for i in free]
-            return self._made(asked, [], [Intent(name=i.name) for i in free], follow_up)
+            return made(self.scan, asked, [], [Intent(name=i.name) for i in free], follow_up)
         missing = None if topics else self._missing()
         return missing or self._general(topics, follow_up)
 
@@ -214,7 +215,7 @@ class _Lookup:
         for name in self.scan.unknown_names():
             near = self.scan.registry.suggest(name)
             if near:
-                text = f"There is no {name!r} here; did you mean {' or '.join(near)}?"
+                text = say(self.scan, "unknown", name, near)
                 return Clarification(text=text, missing=name, candidates=near)
         return self._which_one() if self.scan.is_understood else None
 
@@ -223,7 +224,7 @@ class _Lookup:
         names = [name for kind in sorted(about) for name in self.scan.registry.of_type(kind, MOST_NAMES + 1)]
         if not names or len(names) > MOST_NAMES:
             return None
-        text = f"Which {' or '.join(sorted(about))}? The question does not name one."
+        text = say(self.scan, "unnamed", [type_called(self.scan, kind) for kind in sorted(about)])
         return Clarification(text=text, missing="entity", candidates=tuple(names))
 
     def _general(self, topics: Sequence[Topic], follow_up: bool) -> Reading:
@@ -234,7 +235,7 @@ class _Lookup:
         named = {topic.entity.id: topic.entity for topic in told}
         entity = next(iter(named.values())) if len(named) == 1 else None
         asked = look_up(self.scan, GENERAL, entity, (), self.scan.whole())
-        return self._made([asked], list(named.values()), [Intent(name=GENERAL, confidence=UNSURE)], follow_up)
+        return made(self.scan, [asked], list(named.values()), [Intent(name=GENERAL, confidence=UNSURE)], follow_up)
 
     def _reading(self, topics: Sequence[Topic], best: Candidate, follow_up: bool) -> Reading:
         asked = [
@@ -244,7 +245,8 @@ class _Lookup:
         ]
         sure = round(max(UNSURE, 1 - best.cost / 4), 2)
         intents = dict.fromkeys(self._name(best.topic.entity, way) for way in best.ways)
-        return self._made(
+        return made(
+            self.scan,
             asked,
             [topic.entity for topic in topics],
             [Intent(name=name, confidence=min(sure, 1.0)) for name in intents],
@@ -261,24 +263,45 @@ class _Lookup:
         last = max([topic.last, *(mark.last for mark in best.marks)])
         return self.scan.spoken(first, min(last, len(self.scan.words)))
 
-    def _made(
-        self,
-        requirements: Sequence[Requirement],
-        entities: Sequence[Entity],
-        intents: Sequence[Intent],
-        follow_up: bool,
-        unresolved: tuple[str, ...] = (),
-    ) -> Reading:
-        return Reading(
-            question=self.scan.text,
-            language=self.scan.manner.language or language_of(self.scan.text),
-            requirements=tuple({one.id: one for one in requirements}.values()),
-            intents=tuple(intents),
-            entities=tuple(entities),
-            period=next((found.period for found in self.scan.periods if found.period), None),
-            follow_up=follow_up,
-            unresolved=unresolved,
-        )
+
+def made(
+    scan: LookupScan,
+    requirements: Sequence[Requirement],
+    entities: Sequence[Entity],
+    intents: Sequence[Intent],
+    follow_up: bool = False,
+    unresolved: tuple[str, ...] = (),
+) -> Reading:
+    return Reading(
+        question=scan.text,
+        language=scan.manner.language or language_of(scan.text),
+        requirements=tuple({one.id: one for one in requirements}.values()),
+        intents=tuple(intents),
+        entities=tuple(entities),
+        period=next((found.period for found in scan.periods if found.period), None),
+        follow_up=follow_up,
+        unresolved=unresolved,
+    )
+
+
+def unexpressed(scan: LookupScan) -> Refusal | None:
+    """A refusal for what a path cannot express: negations, what several entities have in common, and periods."""
+    names = {place for mention in scan.names for place in range(mention.first, mention.last)}
+    said = [word for place, word in enumerate(scan.words) if place not in names]
+    negated = next((word.text for word in said if word.plain in scan.known.negating), None)
+    if negated:
+        problem = f"a look-up cannot exclude anything ({negated!r})"
+        return refused("reading/negation", problem, "ask without the exclusion, and compare")
+    both = next((word.text for word in said if word.plain in scan.known.together), None)
+    if both and len({mention.entity.id for mention in scan.names}) > 1:
+        problem = f"a look-up cannot find what several have in common ({both!r})"
+        return refused("reading/in-common", problem, "ask about them one by one")
+    dated = next((found for found in scan.periods if found.period), None)
+    if dated:
+        words = scan.text[dated.start : dated.end]
+        problem = f"a look-up cannot be limited to {words!r}, because relations have no dates"
+        return refused("reading/period", problem, "leave the period out, and look for dates in the answer")
+    return None
 
 
 def look_up(

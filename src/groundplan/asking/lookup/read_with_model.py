@@ -1,95 +1,47 @@
-"""Reads look-ups with a model: if the rules cannot decide, it chooses among a closed set of intents.
+"""Reads a question to a knowledge base with a model: it plans the look-ups, and code checks the plan.
 
-1. A reading by rules stands. The model is called only if the rules would search the documents or found several paths;
-   it then chooses one of those paths. Questions with many unknown words are not given to the model.
-2. The entities found by rules stand, if the intent is about their type, whatever the model says.
-3. An intent must be about a named entity, and its path must end at the type that the model says is asked for: small
-   models choose some intent for any question, but name a type only if there is one. If exactly one intent ends at that
-   type, it is used. One intent is used, and one more for each "and" or comma in the question.
-4. An entity that is only similar, or one of several with the same name, leads to a clarification. A name that is
-   similar to nothing leads to a document search.
-5. After low confidence or a misfit, the model is asked once more with the reason; then the reading by rules stands.
-6. A model that plans every look-up (`whole`) is asked even if the rules decide. If it chooses other look-ups, the
-   rules stand; its style and limits are used as `query_plan.py` says.
+1. The plan of the model decides which intents are looked up about which entities, and how the answer is shown. Names
+   that the words of the question match are hints. A clear follow-up comes with a summary of the turn before.
+2. Code resolves every name against the graph. An intent must be about the type of its entity, and a name that the
+   question writes must be one of those that are looked up. Faults, and low confidence, go back once.
+3. Where the words of the question name several entities alike, or one only resembles it, the question is asked back.
+   A look-up cannot exclude anything and relations have no dates: such questions are refused.
+4. An entity that the question does not name is told as an assumption, unless it is the only one of its type.
+5. Without a plan that passes, the documents are searched. If no model replies, the words read the question.
 
-Names are data: they are quoted in the prompt and enumerated in the schema, so they can be chosen and nothing else.
+Names are data: they are quoted in the prompt and can be chosen, and nothing else.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
 from typing import Any
 
-from groundplan.asking.lookup.candidates import Topic, topics_of
+from groundplan.asking.lookup.choosing import Chosen, NameChoice
 from groundplan.asking.lookup.continuing import find_continuation
-from groundplan.asking.lookup.query_plan import LookupHeard, QueryPlan, in_manner_of
-from groundplan.asking.lookup.read import GENERAL, Read, look_up, read_lookup, scan_lookup
+from groundplan.asking.lookup.follow_up import is_clear_follow_up
+from groundplan.asking.lookup.prompting import prompt_for
+from groundplan.asking.lookup.query_plan import LANGUAGES, QueryPlan, shown_as_planned
+from groundplan.asking.lookup.read import GENERAL, UNSURE, Read, look_up, made, read_lookup, scan_lookup, unexpressed
+from groundplan.asking.lookup.saying import called, say
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.budget import aside
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.knowledge import Conversation, KnowledgeSchema, LookupIntent
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Entity, Intent, IntentAsked, Reading, Requirement
-from groundplan.llm.calls import Calls, Failed
-from groundplan.llm.prompt import load_prompt
-from groundplan.llm.reply import Reply
+from groundplan.llm.calls import Calls
+from groundplan.proposing.loop import Faults, propose
 from groundplan.text.entities import Registry
-from groundplan.text.words import language_of, normalise, words_of
+from groundplan.text.words import language_of
 
-OTHER = "other"  # a type that no intent returns
-NO_NAME = "none"
-SAID = 0.7  # the confidence of a model's choice, which is lower than that of rules
-MOST_NAMES, MOST_OPEN = 12, 4  # names to choose from; unexplained words
-LONGEST_NAME, MOST_PHRASES, SHORTEST_ALIKE = 80, 4, 4  # letters; phrases that describe an intent; letters
+MAX_TOKENS = 700
+ATTEMPTS = 2  # one repair, then the emergency plan
+UNREADABLE = ("reading/empty", "reading/too-long", "reading/no-list")
 THRESHOLD = 0.5  # the confidence of a model that is believed, unless the settings say another
-MAX_TOKENS = 160
-MOST_ATTEMPTS = 2  # one repair, then the words decide
-Heard = LookupHeard | QueryPlan
-
-
-@dataclass(frozen=True)
-class UnfitReply:
-    """Why a reply cannot be used, in words for the model."""
-
-    problem: str
-
-
-@dataclass(frozen=True)
-class LookupOptions:
-    """A question, and the entities and intents from which a model may choose."""
-
-    scan: LookupScan
-    topics: tuple[Topic, ...]  # entities that the words name
-    alike: tuple[Entity, ...]  # entities that the words may misspell
-    intents: tuple[LookupIntent, ...]
-    follow_up: bool = False
-
-    @cached_property
-    def names(self) -> dict[str, Entity]:
-        """The entities by label; labels that are not unique include the id."""
-        entities = {e.id: e for e in (*(topic.entity for topic in self.topics), *self.alike)}
-        called = [_called(entity) for entity in entities.values()]
-        labels = (
-            label if called.count(label) == 1 else f"{label} {entity.id}"
-            for label, entity in zip(called, entities.values(), strict=True)
-        )
-        return dict(list(zip(labels, entities.values(), strict=True))[:MOST_NAMES])
-
-    @cached_property
-    def kinds(self) -> dict[str, str]:
-        """The type that each intent returns, by name."""
-        return {intent.name: _kind(intent, self.scan.knowledge) for intent in self.intents}
-
-    @property
-    def choices(self) -> Mapping[str, list[str]]:
-        return {
-            "asks_for": [*dict.fromkeys(self.kinds.values()), OTHER],
-            "intents": [*self.kinds, GENERAL],
-            "entities": [*self.names] or [NO_NAME],
-        }
 
 
 async def read_lookup_with(
@@ -98,242 +50,156 @@ async def read_lookup_with(
     knowledge: KnowledgeSchema,
     registry: Registry,
     *,
+    log: list[ModelAttempt],
     today: date,
     timezone: str,
     context: Conversation | None = None,
-    always: bool = False,
-    whole: bool = False,
     threshold: float = THRESHOLD,
 ) -> tuple[Read, tuple[str, ...]]:
-    """The reading, and notes on the model's reply.
-
-    `always` calls the model even if the rules decide; with `whole`, it also plans how the answer is shown.
-    """
-    clock: dict[str, Any] = {"today": today, "timezone": timezone}
-    by_words = await aside(partial(read_lookup, question, knowledge, registry, **clock, context=context))
-    if isinstance(by_words, Refusal) or not (always or whole or is_open(by_words)):
+    """The reading, and notes on how it came to be. How a list goes on is read without the model."""
+    given: dict[str, Any] = {"today": today, "timezone": timezone}
+    by_words = await aside(partial(read_lookup, question, knowledge, registry, **given, context=context))
+    if isinstance(by_words, Refusal) and by_words.issues[0].code in UNREADABLE:
         return by_words, ()
-    scan = await aside(partial(scan_lookup, question, knowledge, registry, **clock))
-    options = None if find_continuation(scan, context) else options_for(scan, by_words)
-    if options is None:
+    scan = await aside(partial(scan_lookup, question, knowledge, registry, **given))
+    if find_continuation(scan, context):
         return by_words, ()
-    heard = await _hear(calls, options, QueryPlan if whole else LookupHeard, threshold)
-    if isinstance(heard, str):
-        return by_words, (heard,)
-    decided, reply = heard
-    if not is_open(by_words):
-        if not (isinstance(by_words, Reading) and isinstance(reply, QueryPlan) and _is_same(decided, by_words)):
-            return by_words, (f"{calls.model} suggests {_summary(decided)}; the rules decide",)
-        decided = by_words.model_copy(update={"read_by": ("words", calls.model)})
-    if isinstance(reply, QueryPlan) and isinstance(decided, Reading):
-        decided = in_manner_of(reply, decided, scan)
-    return decided, (f"{calls.model} reads the question as {_summary(decided)}",)
+    before = context if is_clear_follow_up(scan, context) else None
+    planning = Planning(scan, before, calls.model, threshold)
+    begun = len(log)
+    choices = {"intents": [*planning.intents, GENERAL], "tool_calls.args.intent": [*planning.intents, GENERAL]}
+    prompt = prompt_for(scan, before)
+    found = await propose(
+        calls, prompt, QueryPlan, planning.check, log, max_tokens=MAX_TOKENS, attempts=ATTEMPTS, choices=choices
+    )
+    if found is None:
+        faults = "; ".join(fault for attempt in log[-1:] for fault in attempt.faults)[:300]
+        if not any(attempt.proposal for attempt in log[begun:]):
+            return by_words, (f"{calls.model} gave no plan: {faults}; the question was read by its words",)
+        return _emergency(scan), (f"{calls.model} gave no plan that can be used: {faults}; the documents are searched",)
+    read = found.value
+    assert isinstance(read, Reading | Clarification | Refusal)
+    if isinstance(read, Reading) and isinstance(by_words, Reading) and _look_ups(read) == _look_ups(by_words):
+        read = read.model_copy(update={"read_by": ("words", *read.read_by)})
+    return read, (f"{found.model} reads the question as {_summary(read)}",)
 
 
-def _is_same(decided: Reading | Clarification, by_words: Reading) -> bool:
-    """Whether both look up the same."""
-    return isinstance(decided, Reading) and {*_look_ups(decided)} == {*_look_ups(by_words)}
+@dataclass(frozen=True)
+class Planning:
+    """Checks the query plans of one question, and makes readings of them."""
+
+    scan: LookupScan
+    before: Conversation | None  # the turn before, if the question goes on from it
+    model: str
+    threshold: float
+
+    @cached_property
+    def intents(self) -> dict[str, LookupIntent]:
+        return {intent.name: intent for intent in self.scan.knowledge.intents}
+
+    async def check(self, plan: QueryPlan) -> Read | Faults:
+        """The reading of the plan, a question back or a refusal; or what is wrong with it."""
+        choice = NameChoice(self.scan, self.before)
+        chosen = [choice.of(named) for named in plan.entities]
+        faults = [*self._faults(plan), *(found.fault for found in chosen if found.fault)]
+        if faults:
+            return Faults(tuple(faults))
+        calls = [call for call in plan.tool_calls if call.tool == "graph_query"]
+        if not calls:
+            named = [found.entities[0] for found in chosen if len(found.entities) == 1]
+            return self._made(plan, [_search(self.scan, named)], named, ())
+        pairs: list[tuple[LookupIntent, Chosen]] = []
+        for call in calls:
+            intent = self.intents[call.args.intent or ""]
+            found = choice.of_call(call.args.entity, intent, chosen) if intent.about else Chosen()
+            if found.fault:
+                return Faults((found.fault,))
+            pairs.append((intent, found))
+        unlooked = choice.unlooked([entity for _, found in pairs for entity in found.entities])
+        if unlooked:
+            return Faults((unlooked,))
+        return unexpressed(self.scan) or self._decided(plan, pairs)
+
+    def _faults(self, plan: QueryPlan) -> Iterator[str]:
+        known, called = {*self.intents, GENERAL}, {call.args.intent for call in plan.tool_calls}
+        if plan.confidence < self.threshold:
+            yield f"the confidence was low; plan {GENERAL} with document_search unless an intent answers the question"
+        for name in (*plan.intents, *filter(None, called)):
+            if name not in known:
+                yield f"there is no intent {name!r}; there are {', '.join(sorted(known))}"
+        yield from (f"no tool call looks up {name!r}" for name in plan.intents if name not in {*called, GENERAL})
+        if any(call.tool == "graph_query" and call.args.intent in (None, GENERAL) for call in plan.tool_calls):
+            yield f"graph_query needs an intent of the list; {GENERAL} needs document_search"
+        most = self.scan.knowledge.limits.tool_calls
+        if len(plan.tool_calls) + 1 > most:
+            yield f"{len(plan.tool_calls)} tool calls are too many; at most {most - 1}"
+
+    def _decided(self, plan: QueryPlan, pairs: Sequence[tuple[LookupIntent, Chosen]]) -> Reading | Clarification:
+        """The reading; a question back with a reading for each if a name can mean several entities."""
+        unclear = next((found for _, found in pairs if len(found.entities) > 1 or found.is_doubtful), None)
+        if unclear is None:
+            return self._of(plan, pairs)
+        offered = {}
+        for entity in unclear.entities:
+            meant = Chosen((entity,))
+            label = called(self.scan, entity, unclear.entities)
+            offered[label] = self._of(plan, [(i, meant if found is unclear else found) for i, found in pairs])
+        text = say(self.scan, "did_you_mean" if unclear.is_doubtful else "which", [*offered])
+        return Clarification(text=text, missing="entity", candidates=tuple(offered), readings=tuple(offered.values()))
+
+    def _of(self, plan: QueryPlan, pairs: Sequence[tuple[LookupIntent, Chosen]]) -> Reading:
+        asked = [
+            look_up(self.scan, intent.name, entity, intent.path, self.scan.whole())
+            for intent, found in pairs
+            for entity in found.entities or (None,)
+        ]
+        entities = {entity.id: entity for _, found in pairs for entity in found.entities}
+        assumed = [entity for _, found in pairs if found.is_assumed for entity in found.entities]
+        return self._made(plan, asked, [*entities.values()], [say(self.scan, "assumed", e.name) for e in assumed])
+
+    def _made(
+        self, plan: QueryPlan, asked: Sequence[Requirement], entities: Sequence[Entity], assumes: Sequence[str]
+    ) -> Reading:
+        shown = (
+            one.model_copy(update={"value": shown_as_planned(one.value, plan, self.scan)})
+            for one in asked
+            if isinstance(one.value, IntentAsked)
+        )
+        said = self.scan.manner.language or language_of(self.scan.text)
+        names = dict.fromkeys(one.value.intent for one in asked if isinstance(one.value, IntentAsked))
+        return Reading(
+            question=self.scan.text,
+            language=LANGUAGES[plan.answer_style] if said == "other" else said,
+            requirements=tuple({one.id: one for one in shown}.values()),
+            intents=tuple(Intent(name=name, confidence=plan.confidence) for name in names),
+            entities=tuple(entities),
+            period=next((found.period for found in self.scan.periods if found.period), None),
+            follow_up=self.before is not None,
+            read_by=(self.model,),
+            assumes=tuple(dict.fromkeys(assumes))[:8],
+        )
 
 
-def _look_ups(reading: Reading) -> Iterator[tuple[str, str | None]]:
+def _search(scan: LookupScan, named: Sequence[Entity]) -> Requirement:
+    """A search of the documents, about the one entity that is named."""
+    return look_up(scan, GENERAL, named[0] if len(named) == 1 else None, (), scan.whole())
+
+
+def _emergency(scan: LookupScan) -> Reading:
+    """The reading if no plan can be used: the documents are searched for the question."""
+    return made(scan, [_search(scan, ())], (), [Intent(name=GENERAL, confidence=UNSURE)])
+
+
+def _look_ups(reading: Reading) -> set[tuple[str, str | None]]:
     values = (requirement.value for requirement in reading.requirements)
-    return ((value.intent, value.entity) for value in values if isinstance(value, IntentAsked))
+    return {(value.intent, value.entity) for value in values if isinstance(value, IntentAsked)}
 
 
-def is_open(by_words: Reading | Clarification) -> bool:
-    """Whether the rules leave the intent open."""
-    if isinstance(by_words, Clarification):
-        return by_words.missing == "path"
-    return all(intent.name == GENERAL for intent in by_words.intents)
-
-
-def options_for(scan: LookupScan, by_words: Reading | Clarification) -> LookupOptions | None:
-    """What a model may choose from; None if no choice could be used."""
-    follow_up = isinstance(by_words, Reading) and by_words.follow_up
-    topics = _taken_over(by_words) if follow_up else topics_of(scan)
-    unknown = [name for name in scan.unknown_names() if not name.isdecimal()]
-    alike = () if topics and not unknown else _alike(scan, unknown)
-    open_words = [p for p in scan.unexplained(0, 0, scan.all_marks) if p not in scan.named_places]
-    if len(open_words) > MOST_OPEN or (unknown and not alike):
-        return None
-    types = {entity.type for entity in alike or [topic.entity for topic in topics]}
-    intents = [i for i in scan.knowledge.intents if _may_be_asked(i, by_words, types, free=not (topics or unknown))]
-    return LookupOptions(scan, tuple(topics), alike, tuple(intents), follow_up) if intents else None
-
-
-def decide(
-    options: LookupOptions, reply: Heard, threshold: float = THRESHOLD
-) -> Reading | Clarification | UnfitReply | None:
-    """The reading or clarification for a reply; None if only a document search can answer."""
-    if reply.asks_for == OTHER or {*reply.intents} == {GENERAL}:
-        return None
-    if reply.sure < threshold:
-        return UnfitReply(f"the confidence was low; say {OTHER} and {GENERAL} unless an intent answers the question")
-    intents = _fitting(options, reply)
-    if not intents:
-        return UnfitReply(f"none of those intents gives {reply.asks_for}")
-    if options.alike and any(intent.about for intent in intents):
-        return _did_you_mean(options, reply, intents)
-    pairs = [(intent, topic) for intent in intents for topic in options.topics if topic.entity.type == intent.about]
-    return _shared(options, intents, pairs) or _reading(options, intents, pairs)
-
-
-def prompt_for(options: LookupOptions, into: type[Heard]) -> str:
-    language = language_of(options.scan.text)
-    return load_prompt("lookup" if into is LookupHeard else "query_plan").fill(
-        intents="; ".join(_described(intent, options.kinds[intent.name], language) for intent in options.intents),
-        names=", ".join(json.dumps(name, ensure_ascii=False) for name in options.choices["entities"]),
-        question=options.scan.text,
-    )
-
-
-async def _hear(
-    calls: Calls, options: LookupOptions, into: type[Heard], threshold: float
-) -> tuple[Reading | Clarification, Heard] | str:
-    """The model's first usable reply with the decision on it, or a note on why there is none."""
-    prompt, problem = prompt_for(options, into), ""
-    for _ in range(min(MOST_ATTEMPTS, calls.limits.attempts)):
-        asked = f"{prompt}\nYour last answer could not be used: {problem[:300]}" if problem else prompt
-        answer = await calls.ask(asked, into, options.choices, max_tokens=MAX_TOKENS)
-        if isinstance(answer, Failed):
-            problem = answer.problem
-            break
-        if not isinstance(answer, Reply):
-            problem = answer.problem
-            continue
-        decided = decide(options, answer.value, threshold)
-        if decided is None:
-            return f"{calls.model} finds no intent that answers the question; it is read without the model"
-        if not isinstance(decided, UnfitReply):
-            return decided, answer.value
-        problem = decided.problem
-    return f"{calls.model} gave no reading: {problem[:300]}; the question was read without it"
-
-
-def _taken_over(by_words: Reading | Clarification) -> list[Topic]:
-    """The entities taken over from the previous turn, each at an empty position."""
-    entities = by_words.entities if isinstance(by_words, Reading) else ()
-    return [Topic(entity, place, place) for place, entity in enumerate(entities)]
-
-
-def _alike(scan: LookupScan, unknown: Sequence[str]) -> tuple[Entity, ...]:
-    """Entities with a name similar to a written name, or to any long word if no name is written."""
-    open_words = (scan.words[place].text for place in scan.unexplained(0, 0, scan.all_marks))
-    phrases = unknown or [text for text in open_words if len(text) >= SHORTEST_ALIKE]
-    near = (name for phrase in phrases[:MOST_OPEN] for name in scan.registry.suggest(phrase))
-    found = {entity.id: entity for name in near for entity in _called_so(name, scan.registry)}
-    return tuple(found.values())[:MOST_NAMES]
-
-
-def _called_so(name: str, registry: Registry) -> Iterator[Entity]:
-    text = normalise(name)
-    words = words_of(text)
-    whole = [m for m in registry.find(text, words) if (m.first, m.last) == (0, len(words))]
-    best = max((mention.confidence for mention in whole), default=0.0)
-    return (mention.entity for mention in whole if mention.confidence == best)
-
-
-def _may_be_asked(intent: LookupIntent, by_words: Reading | Clarification, types: set[str], *, free: bool) -> bool:
-    if isinstance(by_words, Clarification) and by_words.missing == "path":
-        return intent.about in types and " / ".join(intent.path) in by_words.candidates
-    return intent.about in types if intent.about else free
-
-
-def _fitting(options: LookupOptions, reply: Heard) -> list[LookupIntent]:
-    """Rule 3: the intents that return the requested type come first."""
-    giving = [intent for intent in options.intents if options.kinds[intent.name] == reply.asks_for]
-    chosen = [intent for name in reply.intents for intent in options.intents if intent.name == name]
-    first = [intent for intent in chosen if intent in giving] or (giving if len(giving) == 1 else [])
-    if not first:
-        return []
-    others = [intent for intent in chosen if intent not in first]
-    unique = {intent.name: intent for intent in (*first, *others)}
-    return list(unique.values())[: 1 + _joints(options.scan)]
-
-
-def _joints(scan: LookupScan) -> int:
-    return scan.text.count(",") + sum(word.lower in scan.known.joining for word in scan.words[1:])
-
-
-def _did_you_mean(options: LookupOptions, reply: Heard, intents: Sequence[LookupIntent]) -> Clarification | UnfitReply:
-    types = {intent.about for intent in intents}
-    chosen = {label: options.names[label] for label in reply.entities if label in options.names}
-    offered: dict[str, Reading | UnfitReply] = {}
-    for label, entity in chosen.items():
-        if entity in options.alike and entity.type in types:
-            pairs = [(intent, Topic(entity, 0, 0)) for intent in intents if intent.about == entity.type]
-            name = label if entity.name in offered else entity.name
-            offered[name] = _reading(options, intents, pairs)
-    text = f"There is no such name here; did you mean {' or '.join(offered)}?"
-    return _offer(text, offered) or UnfitReply("no name was chosen that such an intent is about")
-
-
-def _shared(
-    options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
-) -> Clarification | None:
-    """A clarification if the same words name several entities that fit."""
-    for _, topic in pairs:
-        same = {t.entity.id: t.entity for _, t in pairs if (t.first, t.last) == (topic.first, topic.last)}
-        if len(same) > 1:
-            offered = {}
-            for id_, entity in same.items():
-                kept = [(intent, t) for intent, t in pairs if t.entity.id == id_ or t.entity.id not in same]
-                label = _called(entity)
-                offered[f"{label} {id_}" if label in offered else label] = _reading(options, intents, kept)
-            return _offer(f"Several fit; which is meant: {' or '.join(offered)}?", offered)
-    return None
-
-
-def _offer(text: str, offered: Mapping[str, Reading | UnfitReply]) -> Clarification | None:
-    """The question which entity is meant, with the reading for each."""
-    read = {name: found for name, found in offered.items() if isinstance(found, Reading)}
-    if not read:
-        return None
-    return Clarification(text=text, missing="entity", candidates=tuple(read), readings=tuple(read.values()))
-
-
-def _reading(
-    options: LookupOptions, intents: Sequence[LookupIntent], pairs: Sequence[tuple[LookupIntent, Topic]]
-) -> Reading | UnfitReply:
-    free = [_required(options.scan, intent, None) for intent in intents if intent.about is None]
-    asked = [*free, *(_required(options.scan, intent, topic.entity) for intent, topic in pairs)]
-    if not asked:
-        return UnfitReply("those intents are about nothing that the question names")
-    named = {topic.entity.id: topic.entity for _, topic in pairs}
-    return Reading(
-        question=options.scan.text,
-        language=options.scan.manner.language or language_of(options.scan.text),
-        requirements=tuple({requirement.id: requirement for requirement in asked}.values()),
-        intents=tuple(Intent(name=intent.name, confidence=SAID) for intent in intents),
-        entities=tuple(named.values()),
-        period=next((found.period for found in options.scan.periods if found.period), None),
-        follow_up=options.follow_up,
-    )
-
-
-def _required(scan: LookupScan, intent: LookupIntent, entity: Entity | None) -> Requirement:
-    """A requirement with the whole question as evidence, because no single word asks for it."""
-    return look_up(scan, intent.name, entity, intent.path, scan.whole())
-
-
-def _kind(intent: LookupIntent, knowledge: KnowledgeSchema) -> str:
-    ends = knowledge.ends(intent.path[-1]) if intent.path else None
-    return ends[1] if ends else intent.about or intent.name
-
-
-def _described(intent: LookupIntent, kind: str, language: str) -> str:
-    phrases = intent.words.get(language) or next(iter(intent.words.values()), ())
-    words = f" ({', '.join(phrases[:MOST_PHRASES])})" if phrases else ""
-    return f"{intent.name} gives {kind}{words}"
-
-
-def _called(entity: Entity) -> str:
-    return f"{normalise(entity.name or entity.id)[:LONGEST_NAME]} ({entity.type})"
-
-
-def _summary(decided: Reading | Clarification) -> str:
-    if isinstance(decided, Clarification):
-        return f"a clarification: {', '.join(decided.candidates)}"
-    intents = " and ".join(intent.name for intent in decided.intents)
-    names = " and ".join(entity.name for entity in decided.entities)
+def _summary(read: Read) -> str:
+    if isinstance(read, Refusal):
+        return "a question that no look-up can answer"
+    if isinstance(read, Clarification):
+        return f"a clarification: {', '.join(read.candidates)}"
+    intents = " and ".join(intent.name for intent in read.intents)
+    names = " and ".join(entity.name for entity in read.entities)
     return f"{intents} of {names}" if names else intents

@@ -42,13 +42,13 @@ class Lookup(Route):
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         known: tuple[Any, ...] = (question.text, knowledge_of(context), context.registry)
         given: dict[str, Any] = {"today": question.today, "timezone": question.timezone, "context": _before(context)}
-        if context.calls is None:
+        roles = context.calls.roles if context.calls else None
+        if context.calls is None or roles is None or not (roles.reader == "model" or needs_model(question.strategy)):
             return await aside(partial(read_lookup, *known, **given))
         from groundplan.asking.lookup.read_with_model import read_lookup_with
 
-        roles = context.calls.roles
-        given |= {"always": needs_model(question.strategy), "whole": roles.reader == "model"}
-        found, notes = await read_lookup_with(context.calls.of("read"), *known, threshold=roles.confidence, **given)
+        given |= {"log": context.attempts, "threshold": roles.confidence}
+        found, notes = await read_lookup_with(context.calls.of("read"), *known, **given)
         context.notes.extend(notes)
         return found
 

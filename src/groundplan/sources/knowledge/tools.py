@@ -39,7 +39,7 @@ def graph_query(step: str, params: Params, graph: Graph, schema: KnowledgeSchema
     heading = f"{heading}, {entity.name}" if heading and entity and params.get("named") else heading
     starts = [entity.id] if entity else graph.of_type(_start(path, intent, schema))
     if entity and not path:
-        return _about(step, entity, page, heading)
+        return _about(step, entity, page, heading, params.get("paragraphs"))
     found = graph.walk(starts, path, without=entity.id if entity else None)
     grouped = params.get("grouped", intent is not None and intent.render == "GROUPED_BULLETS")
     if grouped and len(path) > 1:
@@ -113,8 +113,9 @@ def _node(graph: Graph, id_: str) -> Node:
     return node
 
 
-def _about(step: str, node: Node, page: Page, heading: str | None) -> StepFacts:
-    itself = Item(kind=node.type, title=node.name, text=node.text, source=node.id)
+def _about(step: str, node: Node, page: Page, heading: str | None, paragraphs: int | None) -> StepFacts:
+    text = "\n\n".join(node.text.split("\n\n")[:paragraphs])
+    itself = Item(kind=node.type, title=node.name, text=text, source=node.id)
     details = (
         Item(kind="attribute", title=name, value=value, source=node.id) for name, value in node.attributes.items()
     )
