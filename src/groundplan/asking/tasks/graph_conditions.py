@@ -16,7 +16,7 @@ from groundplan.asking.tasks.fill import Made, choices_of, types_of
 from groundplan.text.conditions import ERRORS, compile_condition, evaluate_condition
 
 ELSE = frozenset({"", "else", "otherwise", "default"})
-EXAMPLE = "write it as find.tier == 'premium', orders.total > 200 or orders.found, joined by && or ||"
+EXAMPLE = "write it as find.status == 'open', orders.total > 200 or orders.found, joined by && or ||"
 MOST_FACTS = 4_096  # combinations of facts on which two conditions are compared
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'[^']*'|\"[^\"]*\")|(?P<number>-?\d+(?:\.\d+)?)|(?P<sign>==|!=|<=|>=|&&|\|\||[<>!()])"
