@@ -1,4 +1,4 @@
-"""Document B, flow by flow: a model writes the whole graph of a task, code checks it, and it runs over a real server."""
+"""Document B, flow by flow: a model writes the graph of a task, code checks it, and it runs over a real server."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def test_b1_an_input_that_is_missing_is_asked_for(shop: Path) -> None:
 
 @pytest.mark.requirement("R20", "R37")
 def test_b2_what_a_model_wrote_is_sent(shop: Path) -> None:
-    task = f'Find the customer {ADA}, write a personal text about where she lives and send it to her with the subject "Hello".'
+    task = (
+        f"Find the customer {ADA}, write a personal text about where she lives "
+        'and send it to her with the subject "Hello".'
+    )
     told = written(
         [
             node("find", FIND, f"Find the customer {ADA}", email=ADA),
@@ -96,8 +99,8 @@ def test_b2_what_a_model_wrote_is_sent(shop: Path) -> None:
 @pytest.mark.requirement("R20", "R37")
 def test_b3_a_router_over_a_fact_parallel_branches_and_a_join(shop: Path) -> None:
     task = (
-        f'If {CHEN} is vip, send {CHEN} an email with the subject "Gala" and the body "Come", otherwise send an email with '
-        f'the subject "News" and the body "Read". Find the customers {ADA} and {FEMI}, then write one greeting to both.'
+        f'If {CHEN} is vip, send {CHEN} an email with the subject "Gala" and the body "Come", otherwise send an '
+        f'email with the subject "News" and the body "Read". Find the customers {ADA} and {FEMI}, then write one greeting to both.'
     )
     told = written(
         [
