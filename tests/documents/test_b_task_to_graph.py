@@ -100,7 +100,8 @@ def test_b2_what_a_model_wrote_is_sent(shop: Path) -> None:
 def test_b3_a_router_over_a_fact_parallel_branches_and_a_join(shop: Path) -> None:
     task = (
         f'If {CHEN} is vip, send {CHEN} an email with the subject "Gala" and the body "Come", otherwise send an '
-        f'email with the subject "News" and the body "Read". Find the customers {ADA} and {FEMI}, then write one greeting to both.'
+        f'email with the subject "News" and the body "Read". Find the customers {ADA} and {FEMI}, then '
+        "write one greeting to both."
     )
     told = written(
         [
