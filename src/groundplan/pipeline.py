@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial, reduce
+from types import MappingProxyType
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -55,9 +56,10 @@ from groundplan.contracts.answer import (
 )
 from groundplan.contracts.approval import EffectCall
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
-from groundplan.contracts.contract import Language
+from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
+from groundplan.contracts.inputs import missing_inputs, with_inputs, wrong_inputs
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
@@ -76,6 +78,7 @@ from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
+from groundplan.text.names import name_words
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
 
@@ -103,6 +106,7 @@ class State(TypedDict, total=False):
 
     question: Json
     bounds: Json  # what the caller allows
+    inputs: Json  # values for a plan that takes some
     turns: list[Json]  # earlier turns of the conversation, oldest first
     run: str  # the run id under which effects are recorded
     routes: list[str]  # candidate routes, best first
@@ -134,14 +138,16 @@ def begin(
     reading: Reading | None = None,
     plan: Plan | None = None,
     bounds: Bounds = NO_BOUNDS,
+    inputs: Mapping[str, Scalar] = MappingProxyType({}),
 ) -> State:
     """The initial state for a new question, for a reading about tables to plan, or for a plan to check and run.
 
-    `bounds` is what the caller of a plan allows; a question has its own.
+    `bounds` is what the caller of a plan allows, and `inputs` what it gives; a question has its own.
     """
     return {
         "question": _json(question) if question else {},
         "bounds": _json(question.bounds if question else bounds),
+        "inputs": dict(question.inputs if question else inputs),
         "run": run,
         "routes": [],
         "route": TABLES if reading and not plan else None,
@@ -367,6 +373,7 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage, question, reading = runtime.context, _question_of(state), _reading_of(state)
     planners = planners_for(state["route"] or "", question, stage.context)
     place, attempt = state["place"], state["attempt"]
+    context = with_proofs(stage.context, stage.sources, question, stage.verdict_on)
     last = plan_of(state)
     refused = Refused.model_validate(state["refused"]) if state.get("refused") else None
     declined: list[Declined] = []
@@ -375,16 +382,20 @@ async def _plan(state: State, runtime: Runtime[Stage]) -> Command[str]:
         if attempt > 1 and planner.needs_model and not _may_go_on(planner, stage.context):
             place, attempt = place + 1, 1
             continue
-        proposed = await planner.propose(PlanRequest(question, reading, stage.context, last, refused, attempt))
+        proposed = await planner.propose(PlanRequest(question, reading, context, last, refused, attempt))
+        state = {**state, **_with_attempts(state, context)}
         if isinstance(proposed, Plan) and proposed.fingerprint in (state.get("failed") or []):
             proposed = Declined(f"{planner.name} proposes a plan that has failed")
         if isinstance(proposed, Plan):
             proposed = bounds_of(state).limited(proposed)
             thought = f"{planner.name}, attempt {attempt}" if planner.needs_model else planner.name
             traced = stage.traced(state, "plan", thought, tools_of(proposed))
-            update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **traced}
+            kept = {"proposals": state["proposals"], **traced}
+            update = {"plan": _json(proposed), "refused": None, "place": place, "attempt": attempt, **kept}
             return Command(update=update, goto="check")
         declined.append(proposed)
+        if proposed.final:
+            break
         if planner.needs_model and proposed.again:
             state = {**state, **stage.traced(state, "plan", f"{planner.name}, attempt {attempt}", proposed.problem)}
         again = proposed.again and attempt < attempts_of(planner.role, stage.context)
@@ -411,7 +422,13 @@ def _unplanned(state: State, declined: list[Declined]) -> Refusal | Clarificatio
 
 async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Check the plan: it must do what was asked and nothing more."""
-    stage, plan, reading = runtime.context, _plan_of(state), _reading_of(state)
+    stage = runtime.context
+    if not stage.plan_only and (_plan_of(state).takes or state.get("inputs")):
+        given = _with_inputs(state)
+        if isinstance(given, Clarification | Refusal):
+            return _stopped(stage, {**state, **stage.traced(state, "check", given.text, given.kind)}, given)
+        state = {**state, **given}
+    plan, reading, kept = _plan_of(state), _reading_of(state), {"plan": state["plan"], "reading": state["reading"]}
     verdict = await aside(partial(stage.check, state))
     if isinstance(verdict, Passed):
         traced = stage.traced(state, "check", "every requirement is covered, and every step is asked for", "passed")
@@ -421,10 +438,31 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
         elif state.get("confirmed") and reading.read_by:
             await stage.context.keep(plan, reading, approved=True)
         after = "look" if takes_values(verdict.plan) else "approve"
-        return Command(update=traced, goto=END if stage.plan_only else after)
+        return Command(update={**kept, **traced}, goto=END if stage.plan_only else after)
     issues = verdict.issues
     traced = stage.traced(state, "check", "; ".join(issue.problem for issue in issues), "refused")
     return _again(stage, {**state, **traced}, verdict, refuse(plan, issues, ()), "check")
+
+
+def _with_inputs(state: State) -> State | Clarification | Refusal:
+    """The plan with the values of its inputs; a question, or a refusal, if one is missing or wrong."""
+    plan, values = _plan_of(state), state.get("inputs") or {}
+    wrong = wrong_inputs(plan, values) if plan.takes or not state["question"] else ()
+    missing = missing_inputs(plan, values)
+    if wrong or (missing and not state["question"]):
+        lacking = Issue(
+            code="inputs/missing",
+            problem=f"the workflow takes {', '.join(repr(one.name) for one in missing)}",
+            hint=f"give it with --input {missing[0].name}=…" if missing else "",
+        )
+        return refuse(plan, wrong or (lacking,), ())
+    if missing:
+        first = missing[0]
+        text = f"What is the {' '.join(name_words(first.name))}{f' ({first.means})' if first.means else ''}?"
+        asked = _question_of(state).text
+        return Clarification(text=text, missing=asked, put=f"{{missing}}\n{first.name}: {{choice}}", open=True)
+    bound, reading = with_inputs(plan, _reading_of(state), values)
+    return {"plan": _json(bound), "reading": _json(reading)}
 
 
 def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, failed_in: str) -> Command[str]:
@@ -805,7 +843,9 @@ def again(state: State) -> State:
         reading = _reading_of(state) if state.get("reading") else None
         fresh = begin(state["run"], _question_of(state), reading) | {"route": state["route"] if reading else None}
     else:
-        fresh = begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state))
+        fresh = begin(
+            state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)
+        )  # its inputs are in place
     return fresh | {"turns": _turns_before(state)}
 
 

@@ -32,11 +32,13 @@ from groundplan.column_settings import ColumnSettings, Place, corrected, describ
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
+from groundplan.contracts.contract import Scalar
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Plan, Proposal
+from groundplan.contracts.proposing import Attempts, ModelAttempt
 from groundplan.contracts.question import NO_MODEL, Question
 from groundplan.contracts.reading import Kind, Reading
 from groundplan.contracts.roles import Roles
@@ -107,11 +109,17 @@ def _today(timezone: str) -> date:
 
 
 def _question(
-    text: str, today: date | None, timezone: str, strategy: str | None, bounds: Bounds = NO_BOUNDS
+    text: str,
+    today: date | None,
+    timezone: str,
+    strategy: str | None,
+    bounds: Bounds = NO_BOUNDS,
+    inputs: Mapping[str, Scalar] | None = None,
 ) -> Question:
     try:
         day = today or _today(timezone)
-        return Question(text=text, today=day, timezone=timezone, strategy=strategy, bounds=bounds)
+        given = dict(inputs or {})
+        return Question(text=text, today=day, timezone=timezone, strategy=strategy, bounds=bounds, inputs=given)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
     raise UsageError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
@@ -280,6 +288,7 @@ class AsyncProject:
         thread: str | None = None,
         run_id: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
         """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
@@ -291,9 +300,10 @@ class AsyncProject:
         `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
         `output`: the folder to which files may be written.
         `bounds`: what else the caller allows: which tools, and how many steps, items, seconds and tokens.
+        `inputs`: values for a task by their names, which it need not say itself.
         `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
-        asked = _question(question, today, timezone, strategy, bounds)
+        asked = _question(question, today, timezone, strategy, bounds, inputs)
         run_id = None if run_id is None else _run_id(run_id)
         thread = None if thread is None else _thread(thread)
         stage = await self._stage(strategy, _run_options(options), bounds)
@@ -431,11 +441,19 @@ class AsyncProject:
         timezone: str = "UTC",
         strategy: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
+        on_stage: Callable[[str], None] = lambda _: None,
+        on_attempt: Callable[[ModelAttempt], None] = lambda _: None,
     ) -> Planned:
-        """Plan a question and check the plan, without running it. `bounds` is what the caller allows."""
-        asked = _question(question, today, timezone, strategy, bounds)
+        """Plan a question and check the plan, without running it. `bounds` is what the caller allows.
+
+        `inputs` are those that a task takes; their values are given anew whenever the plan runs.
+        `on_stage`, `on_attempt`: callbacks for progress.
+        """
+        asked = _question(question, today, timezone, strategy, bounds, inputs)
         context = (await self._stage(strategy, RunOptions(), bounds)).context
-        return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
+        context = replace(context, schemas=await self._schemas_about(question), attempts=Attempts(on_attempt))
+        return await plan_for(asked, context, on_stage=on_stage)
 
     @_typed()
     async def prompt(self, question: str, *, today: date | None = None) -> str:
@@ -527,6 +545,7 @@ class AsyncProject:
         run_id: str | None = None,
         thread: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
         """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
@@ -534,7 +553,7 @@ class AsyncProject:
         `thread`: a conversation, whose next question may follow up on this one.
 
         `approve` allows steps with an effect; `output` is the folder to which files may be written; `bounds` is what
-        else the caller allows.
+        else the caller allows; `inputs` are the values that the plan takes, by name.
         """
         read = proposed if isinstance(proposed, Proposal) else parse(_text(proposed))
         if isinstance(read, Refused):
@@ -543,7 +562,7 @@ class AsyncProject:
         stage = await self._stage(None if asks_model else NO_MODEL, _run_options(options), bounds)
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         run = _run_id(uuid.uuid4().hex if run_id is None else run_id)
-        given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds)
+        given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds, inputs=inputs or {})
         if thread is not None:
             async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
                 await self._drive_thread(given, stage, self._conversation(thread))

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
-from groundplan.contracts.contract import Contract, JsonObject, thaw
+from groundplan.contracts.contract import Contract, JsonObject, Scalar, StepId, thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 
@@ -69,11 +69,13 @@ class RunRequest(Contract):
     timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
     bounds: Bounds = Field(NO_BOUNDS, description="What the caller allows: tools, steps, items, seconds, tokens.")
 
+    inputs: dict[StepId, Scalar] = Field({}, description="Values for a task or a plan that takes some, by name.")
+
     @model_validator(mode="after")
     def _is_one_of_them(self) -> RunRequest:
         if (self.question is None) == (self.plan is None):
             raise ValueError("give a question or a plan, and not both")
-        for text in _texts(thaw(self.plan)) if self.plan is not None else ():
+        for text in (*_texts(self.inputs), *(_texts(thaw(self.plan)) if self.plan is not None else ())):
             storable(text)
         return self
 

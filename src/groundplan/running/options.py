@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from groundplan.contracts.bounds import Bounds
+from groundplan.contracts.contract import Scalar
 from groundplan.contracts.progress import Progress
 from groundplan.contracts.verdict import ToApprove
 
@@ -36,6 +37,7 @@ class PlanOptions(TypedDict, total=False):
     timezone: str
     strategy: str | None
     bounds: Bounds
+    inputs: Mapping[str, Scalar] | None
 
 
 class AskOptions(PlanOptions, Options, total=False):
@@ -51,6 +53,7 @@ class RunPlanOptions(Options, total=False):
     thread: str | None
     run_id: str | None
     bounds: Bounds
+    inputs: Mapping[str, Scalar] | None
 
 
 class ResumeOptions(Options, total=False):

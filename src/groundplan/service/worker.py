@@ -253,7 +253,12 @@ async def _outcome(
             return await project.resume(claim.id, thread=request.thread, reply=answer, reply_to=to, **options)
     if request.plan is not None:
         return await project.run(
-            json.dumps(thaw(request.plan)), run_id=claim.id, thread=request.thread, bounds=request.bounds, **options
+            json.dumps(thaw(request.plan)),
+            run_id=claim.id,
+            thread=request.thread,
+            bounds=request.bounds,
+            inputs=request.inputs,
+            **options,
         )
     assert request.question is not None
     return await project.ask(
@@ -264,6 +269,7 @@ async def _outcome(
         thread=request.thread,
         run_id=claim.id,
         bounds=request.bounds,
+        inputs=request.inputs,
         **options,
     )
 
