@@ -58,6 +58,7 @@ from groundplan.contracts.contract import Language
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.knowledge import words_asked_with
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
@@ -516,6 +517,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
         return _stopped(stage, state, nothing)
     shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
+    state = {**state, **_with_attempts(state, stage.context)}
     written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
@@ -526,7 +528,8 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
         turns = [*turns, _json(Turn.of(reading, plan.unchecked, facts))][-TURNS:]
-    return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
+    proposals = state.get("proposals") or []
+    return Command(update={"facts": None, "turns": turns, "proposals": proposals, **traced}, goto=END)
 
 
 def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
@@ -557,8 +560,10 @@ async def _written(
         return await aside(partial(answer, plan, facts, shown, (), language=reading.language)), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 
+    knowledge = context.schema_of(reading).knowledge
+    words = words_asked_with(reading, knowledge) if knowledge else ()
     calls, said = context.calls.of("write"), read_as(reading)
-    return await answer_with(plan, facts, shown, (), reading.question, said, calls, language=reading.language)
+    return await answer_with(plan, facts, shown, (), reading, said, calls, words, context.attempts)
 
 
 def _changes(plan: CheckedPlan, changing: Sequence[str], items: Mapping[str, Sequence[str]]) -> Iterator[Issue]:

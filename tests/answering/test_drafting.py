@@ -20,6 +20,7 @@ from groundplan.answering.drafting.draft import answer_with, compose, proven
 from groundplan.answering.drafting.proving import problems
 from groundplan.answering.drafting.tokens import words_of
 from groundplan.contracts.answer import Answer, Outcome
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import Roles, WriteRole
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
@@ -170,8 +171,9 @@ def ask(asked: Asked, *script: Behaviour) -> tuple[Answer, str, list[str]]:
         async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
             assert await model.enforces_schema()
             calls = Calls(Cascade((model,)), 20, "write", WriteRole())
+            reading = Reading(question=asked.question, requirements=())
             found, how = await answer_with(
-                asked.plan, asked.facts, asked.shown, (), asked.question, "total revenue by region", calls, "en"
+                asked.plan, asked.facts, asked.shown, (), reading, "total revenue by region", calls
             )
             assert isinstance(found, Answer)
             return found, how, [request["messages"][0]["content"] for request in server.requests[1:]]

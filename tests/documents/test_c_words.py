@@ -1,4 +1,4 @@
-"""Source document C without a model: its regression questions, yes or no, and everything in the language of the question."""
+"""Source document C without a model: its questions, yes or no, and everything in the language of the question."""
 
 from __future__ import annotations
 
