@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial, reduce
-from typing import Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -72,10 +72,14 @@ from groundplan.running.options import RunOptions
 from groundplan.running.run import run, run_reads
 from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
+from groundplan.state.measures import is_fast
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
+
+if TYPE_CHECKING:
+    from groundplan.llm.calls import CallsByRole
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 KEPT_VERDICTS = 8  # of the gate, for one question
@@ -556,7 +560,7 @@ async def _written(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
 ) -> tuple[Answer | Refusal, str]:
     """The answer, and how its text came to be."""
-    if context.calls is None or context.calls.roles.writer == "code" or reading.also:
+    if context.calls is None or not _drafts(context.calls) or reading.also:
         return await aside(partial(answer, plan, facts, shown, (), language=reading.language)), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 
@@ -564,6 +568,12 @@ async def _written(
     words = words_asked_with(reading, knowledge) if knowledge else ()
     calls, said = context.calls.of("write"), read_as(reading)
     return await answer_with(plan, facts, shown, (), reading, said, calls, words, context.attempts)
+
+
+def _drafts(calls: CallsByRole) -> bool:
+    """True if a model drafts the text of answers: by the settings, or because it was measured to be fast enough."""
+    endpoint = calls.of("write").cascade.model.endpoint
+    return calls.roles.writer == "model" or (calls.roles.writer == "measured" and is_fast(endpoint.url, endpoint.model))
 
 
 def _changes(plan: CheckedPlan, changing: Sequence[str], items: Mapping[str, Sequence[str]]) -> Iterator[Issue]:
