@@ -178,7 +178,7 @@ def test_a_role_uses_the_models_that_a_command_names_instead(folder: Path) -> No
         ("[roles.read]\nmodel = 'huge'", ["roles.read.model", "'huge'", "(none)"]),
         (
             "[roles.raed]\nmodel = 'huge'",
-            ["roles.raed", "reader, accept, share_values, writer, composer, confidence, seconds, read, plan, write"],
+            ["roles.raed", "reader, accept, share_values, writer, analyst, confidence, seconds, read, plan, write"],
         ),
         ("[roles.read]\ntemprature = 1", ["roles.read.temprature", "model, temperature, tokens, seconds, attempts"]),
         ("[roles.plan]\nattempts = 0", ["roles.plan.attempts", "greater than or equal to 1"]),

@@ -40,6 +40,10 @@ async def _no_issues(reading: Reading) -> tuple[Issue, ...]:
     return ()
 
 
+async def _no_faults(plan: Plan, reading: Reading) -> tuple[Issue, ...]:
+    return ()
+
+
 async def _unknown_rows(one: Reading, other: Reading) -> bool:
     return False
 
@@ -61,6 +65,7 @@ class Context:
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
     attempts: list[ModelAttempt] = field(default_factory=list)  # what models proposed, and what was wrong with it
     find_issues: Callable[[Reading], Awaitable[tuple[Issue, ...]]] = _no_issues  # why the gate refuses the rules' plan
+    check_plan: Callable[[Plan, Reading], Awaitable[tuple[Issue, ...]]] = _no_faults  # the errors that the gate finds
     same_rows: Callable[[Reading, Reading], Awaitable[bool]] = _unknown_rows  # True if both give the same result
 
     @cached_property

@@ -32,11 +32,13 @@ from groundplan.column_settings import ColumnSettings, Place, corrected, describ
 from groundplan.context import Context, Values
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
+from groundplan.contracts.contract import Scalar
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
 from groundplan.contracts.plan import Plan, Proposal
+from groundplan.contracts.proposing import Attempts, ModelAttempt
 from groundplan.contracts.question import NO_MODEL, Question
 from groundplan.contracts.reading import Kind, Reading
 from groundplan.contracts.roles import Roles
@@ -56,6 +58,7 @@ from groundplan.pipeline import (
     drive,
     inspect_thread,
     last_stage,
+    rest,
     waits,
 )
 from groundplan.result import Planned, Result, plan_for
@@ -106,11 +109,17 @@ def _today(timezone: str) -> date:
 
 
 def _question(
-    text: str, today: date | None, timezone: str, strategy: str | None, bounds: Bounds = NO_BOUNDS
+    text: str,
+    today: date | None,
+    timezone: str,
+    strategy: str | None,
+    bounds: Bounds = NO_BOUNDS,
+    inputs: Mapping[str, Scalar] | None = None,
 ) -> Question:
     try:
         day = today or _today(timezone)
-        return Question(text=text, today=day, timezone=timezone, strategy=strategy, bounds=bounds)
+        given = dict(inputs or {})
+        return Question(text=text, today=day, timezone=timezone, strategy=strategy, bounds=bounds, inputs=given)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
     raise UsageError(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
@@ -159,6 +168,11 @@ def _thread(given: str) -> str:
 def conversation_place(tenant: str, thread: str) -> str:
     """Its name among the checkpoints: never that of a run, which a conversation of the same name would take over."""
     return f"{tenant}/conversation/{thread}" if tenant else f"conversation/{thread}"
+
+
+def run_place(tenant: str, run: str) -> str:
+    """The name of a run among the checkpoints of all tenants; no id of a run has a slash."""
+    return f"{tenant}/{run}" if tenant else run
 
 
 def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
@@ -274,6 +288,7 @@ class AsyncProject:
         thread: str | None = None,
         run_id: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
         """Answer a question or do a task. The outcome is an answer, a refusal or a clarification.
@@ -285,9 +300,10 @@ class AsyncProject:
         `approve`: whether steps with an effect may run: a bool, or a function that receives the plan.
         `output`: the folder to which files may be written.
         `bounds`: what else the caller allows: which tools, and how many steps, items, seconds and tokens.
+        `inputs`: values for a task by their names, which it need not say itself.
         `on_stage`, `on_progress`, `on_run`: callbacks for progress.
         """
-        asked = _question(question, today, timezone, strategy, bounds)
+        asked = _question(question, today, timezone, strategy, bounds, inputs)
         run_id = None if run_id is None else _run_id(run_id)
         thread = None if thread is None else _thread(thread)
         stage = await self._stage(strategy, _run_options(options), bounds)
@@ -349,18 +365,16 @@ class AsyncProject:
     async def _drive_lasting(
         self, given: State | Reply | None, stage: Stage, run: str, checkpoint: str | None = None
     ) -> None:
-        """Run with checkpoints, and delete them when the run has ended. A run that waits keeps them."""
+        """Run with checkpoints, and delete them when the run has ended. A run that waits or is partial keeps them."""
         saver, place = await self._open_checkpoints(), self._place(run)
         stage.options.on_run(run)
         state = await drive(given, stage, place, saver, checkpoint)
-        if not waits(state):
+        if not waits(state) and not state.get("partial"):
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.adelete_thread(place)
 
     def _place(self, run: str) -> str:
-        """The name of a run among the checkpoints of all tenants; no id of a run has a slash."""
-        tenant = self.database.tenant
-        return f"{tenant}/{run}" if tenant else run
+        return run_place(self.database.tenant, run)
 
     def _conversation(self, thread: str) -> str:
         return conversation_place(self.database.tenant, _thread(thread))
@@ -382,8 +396,9 @@ class AsyncProject:
         """Continue a run that was interrupted, or that waits for approval or for a `reply` to its clarification.
 
         Without the reply that it waits for, it asks its question again. The plan passes the gate again. Finished steps
-        do not run again, and no effect happens twice. `reply_to` is the text of the clarification that was replied to:
-        the reply is not used for another one. `thread` is the conversation in which the run was started.
+        do not run again, and no effect happens twice. A run that ended as partial tries what failed. `reply_to` is the
+        text of the clarification that was replied to: the reply is not used for another one. `thread` is the
+        conversation in which the run was started.
         """
         saver, place = (
             await self._open_checkpoints(),
@@ -397,9 +412,10 @@ class AsyncProject:
             if reply is None or reply_to not in (None, asked.text):
                 return asked
         given: State | Reply | None = Reply(reply) if waiting.stage == "clarify" and reply else None
-        repeated = await last_stage(place, saver) if waiting.ended else None
-        if waiting.ended and repeated is None:  # its earlier checkpoints are gone
-            given = again(waiting.state)
+        partial = waiting.ended and bool(waiting.state.get("partial"))
+        repeated = await last_stage(place, saver) if waiting.ended and not partial else None
+        if waiting.ended and repeated is None:  # its earlier checkpoints are gone, or something is left to do
+            given = rest(waiting.state) if partial else again(waiting.state)
             waiting = replace(waiting, state=given)
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         bounds = bounds_of(waiting.state)
@@ -425,11 +441,19 @@ class AsyncProject:
         timezone: str = "UTC",
         strategy: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
+        on_stage: Callable[[str], None] = lambda _: None,
+        on_attempt: Callable[[ModelAttempt], None] = lambda _: None,
     ) -> Planned:
-        """Plan a question and check the plan, without running it. `bounds` is what the caller allows."""
-        asked = _question(question, today, timezone, strategy, bounds)
+        """Plan a question and check the plan, without running it. `bounds` is what the caller allows.
+
+        `inputs` are those that a task takes; their values are given anew whenever the plan runs.
+        `on_stage`, `on_attempt`: callbacks for progress.
+        """
+        asked = _question(question, today, timezone, strategy, bounds, inputs)
         context = (await self._stage(strategy, RunOptions(), bounds)).context
-        return await plan_for(asked, replace(context, schemas=await self._schemas_about(question)))
+        context = replace(context, schemas=await self._schemas_about(question), attempts=Attempts(on_attempt))
+        return await plan_for(asked, context, on_stage=on_stage)
 
     @_typed()
     async def prompt(self, question: str, *, today: date | None = None) -> str:
@@ -521,6 +545,7 @@ class AsyncProject:
         run_id: str | None = None,
         thread: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
         **options: Unpack[Options],
     ) -> Answer | Refusal:
         """Check a proposal and run it. With a `run_id` the run is checkpointed, so that `resume` can continue it.
@@ -528,7 +553,7 @@ class AsyncProject:
         `thread`: a conversation, whose next question may follow up on this one.
 
         `approve` allows steps with an effect; `output` is the folder to which files may be written; `bounds` is what
-        else the caller allows.
+        else the caller allows; `inputs` are the values that the plan takes, by name.
         """
         read = proposed if isinstance(proposed, Proposal) else parse(_text(proposed))
         if isinstance(read, Refused):
@@ -537,7 +562,7 @@ class AsyncProject:
         stage = await self._stage(None if asks_model else NO_MODEL, _run_options(options), bounds)
         stage.context = replace(stage.context, schemas=await self._schemas_about(*_tables_in(read.plan)))
         run = _run_id(uuid.uuid4().hex if run_id is None else run_id)
-        given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds)
+        given = begin(run, reading=read.reading, plan=read.plan, bounds=bounds, inputs=inputs or {})
         if thread is not None:
             async with self._threads.setdefault(_thread(thread), asyncio.Lock()):
                 await self._drive_thread(given, stage, self._conversation(thread))

@@ -8,8 +8,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from groundplan.asking.route import Declined, PlanRequest, planners_for
+from groundplan.budget import aside
 from groundplan.context import Context
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.bounds import Bounds
@@ -45,7 +47,11 @@ def with_proofs(context: Context, sources: Mapping[str, Source], question: Quest
                 return False
         return True
 
-    return replace(context, find_issues=find_issues, same_rows=same_rows)
+    async def check_plan(plan: Plan, reading: Reading) -> tuple[Issue, ...]:
+        verdict = await aside(partial(verdict_on, plan, reading, question.bounds))
+        return () if isinstance(verdict, Passed) else tuple(i for i in verdict.issues if i.severity == "error")
+
+    return replace(context, find_issues=find_issues, check_plan=check_plan, same_rows=same_rows)
 
 
 async def fetch_shown(facts: Facts, sources: Mapping[str, Source], plan: CheckedPlan) -> dict[str, ShownTable]:

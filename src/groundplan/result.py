@@ -18,6 +18,7 @@ from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal,
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.explanation import Reason, WordFate, reasons
 from groundplan.contracts.plan import Plan
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
@@ -25,6 +26,7 @@ from groundplan.contracts.task import Graph, PlanResponse
 from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
+from groundplan.running.options import RunOptions
 from groundplan.text.read_back import read_as
 
 VEGA_LITE = "application/vnd.vegalite.v6+json"
@@ -168,6 +170,7 @@ class Planned:
     notes: tuple[str, ...] = ()  # model replies that were not used, and why
     usage: Usage = field(default_factory=Usage)
     trace: tuple[TraceEntry, ...] = ()
+    attempts: tuple[ModelAttempt, ...] = ()  # what models proposed, and what was wrong with it
     tables: SourceSchema | None = None  # what the words of the question were held against
 
     @classmethod
@@ -182,6 +185,7 @@ class Planned:
             notes=ended.notes if ended else tuple(dict.fromkeys(stage.context.notes)),
             usage=ended.usage if ended else stage.usage(state),
             trace=trace_of(state),
+            attempts=tuple(ModelAttempt.model_validate(attempt) for attempt in state.get("proposals") or []),
             tables=stage.context.tables,
         )
 
@@ -196,8 +200,9 @@ class Planned:
             plan=self.plan,
             graph=Graph.of(self.plan),
             reasoning=made.reasoning or self.plan.reasons,
-            analysis=analyse(self.reading),
+            analysis=made.analysis or analyse(self.reading),
             log=(*made.log, *self.notes),
+            attempts=self.attempts,
             tokens=self.usage.prompt_tokens + self.usage.completion_tokens,
             duration_ms=round(sum(entry.ms for entry in self.trace), 1),
             confidence=self.plan.confidence,
@@ -223,7 +228,12 @@ class Planned:
         return self.ended.text if self.ended else ""
 
 
-async def plan_for(question: Question, context: Context, reading: Reading | None = None) -> Planned:
+async def plan_for(
+    question: Question,
+    context: Context,
+    reading: Reading | None = None,
+    on_stage: Callable[[str], None] = lambda _: None,
+) -> Planned:
     """Plan a question, or its reading where that is known, and check the plan, without running it."""
-    stage = Stage(context, {}, plan_only=True)
+    stage = Stage(context, {}, RunOptions(on_stage=on_stage), plan_only=True)
     return Planned.of(await drive(begin("plan", question, reading), stage), stage)

@@ -74,6 +74,7 @@ class Declined:
     issue: Issue | None = None
     ended: Clarification | None = None
     again: bool = False  # another attempt may succeed
+    final: bool = False  # no other planner is tried: a model says that no tool does it, or what has to be said first
 
 
 class Planner(Protocol):
@@ -109,9 +110,8 @@ def load_routes() -> Mapping[str, Route]:
 @cache
 def load_planners(route: str) -> tuple[Planner, ...]:
     """The planners of a route, in order. Their entry points are named `route.name`."""
-    loaded = [
-        point.load()() for point in entry_points(group="groundplan.planners") if point.name.startswith(f"{route}.")
-    ]
+    points = [point for point in entry_points(group="groundplan.planners") if point.name.startswith(f"{route}.")]
+    loaded = [planner() for planner in dict.fromkeys(point.load() for point in points)]
     return tuple(sorted(loaded, key=lambda planner: (planner.order, planner.name)))
 
 

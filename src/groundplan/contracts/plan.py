@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
+from groundplan.contracts.analysis import TaskAnalysis
 from groundplan.contracts.contract import Contract, JsonObject, Name, StepId, Text
 from groundplan.contracts.issue import Repair
 from groundplan.contracts.reading import Reading, RenderStyle, Requirement
@@ -18,6 +19,7 @@ Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
 BY_HAND = "hand"  # the strategy of a plan that a person wrote
 
 MOST_CHARACTERS = 2_000  # in a text field
+INPUT = "input"  # `{"$from": "input.email"}` takes a value that is given when the plan runs; no step has this id
 
 
 class Route(Contract):
@@ -66,6 +68,15 @@ class Provenance(Contract):
     duration_ms: float = 0
     reasoning: Text = ""
     log: tuple[str, ...] = ()
+    analysis: TaskAnalysis | None = None  # of a task, before it was planned
+
+
+class WorkflowInput(Contract):
+    """A value that a plan takes anew each time it runs."""
+
+    name: StepId
+    type: Literal["string", "number", "integer", "boolean"] = "string"
+    means: Text = ""
 
 
 class Plan(Contract):
@@ -77,6 +88,7 @@ class Plan(Contract):
     answer: Text = ""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     provenance: Provenance = Provenance()
+    takes: Annotated[tuple[WorkflowInput, ...], Field(max_length=20)] = ()  # none are left when it runs
 
     @property
     def is_by_hand(self) -> bool:

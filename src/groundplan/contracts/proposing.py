@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import Field
@@ -9,7 +10,19 @@ from pydantic import Field
 from groundplan.contracts.contract import Contract, Text
 from groundplan.contracts.roles import RoleName
 
-LONGEST_PROPOSAL = 2_000  # characters that are kept and sent back
+LONGEST_PROPOSAL = 6_000  # characters that are kept and sent back
+
+
+class Attempts(list["ModelAttempt"]):
+    """A log that tells of each attempt as it is made."""
+
+    def __init__(self, on_attempt: Callable[[ModelAttempt], None]) -> None:
+        super().__init__()
+        self._on_attempt = on_attempt
+
+    def append(self, attempt: ModelAttempt) -> None:
+        super().append(attempt)
+        self._on_attempt(attempt)
 
 
 class ModelAttempt(Contract):

@@ -24,8 +24,8 @@ Writer = Literal["measured", "code", "model"]
 """Who writes the text of an answer: code, or a model whose every word code verifies. `measured`: the model if
 `groundplan doctor` has found it fast enough, else code."""
 
-Composer = Literal["parts", "whole"]
-"""How a model plans a task: part by part among what words have found, or the whole graph in one call."""
+Analyst = Literal["words", "model"]
+"""Who says what kind of task it is before a model plans it: code by the words, or the model in a call of its own."""
 
 
 def split_names(names: object) -> object:
@@ -58,7 +58,7 @@ class Roles(Contract):
     accept: Accept = "measured"  # which reading of a model is answered at once
     share_values: bool = True  # false: a model sees the names of columns but none of their values
     writer: Writer = "measured"  # `model`: it drafts the text of answers, and code verifies every word; `code`: never
-    composer: Composer = "parts"  # `whole`: a large model writes the whole graph of a task in one call
+    analyst: Analyst = "words"  # `model`: a call of its own analyses a task before it is planned
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.5  # a model that is less sure of a look-up is not believed
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs
     read: Role = Role()  # reading questions
@@ -67,9 +67,10 @@ class Roles(Contract):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_old_roles(cls, given: object) -> object:
-        """Earlier versions had a role `build`, for models that built queries."""
-        return {key: value for key, value in given.items() if key != "build"} if isinstance(given, Mapping) else given
+    def _without_old_settings(cls, given: object) -> object:
+        """Earlier versions had a role `build`, for models that built queries, and two ways to plan a task."""
+        old = {"build", "composer"}
+        return {key: value for key, value in given.items() if key not in old} if isinstance(given, Mapping) else given
 
     def of(self, name: RoleName) -> Role:
         role: Role = getattr(self, name)

@@ -10,14 +10,14 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
-from groundplan.contracts.contract import Contract, JsonObject, thaw
+from groundplan.contracts.contract import Contract, JsonObject, Scalar, StepId, thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 
 State = Literal[
-    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "refused", "failed", "cancelled"
+    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "partial", "refused", "failed", "cancelled"
 ]
-ENDED: tuple[State, ...] = ("succeeded", "refused", "failed", "cancelled")
+ENDED: tuple[State, ...] = ("succeeded", "partial", "refused", "failed", "cancelled")
 WAITING: tuple[State, ...] = ("waiting_approval", "waiting_answer")
 
 EventKind = Literal[
@@ -69,11 +69,13 @@ class RunRequest(Contract):
     timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
     bounds: Bounds = Field(NO_BOUNDS, description="What the caller allows: tools, steps, items, seconds, tokens.")
 
+    inputs: dict[StepId, Scalar] = Field({}, description="Values for a task or a plan that takes some, by name.")
+
     @model_validator(mode="after")
     def _is_one_of_them(self) -> RunRequest:
         if (self.question is None) == (self.plan is None):
             raise ValueError("give a question or a plan, and not both")
-        for text in _texts(thaw(self.plan)) if self.plan is not None else ():
+        for text in (*_texts(self.inputs), *(_texts(thaw(self.plan)) if self.plan is not None else ())):
             storable(text)
         return self
 
@@ -83,7 +85,7 @@ class RunReply(Contract):
 
     answer: str | None = None
     to: str | None = None  # the text of the clarification
-    approved: str | None = None  # the fingerprint of the plan
+    approved: str | None = None  # the fingerprint of the plan and the values
 
 
 class Run(Contract):
@@ -94,7 +96,7 @@ class Run(Contract):
     created: datetime
     updated: datetime
     waiting: Refusal | Clarification | None = None  # what it waits for
-    approve: str | None = Field(None, description="The fingerprint of the plan that waits for approval.")
+    approve: str | None = Field(None, description="The fingerprint of the plan and the values that wait for approval.")
     outcome: Answer | Refusal | Clarification | None = None
     problem: Issue | None = None  # why it failed
 

@@ -1,4 +1,4 @@
-"""The analysis of a task, and the response of the workflow planner."""
+"""The response of the workflow planner: the plan as a graph, and how it came to be."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field, JsonValue
 
+from groundplan.contracts.analysis import TaskAnalysis
 from groundplan.contracts.contract import Contract, JsonObject, StepId, Text, thaw
 from groundplan.contracts.plan import Plan, Proposal
-
-
-class TaskAnalysis(Contract):
-    """Features of a task, derived from its words."""
-
-    complexity: Literal["simple", "moderate", "complex"]
-    requires_routing: bool
-    key_entities: tuple[str, ...] = ()
-    intent: Text = ""
+from groundplan.contracts.proposing import ModelAttempt
 
 
 class NodeConfig(Contract):
@@ -80,6 +73,7 @@ class PlanResponse(Proposal):
     reasoning: Text = ""
     analysis: TaskAnalysis | None = None
     log: tuple[str, ...] = ()
+    attempts: tuple[ModelAttempt, ...] = ()  # what models proposed, and what was wrong with it
     tokens: int = 0
     duration_ms: float = 0
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from groundplan.contracts.bounds import Bounds
+from groundplan.contracts.contract import Scalar
 from groundplan.contracts.progress import Progress
-from groundplan.contracts.verdict import Passed
+from groundplan.contracts.verdict import ToApprove
 
-Approve = bool | Callable[[Passed], bool]
-"""Whether steps with an effect may run: a bool, or a function that decides on the checked plan."""
+Approve = bool | Callable[[ToApprove], bool]
+"""Whether steps with an effect may run: a bool, or a function that decides on the calls, values included."""
 
 OnUpdate = Callable[[str, Mapping[str, Any]], None]
 
@@ -36,6 +37,7 @@ class PlanOptions(TypedDict, total=False):
     timezone: str
     strategy: str | None
     bounds: Bounds
+    inputs: Mapping[str, Scalar] | None
 
 
 class AskOptions(PlanOptions, Options, total=False):
@@ -51,6 +53,7 @@ class RunPlanOptions(Options, total=False):
     thread: str | None
     run_id: str | None
     bounds: Bounds
+    inputs: Mapping[str, Scalar] | None
 
 
 class ResumeOptions(Options, total=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
@@ -15,17 +16,21 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from groundplan import __version__
 from groundplan.asking.tables.by_hand.change import chips, last_changed
+from groundplan.contracts.analysis import TaskAnalysis
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
-from groundplan.contracts.contract import Contract
+from groundplan.contracts.contract import Contract, Scalar, StepId
 from groundplan.contracts.editing import Change, Chip, Suggestion
 from groundplan.contracts.explanation import Reason, WordFate
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Strategy
+from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.run import WAITING, Run, RunEvent, RunReply, RunRequest, Said, storable
 from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.task import Graph
 from groundplan.contracts.verdict import Passed
+from groundplan.errors import GroundplanError
 from groundplan.result import Planned
 from groundplan.service.access import Access
 from groundplan.service.administration import add_administration
@@ -66,6 +71,7 @@ class Asked(Contract):
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
     bounds: Bounds = NO_BOUNDS
+    inputs: dict[StepId, Scalar] = {}
 
 
 class PlanAsked(Contract):
@@ -78,6 +84,7 @@ class PlanAsked(Contract):
     today: date | None = None
     timezone: Annotated[str, Field(max_length=64)] = "UTC"
     bounds: Bounds = NO_BOUNDS
+    inputs: dict[StepId, Scalar] = {}
 
     @model_validator(mode="after")
     def _is_one_of_them(self) -> PlanAsked:
@@ -108,6 +115,14 @@ class PlanReply(BaseModel):
     issues: tuple[Issue, ...] = ()
     ended: Refusal | Clarification | None
     chips: tuple[Chip, ...] = Field((), description="The parts of the reading, in words, for showing and changing.")
+    graph: Graph | None = Field(None, description="The plan as nodes and edges.")
+    reasoning: str = ""
+    analysis: TaskAnalysis | None = Field(None, description="Of a task.")
+    log: tuple[str, ...] = ()
+    attempts: tuple[ModelAttempt, ...] = Field((), description="What models proposed, and what was wrong with it.")
+    tokens: int = 0
+    duration_ms: float = 0
+    confidence: float | None = None
 
 
 class Explained(BaseModel):
@@ -315,8 +330,13 @@ def _add_runs(app: FastAPI) -> None:
 
     @app.post("/v1/runs/{id}/approval")
     async def approve(id: RunId, body: Approval, request: Request, runs: Store) -> Run:
-        """Approve or decline the steps with an effect, for exactly the plan of this fingerprint."""
+        """Approve or decline the calls with an effect, for exactly the plan and the values of this fingerprint."""
         return await approve_run(request, runs, id, body.plan, body.approved)
+
+    @app.post("/v1/runs/{id}/resume")
+    async def resume(id: RunId, request: Request, runs: Store) -> Run:
+        """Try what a run that ended as `partial` left: the calls that failed, with the values that were approved."""
+        return await runs.resume(id, request.state.actor)
 
     @app.post("/v1/runs/{id}/answer")
     async def answer(id: RunId, body: AnswerText, runs: Store) -> Run:
@@ -333,9 +353,15 @@ def _add_runs(app: FastAPI) -> None:
 
 
 def _add_planning(app: FastAPI) -> None:
-    @app.post("/v1/plans")
-    async def post_plan(body: PlanAsked, request: Request) -> PlanReply:
-        """Plan a question, or a reading that was changed by hand, and check the plan, without running it."""
+    @app.post("/v1/plans", response_model=PlanReply)
+    async def post_plan(body: PlanAsked, request: Request, accept: Annotated[str, Header()] = "") -> Any:
+        """Plan a question, or a reading that was changed by hand, and check the plan, without running it.
+
+        With `Accept: text/event-stream` the stages and the attempts of models come as they are made, and last the
+        reply, as the event `done`.
+        """
+        if body.reading is None and "text/event-stream" in accept:
+            return StreamingResponse(_plan_events(body, request), media_type="text/event-stream")
         if body.reading is None:
             return _plan_reply(await _planned(body, request))
         async with project_of(request) as project:
@@ -416,15 +442,55 @@ def _plan_reply(planned: Planned, changes: tuple[Change, ...] = ()) -> PlanReply
         issues=issues,
         ended=planned.ended,
         chips=parts,
+        attempts=planned.attempts,
+        tokens=planned.usage.tokens,
+        duration_ms=round(sum(entry.ms for entry in planned.trace), 1),
+        **_how_planned(planned),
     )
 
 
-async def _planned(body: Asked | PlanAsked, request: Request) -> Planned:
+def _how_planned(planned: Planned) -> dict[str, Any]:
+    """Of a plan: its graph and how it came to be."""
+    if planned.plan is None or planned.reading is None:
+        return {}
+    made = planned.response
+    return {name: getattr(made, name) for name in ("graph", "reasoning", "analysis", "log", "confidence")}
+
+
+async def _planned(body: Asked | PlanAsked, request: Request, **watching: Any) -> Planned:
     assert body.question is not None
     async with project_of(request) as project:
         return await project.plan(
-            body.question, today=body.today, timezone=body.timezone, strategy=body.strategy, bounds=body.bounds
+            body.question,
+            today=body.today,
+            timezone=body.timezone,
+            strategy=body.strategy,
+            bounds=body.bounds,
+            inputs=body.inputs,
+            **watching,
         )
+
+
+async def _plan_events(body: PlanAsked, request: Request) -> AsyncIterator[str]:
+    """The stages and attempts as they come, then the reply."""
+    events: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+    watching = {
+        "on_stage": lambda stage: events.put_nowait(("stage", json.dumps({"stage": stage}))),
+        "on_attempt": lambda attempt: events.put_nowait(("attempt", attempt.model_dump_json())),
+    }
+    planning = asyncio.create_task(_planned(body, request, **watching))
+    planning.add_done_callback(lambda _: events.put_nowait(("", "")))
+    try:
+        while True:
+            event, data = await events.get()
+            if not event:
+                break
+            yield f"event: {event}\ndata: {data}\n\n"
+        yield f"event: done\ndata: {_plan_reply(planning.result()).model_dump_json()}\n\n"
+    except GroundplanError as error:
+        yield f"event: failed\ndata: {json.dumps({'detail': str(error)})}\n\n"
+    finally:
+        planning.cancel()
 
 
 def _wait_of(prefer: str | None) -> float:

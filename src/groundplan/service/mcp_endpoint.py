@@ -199,12 +199,10 @@ def _form(run: Run, link: str) -> ElicitRequestFormParams:
 
 
 def _changes(run: Run, link: str) -> str:
-    """The steps to approve, value by value."""
+    """The calls to approve, value by value."""
     assert isinstance(run.waiting, Refusal)
-    assert run.waiting.plan
-    changing = {issue.step for issue in run.waiting.issues}
-    steps = (step for step in run.waiting.plan.steps if step.id in changing)
-    lines = (f"{step.tool} {json.dumps(thaw(step.params), ensure_ascii=False)}" for step in steps)
+    calls = run.waiting.effects
+    lines = (f"{call.tool} {json.dumps(thaw(call.params), ensure_ascii=False)}" for call in calls)
     return printable("\n".join(["These steps change something:", *lines, f"The whole plan: {link}", "Approve them?"]))
 
 

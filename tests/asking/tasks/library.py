@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from groundplan.asking.tasks.choose import Choose, by_words
 from groundplan.asking.tasks.plan import NoWorkflow, Workflow, compose
 from groundplan.asking.tasks.read import read_task
 from groundplan.catalog.catalog import Catalog
@@ -96,8 +94,8 @@ SEARCH = search_parts(searching(LIBRARY), LIBRARY)
 NOTE = 'with the subject "Hello" and the text "Come by"'
 
 
-def composed(task: str, choose: Choose = by_words) -> Workflow | NoWorkflow:
-    return asyncio.run(compose(read_task(task), LIBRARY, SEARCH, choose))
+def composed(task: str) -> Workflow | NoWorkflow:
+    return compose(read_task(task), LIBRARY, SEARCH)
 
 
 @cache

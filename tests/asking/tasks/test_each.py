@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from groundplan.asking.tasks.plan import NoWorkflow, Workflow, compose
@@ -47,7 +45,7 @@ TASK = "List the open tickets of ann@desk.org and close each of them."
 
 
 def made(task: str) -> Workflow | NoWorkflow:
-    return asyncio.run(compose(read_task(task), DESK, SEARCH))
+    return compose(read_task(task), DESK, SEARCH)
 
 
 def plan_of(task: str) -> Plan:

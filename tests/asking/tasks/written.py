@@ -1,28 +1,32 @@
-"""Graphs as a large model would write them, by hand."""
+"""Graphs as a model writes them, by hand."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from groundplan.asking.tasks.graph_parts import GraphOffer
-from groundplan.asking.tasks.whole_graph import graph_schema
+
+def node(id_: str, tool: str, words: str, each: str = "", **params: Any) -> dict[str, Any]:
+    listed = [{"name": name, "value": value} for name, value in params.items()]
+    return {"id": id_, "tool": tool, "words": words, "each": each, "params": listed}
 
 
-def step(part: str, tool: str, for_each: str | None = None, **params: Any) -> dict[str, Any]:
-    return {"part": part, "tool": tool, "for_each": for_each, "params": params}
+def llm(id_: str, words: str, *facts: str, choices: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"id": id_, "kind": "llm", "words": words, "facts": facts, "choices": choices}
 
 
-def whole(steps: dict[str, dict[str, Any]], offer: GraphOffer) -> str:
-    """The reply with null for everything that is left out, as its schema requires."""
-    schema: Any = graph_schema(offer)
-    places = schema["properties"]["steps"]["properties"]
-    return json.dumps({"steps": {place: _filled(steps.get(place), calls["anyOf"]) for place, calls in places.items()}})
+def router(id_: str, words: str) -> dict[str, Any]:
+    return {"id": id_, "kind": "router", "words": words}
 
 
-def _filled(written: dict[str, Any] | None, calls: list[Any]) -> dict[str, Any] | None:
-    if written is None:
-        return None
-    fields = [one["properties"] for one in calls if one != {"type": "null"}]
-    known = next(one["params"]["properties"] for one in fields if one["tool"]["enum"] == [written["tool"]])
-    return {**written, "params": {**dict.fromkeys(known), **written["params"]}}
+def edge(source: str, target: str, condition: str = "") -> dict[str, str]:
+    return {"source": source, "target": target, "condition": condition}
+
+
+def graph(nodes: list[dict[str, Any]], edges: tuple[dict[str, str], ...] = (), **more: Any) -> dict[str, Any]:
+    return {"nodes": nodes, "edges": [*edges], **more}
+
+
+def written(nodes: list[dict[str, Any]], *edges: dict[str, str], **more: Any) -> str:
+    """The reply of a model."""
+    return json.dumps(graph(nodes, edges, **more), ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from groundplan.asking.tasks.fill import Filling, Made, fill
@@ -22,7 +22,6 @@ class PartRequest:
     offered: tuple[Tool, ...]
     earlier: tuple[Made, ...]
     attempt: int = 1
-    problem: str = ""  # what was wrong with the previous attempt
     suppliable: Callable[[Chosen], bool] = lambda _: False  # whether other tools can supply all missing params
 
     @property
@@ -50,10 +49,7 @@ class Chosen:
     filling: Filling
 
 
-Choose = Callable[[PartRequest], Awaitable[Chosen | None]]
-
-
-async def by_words(request: PartRequest) -> Chosen | None:
+def by_words(request: PartRequest) -> Chosen | None:
     """The first matching tool whose missing params, if any, other tools can supply."""
     chosen = [Chosen(tool, fill(tool, request.part, request.earlier)) for tool in request.fitting]
     ready = [one for one in chosen[:TRIED] if not one.filling.missing or request.suppliable(one)]

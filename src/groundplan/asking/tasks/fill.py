@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from groundplan.asking.tasks.task_words import load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.asking.tasks.values import TextValue, phrases_in, values_in
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.plan import Step
+from groundplan.contracts.plan import INPUT, Step
 from groundplan.contracts.references import read_reference
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
@@ -102,6 +102,7 @@ def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
                 fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
         used.add(said.group)
         sure, guessed = sure and score >= LIKELY, guessed or score < HINTED
+    params = {name: value for name, value in params.items() if not is_no_address(tool, name, value)}
     params = _with_choices(params, schemas, text)
     params.update(_references(schemas, required, params, _without_name(text, tool), earlier))
     lacking = [name for name in required if name not in params]
@@ -271,6 +272,8 @@ def _references(
 
 def linked(name: str, required: bool, field: str, made: Made, said: set[str]) -> float:
     words, fields = tuple(map(stem, name_words(name))), tuple(map(stem, name_words(field)))
+    if made.step.id == INPUT:
+        return NAMED_FOR if words == fields else 0.0
     about = {stem(word) for word in tool_words(made.tool.name)}
     if len(fields) > 1 and set(fields) <= said:
         return 3.0
@@ -332,6 +335,21 @@ def taken(made: Made, field: str, wanted: Mapping[str, Any]) -> Json:
     reference = {"$from": f"{made.step.id}.{field}"}
     have, want = types_of(made.fields[field]), types_of(wanted)
     return {"$join": [reference]} if have and want == {"string"} and "string" not in have else reference
+
+
+def reaches_nobody(tool: Tool, name: str, field: str) -> bool:
+    """Whether a param that says who gets something would take a field that is no address: a country, a name."""
+    reached = load_compose_words().reached
+    addressed = tool.effect == "write" and not {*reached.params}.isdisjoint(name_words(name))
+    return addressed and {*reached.fields}.isdisjoint(name_words(field))
+
+
+def is_no_address(tool: Tool, name: str, value: object) -> bool:
+    """Whether a param that takes the address of a mail would take another text: `Norway`."""
+    words, reached = {*name_words(name)}, {*load_compose_words().reached.params}
+    mails = not {"email", "mail", "e"}.isdisjoint(name_words(f"{tool.name} {tool.description}"))
+    addressed = bool(words & {"email", "mail"}) or (tool.effect == "write" and mails and bool(words & reached))
+    return addressed and isinstance(value, str) and "@" not in value
 
 
 def personal(value: JsonValue, earlier: Sequence[Made]) -> JsonValue:

@@ -1,268 +1,385 @@
-"""Draws a graph that a model wrote as a plan. A step's claim to serve a part counts only if code can see that it may.
+"""Draws a graph that a model wrote as a plan: ids, references, conditions and routers. What cannot be drawn is a fault.
 
-The conditions of routers are made by code from the words of the task, as they are when parts are planned one by one.
-A claim that does not hold is dropped, so that the gate finds the part without a step and says so.
+A model says what it wants to be asked when the plan runs only by quoting the task. Conditions are read as comparisons
+and written as CEL by code.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, cast
 
-from groundplan.asking.tasks.choose import PartRequest
-from groundplan.asking.tasks.choose_with_model import as_reference, may_be_nothing
-from groundplan.asking.tasks.conditions import ADDRESS, StepCondition, find_conditions
-from groundplan.asking.tasks.fill import Made, personal, properties_of
-from groundplan.asking.tasks.graph_parts import CHOOSE, WORK, WRITE, GraphOffer, GraphPart, fields_for
-from groundplan.asking.tasks.routing import wired
-from groundplan.asking.tasks.task_words import tool_words
-from groundplan.asking.tasks.whole_graph import WrittenGraph, WrittenStep
-from groundplan.contracts.contract import thaw
-from groundplan.contracts.plan import Plan, Step
-from groundplan.contracts.reading import Constraint, Goal, Reading
-from groundplan.contracts.references import FROM, read_reference, references
-from groundplan.contracts.said import is_said
+from groundplan.asking.tasks.fill import Made, personal, properties_of, taken, types_of
+from groundplan.asking.tasks.graph_conditions import ELSE, Condition, Unreadable, read_condition
+from groundplan.asking.tasks.graph_parts import CHOOSE, WORK, WRITE, GraphOffer
+from groundplan.asking.tasks.graph_reply import GraphEdge, GraphNode, GraphReply, Plain
+from groundplan.contracts.plan import INPUT, Route, Step, WorkflowInput
+from groundplan.contracts.references import FROM, JOIN, read_reference, references
 from groundplan.contracts.tool import Tool
 
-PLACE = re.compile(r"\{\w+\}")
-KINDS = {WRITE: "llm", CHOOSE: "llm", WORK: "agent"}
+PLACE = re.compile(r"\{\s*([A-Za-z]\w*)\.([\w.-]+)\s*\}")
+_BARE = re.compile(r"\$?([A-Za-z]\w*)\.([\w.-]+?)\$?")
+_NAMED = re.compile(r"\b([A-Za-z]\w*)\.\w")
+_INPUT_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+KINDS: Mapping[str, Any] = {WRITE: "llm", CHOOSE: "llm", WORK: "agent"}
+YES_OR_NO = ("yes", "no")
+MOST_FIELDS = 12  # of a node that a model may see whole
+Json = dict[str, Any]
 
 
-def draw(written: WrittenGraph, reading: Reading, offer: GraphOffer) -> Plan | None:
-    """The plan, with routers for its conditions; None if the graph has no step."""
-    drawing = _Drawing(offer)
-    for place in range(1, offer.places + 1):
-        call = written.steps.get(f"s{place}")
-        if call is not None:
-            drawing.add(f"s{place}", call)
-    if not drawing.made:
-        return None
-    drawing.settle_claims()
-    looked = drawing.conditions()
-    unserved = drawing.drop_claims(looked)
-    steps = wired(reading, drawing.made, drawing.served, looked, drawing.told)
-    return Plan(strategy="compose", steps=tuple(_without(unserved, steps)), render="GROUPED_BULLETS")
+@dataclass(frozen=True)
+class Branch:
+    """A condition of a router with the nodes that it leads to; None stands for `else`."""
 
-
-def _without(unserved: set[str], steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps without the goals that none of them serves: a step for a condition cites those that wait for it."""
-    for step in steps:
-        satisfies = tuple(id_ for id_ in step.satisfies if id_ not in unserved)
-        yield step.model_copy(update={"satisfies": satisfies})
+    condition: Condition | None
+    targets: tuple[str, ...]
 
 
 @dataclass
-class _Drawing:
+class Drawing:
+    """The steps that the nodes became, in an order in which they can run, and what is wrong with the others."""
+
+    reply: GraphReply
     offer: GraphOffer
-    made: list[Made] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)  # the step of each place
-    served: dict[str, str] = field(default_factory=dict)  # the requirement that each step is for
-    told: list[str] = field(default_factory=list)  # goals that ask for nothing more than the others
+    made: dict[str, Made] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)  # the words that each node and router quotes
+    branches: dict[str, list[Branch]] = field(default_factory=dict)  # by router
+    inputs: dict[str, WorkflowInput] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    ids: dict[str, str] = field(default_factory=dict)  # the step of each node
+    order: list[str] = field(default_factory=list)  # of all nodes
 
-    def add(self, place: str, call: WrittenStep) -> None:
-        """Add the call as a step, without values that the task does not say and references that do not fit."""
-        tool, part = self.offer.find(call.tool), self.offer.part(call.part)
-        if tool is None or part is None:
-            return
-        params = self._asked_of_model(tool, part, call) if tool.name in KINDS else self._params(tool, call)
-        for_each = self._list_of(call, part, params)
-        if any(
-            (made.tool, made.step.for_each, thaw(made.step.params)) == (tool, for_each, params) for made in self.made
-        ):
-            return
-        needs = [reference.step for _, reference in references(params)]
-        step = Step.model_validate(
-            {
-                "id": self._id(tool),
-                "kind": KINDS.get(tool.name, "tool"),
-                "tool": tool.name,
-                "params": params,
-                "needs": [*dict.fromkeys([*needs, *([for_each] if for_each else [])])],
-                "satisfies": [part.requirement.id],
-                "rationale": part.requirement.words,
-                "for_each": for_each,
-            }
-        )
-        self.made.append(Made(step, tool))
-        self.ids[place], self.served[step.id] = step.id, part.requirement.id
+    def leads_to(self, step: str) -> Iterator[tuple[str, int]]:
+        """The routers that lead to a step, each with the index of the branch."""
+        for router, branches in self.branches.items():
+            yield from ((router, place) for place, branch in enumerate(branches) if step in branch.targets)
 
-    def _params(self, tool: Tool, call: WrittenStep) -> dict[str, Any]:
-        """The model's params, without values that the task does not say and references that do not fit."""
-        asked, wanted = PartRequest(self.offer.question, (), tuple(self.made)), properties_of(tool)
-        said: dict[str, Any] = {}
-        for name, value in call.params.items():
-            told = self._told(thaw(value), name, wanted.get(name), asked.earlier)
-            if told not in (None, "", []) and is_said(told, asked.part):
-                said[name] = personal(as_reference(told, wanted[name], asked), self.made)
-        return said
+    def before(self, step: str) -> set[str]:
+        """The steps whose facts a step takes, and those that they take theirs from."""
+        found, waiting = set[str](), [step]
+        while waiting:
+            made = self.made.get(waiting.pop())
+            new = set(_taken_by(made)) - found if made else set()
+            found |= new
+            waiting += new
+        return found
 
-    def _told(self, value: Any, name: str, wanted: Mapping[str, Any] | None, earlier: Sequence[Made]) -> Any:
-        """The value with a reference to a step instead of a place; None if the param cannot take it."""
-        reference = read_reference(value)
-        if wanted is None or (reference is None and isinstance(value, dict)):
-            return None
-        if reference is None:
-            return value
-        taken = f"{self.ids.get(reference.step, '')}.{reference.field}"
-        return {FROM: taken} if taken in fields_for(name, wanted, self.offer.question, earlier) else None
 
-    def _asked_of_model(self, tool: Tool, part: GraphPart, call: WrittenStep) -> dict[str, Any]:
-        """What a model is asked is said in the words of the task; the graph only names the facts that it may see."""
-        named = thaw(call.params.get("facts", ()))
-        found = [read_reference({FROM: one}) for one in named] if isinstance(named, list) else []
-        known = [(self._made(self.ids.get(one.step, "")), one.field) for one in found if one]
-        fields = [(made, given) for made, given in known if made and given in made.fields]
-        facts = {f"{made.step.id} {given}": {FROM: f"{made.step.id}.{given}"} for made, given in fields}
-        if tool.name == CHOOSE:
-            return {"question": part.text, "facts": facts, "choices": ["yes", "no"]}
-        if tool.name == WRITE:
-            return {"instruction": f"Write only the text for this task: {part.text}", "facts": facts}
-        listed = thaw(call.params.get("tools", ()))
-        allowed = [one.name for one in self.offer.looking_up if isinstance(listed, list) and one.name in listed]
-        return {"instruction": part.text, "facts": facts, "tools": allowed}
+def draw(reply: GraphReply, offer: GraphOffer) -> Drawing:
+    drawing = Drawing(reply, offer)
+    nodes = _named(drawing)
+    named = ((_plain(one.name), one.means) for one in reply.inputs)
+    drawing.inputs = {name: WorkflowInput(name=name, means=means) for name, means in named if name}
+    edges = [*_edges(drawing, nodes)]
+    drawing.order = _ordered(drawing, nodes, edges)
+    for id_ in drawing.order:
+        node = nodes[id_]
+        drawing.words[id_] = node.words
+        if node.kind == "router":
+            drawing.branches[id_] = [*_branches(drawing, id_, edges)]
+        else:
+            _add(drawing, id_, node, [edge.source for edge in edges if edge.target == id_])
+    _lead_on(drawing)
+    return drawing
 
-    def _list_of(self, call: WrittenStep, part: GraphPart, params: Mapping[str, Any]) -> str | None:
-        """The step whose items the call runs for: the one that it names, or the only list if each is asked for."""
-        named = self.ids.get(call.for_each or "")
-        value = part.value
-        if named or not isinstance(value, Goal) or not value.each:
-            return named
-        taken = {reference.step for _, reference in references(params)}
-        lists = [made.step.id for made in self.made if made.step.id in taken and made.tool.returns.get("x-many")]
-        return lists[0] if len(lists) == 1 else None
 
-    def settle_claims(self) -> None:
-        """Give a part without a step to the step before it, if that has all its values, or if it asks for nothing."""
-        for before, part in zip((None, *self.offer.parts), self.offer.parts, strict=False):
-            if not isinstance(part.value, Goal) or self._claiming(part):
-                continue
-            last = self._claiming(before)[-1:] if before else []
-            if part.values and last and self._has_values(part, last):
-                satisfies = (*last[0].step.satisfies, part.requirement.id)
-                step = last[0].step.model_copy(update={"satisfies": satisfies})
-                self.made[self.made.index(last[0])] = replace(last[0], step=step)
-            elif not part.values and may_be_nothing(part.request):
-                self.told.append(part.requirement.id)
+def _named(drawing: Drawing) -> dict[str, GraphNode]:
+    """The nodes by the ids of their steps."""
+    nodes: dict[str, GraphNode] = {}
+    for node in drawing.reply.nodes:
+        id_ = _plain(node.id)
+        if not id_ or id_ == INPUT:
+            drawing.faults.append(f"the node id {node.id!r} cannot be used; write lower-case letters, digits and _")
+        elif id_ in nodes:
+            drawing.faults.append(f"two nodes have the id {node.id!r}")
+        else:
+            nodes[id_], drawing.ids[node.id] = node, id_
+    return nodes
 
-    def conditions(self) -> dict[str, list[tuple[str | None, StepCondition]]]:
-        """The condition of each constraint, made from its words for the steps that are for it; several if they are."""
-        looked: dict[str, list[tuple[str | None, StepCondition]]] = {}
-        before: list[Made] = []
-        for part in self.offer.parts:
-            if not isinstance(part.value, Constraint):
-                continue
-            found = self._conditions_of(part, before)
-            if not found:
-                continue
-            before = [made for made, _ in found]
-            if len(found) > 1:
-                self._set_subjects([made.step.id for made in before])
-            several = len(found) > 1
-            looked[part.requirement.id] = [(made.step.id if several else None, one) for made, one in found]
-        return looked
 
-    def _conditions_of(self, part: GraphPart, before: Sequence[Made]) -> list[tuple[Made, StepCondition]]:
-        """For the steps that are for this part; otherwise those of the condition before it, or the last that tells."""
-        own = [made for made in self._claiming(part) if made.tool.effect == "read"]
-        told = [(made, one) for made in own for one in _condition(part, made) if made.tool == own[-1].tool]
-        told = told or [(made, one) for made in before for one in _condition(part, made)]
-        reading = [made for made in reversed(self.made) if made.tool.effect == "read"]
-        return told or [(made, one) for made in reading for one in _condition(part, made)][:1]
+def _plain(name: str) -> str:
+    """An id or a name as steps have them; empty if it has no letters to begin with."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain if _INPUT_NAME.fullmatch(plain) else ""
 
-    def _set_subjects(self, subjects: Sequence[str]) -> None:
-        """Which of the subjects of a condition each step is about: the one whose step it needs or names as well."""
-        about: dict[str, str] = {subject: subject for subject in subjects}
-        values = {subject: self._literals(subject) for subject in subjects}
-        for place, made in enumerate(self.made):
-            needed = [about[need] for need in made.step.needs if need in about]
-            named = [subject for subject in subjects if values[subject] & self._literals(made.step.id)]
-            subject = next(iter((*([made.step.id] if made.step.id in subjects else []), *needed, *named)), None)
-            if subject:
-                about[made.step.id] = subject
-                self.made[place] = replace(made, subject=subject)
 
-    def _literals(self, step: str) -> set[str]:
-        made = self._made(step)
-        return {value for value in made.step.params.values() if isinstance(value, str)} if made else set()
+def _edges(drawing: Drawing, nodes: Mapping[str, GraphNode]) -> Iterator[GraphEdge]:
+    for edge in drawing.reply.edges:
+        ends = [drawing.ids.get(end) for end in (edge.source, edge.target)]
+        for name, end in zip((edge.source, edge.target), ends, strict=True):
+            if end is None:
+                drawing.faults.append(f"an edge names {name!r}, which is no node")
+        source, target = ends
+        if source and target:
+            if edge.condition.strip().lower() not in ELSE and nodes[source].kind != "router":
+                drawing.faults.append(f"the edge from {source!r} has a condition, but only routers choose")
+            yield GraphEdge(source=source, target=target, condition=edge.condition.strip())
 
-    def drop_claims(self, looked: Mapping[str, object]) -> set[str]:
-        """Drop the claims that do not hold, and return the requirements that no step serves."""
-        unserved: set[str] = set()
-        for part in self.offer.parts:
-            claiming, id_ = self._claiming(part), part.requirement.id
-            wrong = [made for made in claiming if made.tool.effect == "write" and not part.may_be_done_by(made.tool)]
-            served = id_ in looked if isinstance(part.value, Constraint) else self._is_served(part, claiming)
-            if not served and id_ not in self.told:
-                unserved.add(id_)
-            for made in wrong if served else claiming:
-                satisfies = tuple(one for one in made.step.satisfies if one != id_)
-                step = made.step.model_copy(update={"satisfies": satisfies})
-                self.made[self.made.index(made)] = replace(made, step=step)
-        self.served = {made.step.id: made.step.satisfies[0] for made in self.made if made.step.satisfies} | {
-            made.step.id: "" for made in self.made if not made.step.satisfies
+
+def _ordered(drawing: Drawing, nodes: Mapping[str, GraphNode], edges: Sequence[GraphEdge]) -> list[str]:
+    """The nodes so that each comes after those it needs; a cycle is a fault."""
+    needed = {id_: {edge.source for edge in edges if edge.target == id_} for id_ in nodes}
+    for id_, node in nodes.items():
+        said = [node.each, *(f"{fact}.x" for fact in node.facts), *texts_in([param.value for param in node.params])]
+        said += [edge.condition for edge in edges if edge.source == id_]
+        named = {drawing.ids.get(name) for text in said for name in (text, *_NAMED.findall(text))}
+        needed[id_] |= {name for name in named if name and name != id_}
+    ordered: list[str] = []
+    while ready := [id_ for id_ in nodes if id_ not in ordered and needed[id_] <= {*ordered}]:
+        ordered.append(ready[0])
+    if stuck := [id_ for id_ in nodes if id_ not in ordered]:
+        drawing.faults.append(f"the nodes {', '.join(stuck)} need each other in a circle")
+    return ordered
+
+
+def _branches(drawing: Drawing, router: str, edges: Sequence[GraphEdge]) -> Iterator[Branch]:
+    """The conditions of a router in order, then what is left."""
+    by_condition: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.source == router:
+            condition = "" if edge.condition.lower() in ELSE else edge.condition
+            by_condition.setdefault(condition, []).append(edge.target)
+    rest = by_condition.pop("", [])
+    if not by_condition:
+        drawing.faults.append(f"the router {router!r} has no edge with a condition")
+    for text, targets in by_condition.items():
+        try:
+            yield Branch(read_condition(text, drawing.made), tuple(targets))
+        except Unreadable as error:
+            drawing.faults.append(f"router {router!r}: {error}")
+    if rest:
+        yield Branch(None, tuple(rest))
+
+
+def _add(drawing: Drawing, id_: str, node: GraphNode, after: Sequence[str]) -> None:
+    tool = _tool_of(drawing, node)
+    if tool is None:
+        return
+    params = _for_model(drawing, tool, node) if tool.name in KINDS else dict(_params(drawing, id_, node, tool))
+    each = drawing.ids.get(node.each) if node.each else None
+    if node.each and each is None:
+        drawing.faults.append(f"node {id_!r} runs for each of {node.each!r}, which is no node")
+    named = [reference.step for _, reference in references(params) if reference.step != INPUT]
+    first = [one for one in after if one in drawing.made]
+    needs = [*dict.fromkeys((*named, *([each] if each else []), *first))]
+    step = Step.model_validate(
+        {
+            "id": id_,
+            "kind": KINDS.get(tool.name, "tool"),
+            "tool": tool.name,
+            "params": params,
+            "needs": needs,
+            "rationale": node.words,
+            "for_each": each,
         }
-        return unserved
+    )
+    drawing.made[id_] = Made(step, tool)
 
-    def _is_served(self, part: GraphPart, claiming: Sequence[Made]) -> bool:
-        """Whether the steps do what the part says: with its values, for each if it says so, and not more often."""
-        doing = [made for made in claiming if part.may_be_done_by(made.tool)]
-        acting = [made for made in doing if made.tool.effect == "write"]
-        return (
-            bool(doing)
-            and len(acting) <= self.offer.most_times(part)
-            and self._has_values(part, claiming)
-            and self._leaves_none_out(part, doing)
+
+def _tool_of(drawing: Drawing, node: GraphNode) -> Tool | None:
+    """The tool by its whole name, or by its last part if only one has it."""
+    tools = drawing.offer.catalog.tools
+    if node.kind == "agent" or (node.kind == "llm" and not node.tool):
+        name = WORK if node.kind == "agent" else CHOOSE if node.choices else WRITE
+    else:
+        alike = [one for one in tools if one.rsplit(".", 1)[-1] == node.tool]
+        name = node.tool if node.tool in tools else alike[0] if len(alike) == 1 else node.tool
+    tool = tools.get(name)
+    if tool is not None and (tool.is_action or tool.name in KINDS):
+        return tool
+    near = get_close_matches(node.tool, [one for one in tools if tools[one].is_action], n=3, cutoff=0.4)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; use the tools that are listed"
+    drawing.faults.append(f"node {node.id!r} calls {name!r}, which is no tool here{hint}")
+    return None
+
+
+def _params(drawing: Drawing, id_: str, node: GraphNode, tool: Tool) -> Iterator[tuple[str, Any]]:
+    wanted = properties_of(tool)
+    for param in node.params:
+        if param.name not in wanted and tool.params.get("additionalProperties") is not False and not wanted:
+            yield param.name, _value(drawing, param.value, {})
+        elif param.name not in wanted:
+            known = ", ".join(wanted) or "none"
+            drawing.faults.append(f"node {id_!r}: {tool.name} has no param {param.name!r}; it has {known}")
+        elif param.value not in ("", ()):
+            yield param.name, _value(drawing, param.value, wanted[param.name])
+
+
+def _value(drawing: Drawing, value: Plain | tuple[Plain, ...], wanted: Mapping[str, Any]) -> Any:
+    """A value as the param wants it, with references where the text names fields."""
+    if isinstance(value, tuple):
+        items = wanted.get("items")
+        return [_value(drawing, one, items if isinstance(items, Mapping) else {}) for one in value]
+    if not isinstance(value, str):
+        return str(value) if types_of(wanted) == {"string"} and not isinstance(value, bool) else value
+    whole = PLACE.fullmatch(value.strip()) or _bare(drawing, value)
+    if whole:
+        return _reference(drawing, whole[1], whole[2], wanted)
+    if PLACE.search(value):
+        return _joined(drawing, value)
+    return _literal(personal(value, [*drawing.made.values()]), wanted)
+
+
+def _bare(drawing: Drawing, value: str) -> re.Match[str] | None:
+    """`find.email` without brackets, if there is such a field."""
+    found = _BARE.fullmatch(value.strip())
+    made = drawing.made.get(drawing.ids.get(found[1], "")) if found else None
+    return found if found and made and found[2] in made.fields else None
+
+
+def _reference(drawing: Drawing, name: str, given: str, wanted: Mapping[str, Any]) -> Json:
+    if name == INPUT:
+        return _input(drawing, given, wanted)
+    step = drawing.ids.get(name, name)
+    made = drawing.made.get(step)
+    if made is None:
+        drawing.faults.append(f"{{{name}.{given}}} names {name!r}, which is no node with results before it")
+    return taken(made, given, wanted) if made and given in made.fields else {FROM: f"{step}.{given}"}
+
+
+def _input(drawing: Drawing, given: str, wanted: Mapping[str, Any]) -> Json:
+    """An input; its type is that of the param that takes it."""
+    name = _plain(given)
+    known = drawing.inputs.get(name) or WorkflowInput(name=name or "value")
+    type_ = next((one for one in ("integer", "number", "boolean") if one in types_of(wanted)), known.type)
+    drawing.inputs[known.name] = known.model_copy(update={"type": type_})
+    return {FROM: f"{INPUT}.{known.name}"}
+
+
+def _joined(drawing: Drawing, text: str) -> Json:
+    parts: list[Any] = []
+    at = 0
+    for found in PLACE.finditer(text):
+        reference = _reference(drawing, found[1], found[2], {})
+        parts += [text[at : found.start()], reference]
+        at = found.end()
+    return {JOIN: [part for part in (*parts, text[at:]) if part != ""]}
+
+
+def _literal(value: Any, wanted: Mapping[str, Any]) -> Any:
+    """A text as the number, list or object that the param wants, if it is one."""
+    types = types_of(wanted)
+    if not isinstance(value, str) or not types or "string" in types:
+        return value
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return [value] if "array" in types else value
+    if "array" in types and "object" not in types and not isinstance(read, list):
+        return [*read.values()] if isinstance(read, dict) else [read]
+    return read
+
+
+def _for_model(drawing: Drawing, tool: Tool, node: GraphNode) -> Json:
+    """What a model is asked is said in the words of the task; the graph only names what it sees."""
+    facts = dict(_facts(drawing, node))
+    words = node.words or drawing.offer.question
+    if tool.name == CHOOSE:
+        return {"question": words, "facts": facts, "choices": [*(node.choices or YES_OR_NO)]}
+    if tool.name == WRITE:
+        return {"instruction": f"Write only the text for this task: {words}"[:1_000], "facts": facts}
+    names = [one.name for one in (drawing.offer.find(name) for name in node.tools) if one]
+    if unknown := [name for name in node.tools if drawing.offer.find(name) is None]:
+        drawing.faults.append(f"the agent {node.id!r} is given {unknown[0]!r}, which is no tool here")
+    return {"instruction": words[:1_000], "facts": facts, "tools": names}
+
+
+def _facts(drawing: Drawing, node: GraphNode) -> Iterator[tuple[str, Json]]:
+    for fact in node.facts:
+        name, _, given = fact.strip("{} $").partition(".")
+        if name == INPUT and given:
+            yield f"{INPUT} {_plain(given)}", _input(drawing, given, {})
+            continue
+        made = drawing.made.get(drawing.ids.get(name, ""))
+        fields = [given] if given else [*made.fields][:MOST_FIELDS] if made else []
+        if made is None or not fields:
+            drawing.faults.append(f"node {node.id!r} is shown {fact!r}, which no node before it gives")
+        for one in fields if made else ():
+            assert made is not None
+            yield f"{made.step.id} {one}", {FROM: f"{made.step.id}.{one}"}
+
+
+def _lead_on(drawing: Drawing) -> None:
+    """Lead a router to the changes behind its targets as well: a change waits for its condition itself."""
+    for branches in drawing.branches.values():
+        behind = {
+            id_: {place for place, branch in enumerate(branches) if drawing.before(id_) & {*branch.targets}}
+            for id_, made in drawing.made.items()
+            if made.tool.effect == "write"
+        }
+        for place, branch in enumerate(branches):
+            more = [id_ for id_, places in behind.items() if places == {place} and id_ not in branch.targets]
+            branches[place] = Branch(branch.condition, (*branch.targets, *more))
+
+
+def steps_of(drawing: Drawing, served: Mapping[str, Sequence[str]]) -> tuple[Step, ...]:
+    """The steps with their routers before them; `served` has what each node and router is for."""
+    routers = {id_: [*_routers(drawing, id_, served.get(id_, ()))] for id_ in drawing.branches}
+    steps: list[Step] = []
+    for id_ in drawing.order:
+        if id_ in routers:
+            steps += routers[id_]
+        elif id_ in drawing.made:
+            leading = [step.id for made in routers.values() for step in made if id_ in _targets(step)]
+            step = drawing.made[id_].step
+            needs = tuple(dict.fromkeys((*step.needs, *leading)))
+            steps.append(step.model_copy(update={"needs": needs, "satisfies": tuple(served.get(id_, ()))}))
+    return tuple(steps)
+
+
+def _routers(drawing: Drawing, id_: str, served: Sequence[str]) -> Iterator[Step]:
+    """One router for each further node of a branch; it has a default only if every other branch has a target."""
+    branches = drawing.branches[id_]
+    whens = [branch.condition.when for branch in branches if branch.condition]
+    none = " && ".join(f"!({when})" for when in whens)
+    needs = tuple(dict.fromkeys(step for one in branches if one.condition for step in one.condition.steps))
+    outer = tuple(router for router, _ in drawing.leads_to(id_))
+    for place in range(max((len(branch.targets) for branch in branches), default=0)):
+        leading = [branch for branch in branches if len(branch.targets) > place]
+        complete = len(leading) == len(branches)
+        default = next((one.targets[place] for one in leading if one.condition is None and complete), None)
+        listed = [one for one in leading if one.condition or not complete]
+        skipped = [one for one in branches if one not in leading]
+        yield Step(
+            id=id_ if place == 0 else f"{id_[:58]}_{place + 1}",
+            kind="router",
+            needs=(*needs, *outer),
+            routes=tuple(
+                Route(when=_after(skipped, branches, one) if one.condition else none, to=one.targets[place])
+                for one in listed
+            ),
+            default=default,
+            satisfies=tuple(served),
         )
 
-    def _leaves_none_out(self, part: GraphPart, doing: Sequence[Made]) -> bool:
-        """Whether `each of them` is done for each: if it takes from one step, then from all that call the same tool."""
-        if not isinstance(part.value, Goal) or not part.value.each:
-            return True
-        taken = {reference.step for made in doing for _, reference in references(made.step.params)}
-        tools = {made.tool.name for made in self.made if made.step.id in taken}
-        return all(made.step.id in taken for made in self.made if made.tool.name in tools)
 
-    def _has_values(self, part: GraphPart, steps: Sequence[Made]) -> bool:
-        """Whether these steps, or those that they need, have every address, code and quoted text of the part."""
-        wanted, seen = [*steps], list[Made]()
-        while wanted:
-            made = wanted.pop()
-            seen.append(made)
-            wanted += [one for one in self.made if one.step.id in made.step.needs and one not in seen]
-        told = [text for made in seen for text in _texts(thaw(made.step.params))]
-        return all(_is_told(one.text, told) for one in part.values)
-
-    def _claiming(self, part: GraphPart) -> list[Made]:
-        return [made for made in self.made if part.requirement.id in made.step.satisfies]
-
-    def _made(self, step: str) -> Made | None:
-        return next((made for made in self.made if made.step.id == step), None)
-
-    def _id(self, tool: Tool) -> str:
-        plain = "_".join(tool_words(tool.name))[:50]
-        plain = plain if plain.isascii() and plain[:1].isalpha() else "step"
-        taken = {made.step.id for made in self.made}
-        return next(name for n in range(1, 100) if (name := plain if n == 1 else f"{plain}_{n}") not in taken)
+def _after(skipped: Sequence[Branch], branches: Sequence[Branch], branch: Branch) -> str:
+    """The condition of a branch where none of these earlier ones holds, which lead nowhere here."""
+    earlier = [one for one in branches[: branches.index(branch)] if one in skipped]
+    whens = [f"!({one.condition.when})" for one in earlier if one.condition]
+    return " && ".join((*whens, branch.condition.when if branch.condition else "true"))
 
 
-def _condition(part: GraphPart, made: Made) -> list[StepCondition]:
-    """The condition that the words of the part put on the facts of this step, if they do."""
-    if made.tool.name == CHOOSE:
-        return [StepCondition(made, '{step}.first.choice == "yes"')]
-    return [*find_conditions(ADDRESS.sub("", part.text), [made], ())][:1]
+def _targets(router: Step) -> set[str]:
+    return {route.to for route in router.routes} | ({router.default} if router.default else set())
 
 
-def _texts(value: object) -> Iterator[str]:
-    """The texts inside a JSON value."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+def _taken_by(made: Made) -> Iterator[str]:
+    yield from (reference.step for _, reference in references(made.step.params))
+    if made.step.for_each:
+        yield made.step.for_each
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """The texts inside a JSON value; references are none."""
+    if read_reference(value):
+        return
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else cast(Sequence[object], value):
+            yield from texts_in(inner)
     else:
         yield str(value)
-
-
-def _is_told(wanted: str, told: Sequence[str]) -> bool:
-    """Whether the texts have this value; places such as `{name}` in it may have become references."""
-    return all(any(piece in text for text in told) for piece in PLACE.split(wanted) if piece.strip())

@@ -1,25 +1,22 @@
-"""The parts of a task with the tools that may serve each: what a graph written in one call is held against."""
+"""The parts of a task by its words, with the tools found for each: what a model's graph is held against."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
-from groundplan.asking.tasks.choose import PartRequest
-from groundplan.asking.tasks.fill import Made, choices_of, compatible, linked
-from groundplan.asking.tasks.task_words import glossed, stems
+from groundplan.asking.tasks.task_words import first_of, glossed, load_compose_words, stems, tool_words
 from groundplan.asking.tasks.values import TextValue, values_in
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.reading import Constraint, Goal, Reading, Requirement
-from groundplan.contracts.references import FROM, read_reference
 from groundplan.contracts.tool import Tool
+from groundplan.text.names import name_words
+from groundplan.text.stems import stem
 
 OFFERED = 8  # tools to choose from, per part
 MOST_TOOLS = 12  # in one graph
-MOST_PLACES = 12  # steps of one graph
 WRITE, CHOOSE, WORK = "model.write", "model.choose", "model.work"
 COPIED = ("email", "quoted", "code")  # kinds of value that a step for the part must have as they are
 
@@ -35,7 +32,7 @@ class GraphPart:
 
     @property
     def label(self) -> str:
-        """`g1` or `c1`: how the model names it."""
+        """`g1` or `c1`."""
         return self.requirement.id.rpartition(":")[2]
 
     @property
@@ -49,19 +46,44 @@ class GraphPart:
         return self.value.text
 
     @property
-    def request(self) -> PartRequest:
-        return PartRequest(self.text, self.offered, ())
-
-    @property
     def values(self) -> tuple[TextValue, ...]:
         return tuple(one for one in values_in(self.text) if one.kind in COPIED)
 
+    @property
+    def verb(self) -> str:
+        return first_of(name_words(self.text))
+
+    @property
+    def acting(self) -> tuple[Tool, ...]:
+        """The tools with an effect that the first word names."""
+        verbs = {stem(word) for word in glossed(self.verb).split()}
+        return tuple(
+            one for one in self.offered if one.effect == "write" and verbs & {*map(stem, tool_words(one.name))}
+        )
+
+    @property
+    def only_reads(self) -> bool:
+        return self.verb in load_compose_words().reading
+
+    @property
+    def needs_effect(self) -> bool:
+        """Whether only a tool with an effect does what the part says."""
+        return isinstance(self.value, Goal) and not self.only_reads and (bool(self.acting) or self._changes_unnamed)
+
+    @property
+    def _changes_unnamed(self) -> bool:
+        """Whether the first word says a change that no tool is named for."""
+        verbs = {stem(word) for word in glossed(self.verb).split()}
+        named = any(verbs & {*map(stem, tool_words(one.name))} for one in self.offered)
+        return self.verb in load_compose_words().changing and not named
+
     def may_be_done_by(self, tool: Tool) -> bool:
-        """Whether the words allow this tool for what is to be done; a model only writes, decides or looks up."""
-        fitting = self.request.fitting
-        if tool.name in (WRITE, CHOOSE, WORK):
-            return all(one.effect == "read" for one in fitting[:1])
-        return isinstance(self.value, Goal) and tool.name in {one.name for one in fitting}
+        """Whether the words allow this tool, which has an effect: a part that looks something up changes nothing."""
+        if not isinstance(self.value, Goal) or self.only_reads:
+            return False
+        if self.acting or not self._changes_unnamed:
+            return tool in self.acting or not self.acting
+        return bool({*map(stem, tool_words(tool.name)[1:])} & {*stems(self.text)})
 
 
 @dataclass(frozen=True)
@@ -69,11 +91,11 @@ class GraphOffer:
     """What a graph may be made of."""
 
     question: str
+    catalog: Catalog
     parts: tuple[GraphPart, ...]
-    tools: tuple[Tool, ...]
+    tools: tuple[Tool, ...]  # that are shown
     model_tools: tuple[Tool, ...]
     subjects: int  # addresses and codes in the task
-    places: int
 
     def most_times(self, part: GraphPart) -> int:
         """How often a part may be done: once, or once for each of the subjects or of the values in a list."""
@@ -81,15 +103,9 @@ class GraphOffer:
         return max(1, self.subjects, *(groups.count(group) for group in groups))
 
     def find(self, name: str) -> Tool | None:
-        return next((tool for tool in (*self.tools, *self.model_tools) if tool.name == name), None)
-
-    def part(self, label: str) -> GraphPart | None:
-        return next((part for part in self.parts if part.label == label), None)
-
-    @property
-    def looking_up(self) -> tuple[Tool, ...]:
-        """The tools that an agent may have."""
-        return tuple(tool for tool in self.tools if tool.effect == "read")
+        """A tool that an agent may have, by its name or its last part."""
+        tools = self.catalog.tools.values()
+        return next((one for one in tools if name in (one.name, one.name.rsplit(".", 1)[-1]) and one.is_action), None)
 
 
 def offer_for(reading: Reading, catalog: Catalog, search: Search, bounds: Bounds = NO_BOUNDS) -> GraphOffer:
@@ -104,20 +120,9 @@ def offer_for(reading: Reading, catalog: Catalog, search: Search, bounds: Bounds
     subjects = {one.text for one in values_in(reading.question) if one.kind in COPIED and one.kind != "quoted"}
     return GraphOffer(
         reading.question,
+        catalog,
         parts,
         tuple(catalog.tools[name] for name in [*ranked][:MOST_TOOLS]),
         tuple(tool for name in (WRITE, CHOOSE, WORK) if (tool := catalog.tools.get(name)) and bounds.allows(tool)),
         len(subjects),
-        min(2 * len(parts) + len(subjects), bounds.steps or MOST_PLACES, MOST_PLACES),
     )
-
-
-def fields_for(name: str, wanted: Mapping[str, Any], question: str, earlier: Sequence[Made]) -> Iterator[str]:
-    """`s1.email`: the fields of earlier steps that a param may take; none for a param with a list of its own."""
-    said = set(stems(question))
-    for made in () if choices_of(wanted) else earlier:
-        for given, told in made.fields.items():
-            field = f"{made.step.id}.{given}"
-            close = linked(name, True, given, made, said) > 0 or bool(set(stems(given)) & said)
-            if (close or len(made.fields) == 1) and compatible(told, wanted) and read_reference({FROM: field}):
-                yield field

@@ -1,33 +1,28 @@
-"""Plans a workflow for a task: a step for each goal, references between steps, and routers for conditions.
-
-Rules choose tools and params first. A model, if there is one, chooses among the same tools and references; the rest of
-the code is the same.
-"""
+"""Plans a workflow for a task by its words: a step for each goal, references between steps, routers for conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, cast
 
-from groundplan.asking.tasks.choose import Choose, Chosen, PartRequest, by_words, can_replace
+from groundplan.asking.tasks.choose import Chosen, PartRequest, by_words, can_replace
 from groundplan.asking.tasks.conditions import StepCondition, find_conditions
-from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken
+from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken, types_of
 from groundplan.asking.tasks.routing import goal_of, wired
 from groundplan.asking.tasks.task_words import glossed, load_compose_words, spoken, tool_words, unquoted
 from groundplan.asking.tasks.values import values_in
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.plan import Plan, Step
+from groundplan.contracts.plan import INPUT, Plan, Step, WorkflowInput
 from groundplan.contracts.reading import Constraint, Goal, Reading, Requirement
 from groundplan.contracts.references import references
-from groundplan.contracts.tool import Tool
+from groundplan.contracts.tool import Output, Tool
 from groundplan.text.names import name_words
 from groundplan.text.stems import stem
 
-ATTEMPTS = 3  # per part, without a model
+ATTEMPTS = 3  # tools that are tried for a part
 WRITE, CHOOSE = "model.write", "model.choose"  # available if there is a model
 MOST_FACTS = 12  # for a text that a model writes
 SETTLED, GUESSED, AGAIN = 0.6, 0.15, 0.05  # how often a workflow was exactly right: see docs/decisions/0031
@@ -57,25 +52,15 @@ class Workflow:
     log: tuple[str, ...]
 
 
-async def compose(
-    reading: Reading,
-    catalog: Catalog,
-    search: Search,
-    choose: Choose = by_words,
-    problems: Mapping[str, str] = MappingProxyType({}),
-    most_attempts: int = ATTEMPTS,
-) -> Workflow | NoWorkflow:
-    """The workflow for a task's goals and constraints, or why there is none.
-
-    `problems` has the gate's findings on the previous attempt, by requirement; those parts are chosen again.
-    """
-    composer = _Composer(reading, catalog, search, choose, problems, most_attempts)
+def compose(reading: Reading, catalog: Catalog, search: Search, inputs: Sequence[str] = ()) -> Workflow | NoWorkflow:
+    """The workflow for a task's goals and constraints, or why there is none. Params may take `inputs` by their name."""
+    composer = _Composer(reading, catalog, search, _inputs(inputs))
     for requirement in reading.requirements:
         match requirement.value:
             case Constraint():
-                problem = await composer.look(requirement)
+                problem = composer.look(requirement)
             case Goal():
-                problem = await composer.act(requirement)
+                problem = composer.act(requirement)
             case _:
                 problem = None
         if problem:
@@ -83,7 +68,7 @@ async def compose(
     steps = wired(reading, composer.made, composer.served, composer.looked, composer.told)
     if not steps:
         return NoWorkflow("no tool here does this", "see `groundplan sources list` for what there is", reading.question)
-    plan = Plan(strategy="compose", steps=steps, render="GROUPED_BULLETS")
+    plan = Plan(strategy="compose", steps=steps, render="GROUPED_BULLETS", takes=tuple(_taken(steps, catalog)))
     return Workflow(plan, composer.attempts, composer.sure, tuple(composer.log))
 
 
@@ -92,9 +77,7 @@ class _Composer:
     reading: Reading
     catalog: Catalog
     search: Search
-    choose: Choose
-    problems: Mapping[str, str]
-    most_attempts: int
+    given: tuple[Made, ...] = ()
     made: list[Made] = field(default_factory=list)
     looked: dict[str, list[tuple[str | None, StepCondition]]] = field(default_factory=dict)  # by constraint
     served: dict[str, str] = field(default_factory=dict)  # the first requirement of each step
@@ -107,18 +90,18 @@ class _Composer:
     def sure(self) -> float:
         return sum(self.settled) / len(self.settled) if self.settled else 1.0
 
-    async def act(self, requirement: Requirement) -> NoWorkflow | None:
+    def act(self, requirement: Requirement) -> NoWorkflow | None:
         """Add one step, or one for each subject that the words name or refer to."""
         goal = requirement.value
         assert isinstance(goal, Goal)
         last: NoWorkflow | None = None
         for subject in self._subjects(requirement):
-            last = await self._act(requirement, subject)
+            last = self._act(requirement, subject)
             if last:
                 return last
         return last
 
-    async def _act(self, requirement: Requirement, subject: str | None) -> NoWorkflow | None:
+    def _act(self, requirement: Requirement, subject: str | None) -> NoWorkflow | None:
         text, earlier = self._about(_words(requirement), subject), self._earlier(subject)
         if self._tells_of_last(text):
             self.told.append(requirement.id)
@@ -128,12 +111,10 @@ class _Composer:
         )
         if request.cannot_be_done:
             return NoWorkflow(f"no tool here does {text!r}", "see `groundplan sources list` for what there is", text)
-        if requirement.id in self.problems:
-            request = replace(request, attempt=2, problem=self.problems[requirement.id])
         first: NoWorkflow | None = None
-        while request.attempt <= self.most_attempts and request.offered:
+        while request.attempt <= ATTEMPTS and request.offered:
             self.attempts = max(self.attempts, request.attempt)
-            chosen = await self.choose(request)
+            chosen = by_words(request)
             if chosen is None:
                 self.told.append(requirement.id)
                 return None
@@ -150,7 +131,7 @@ class _Composer:
                 for tool in request.offered
                 if tool.name != chosen.tool.name and can_replace(tool, chosen.tool, request.part)
             )
-            request = replace(request, offered=others, attempt=request.attempt + 1, problem=problem.problem)
+            request = replace(request, offered=others, attempt=request.attempt + 1)
         return first
 
     def _made(self, requirement: Requirement, chosen: Chosen, subject: str | None) -> NoWorkflow | None:
@@ -175,7 +156,7 @@ class _Composer:
         lists = [made.step.id for made in self.made if made.step.id in named and made.tool.returns.get("x-many")]
         return lists if isinstance(goal, Goal) and goal.each else []
 
-    async def look(self, requirement: Requirement) -> NoWorkflow | None:
+    def look(self, requirement: Requirement) -> NoWorkflow | None:
         """Find or add the step on whose facts a condition depends."""
         text = _words(requirement)
         found: list[tuple[str | None, StepCondition]] = []
@@ -267,7 +248,8 @@ class _Composer:
                 yield tool
 
     def _earlier(self, subject: str | None) -> tuple[Made, ...]:
-        return tuple(made for made in self.made if subject is None or made.subject in (None, subject))
+        own = (made for made in self.made if subject is None or made.subject in (None, subject))
+        return (*self.given, *own)
 
     def _offered(self, text: str) -> tuple[Tool, ...]:
         return tuple(self.catalog.tools[name] for name in self.search(glossed(text), OFFERED))
@@ -363,7 +345,7 @@ class _Composer:
                 satisfies = tuple(dict.fromkeys((*made.step.satisfies, requirement.id)))
                 self.made[place] = replace(made, step=made.step.model_copy(update={"satisfies": satisfies}))
                 return self.made[place]
-        needs = tuple(dict.fromkeys(reference.step for _, reference in references(params)))
+        needs = tuple(dict.fromkeys(one.step for _, one in references(params) if one.step != INPUT))
         step = Step(
             id=self._id(tool),
             kind="llm" if tool.name in (WRITE, CHOOSE) else "tool",
@@ -383,6 +365,37 @@ class _Composer:
         plain = plain if plain[0].isascii() and plain[0].isalpha() and plain.isascii() else "step"
         taken = {made.step.id for made in self.made}
         return next(name for n in range(1, 1_000) if (name := plain if n == 1 else f"{plain}_{n}") not in taken)
+
+
+def _inputs(names: Sequence[str]) -> tuple[Made, ...]:
+    """The inputs as a step whose fields they are, so that params find them as they find other fields."""
+    if not names:
+        return ()
+    fields: dict[str, Any] = {name: {"type": "string"} for name in names}
+    tool = Tool(
+        name=INPUT,
+        description="The inputs of the workflow.",
+        source=INPUT,
+        capabilities=("retrieve",),
+        params={},
+        output=Output(kind="facts"),
+        returns={"type": "object", "properties": fields},
+        effect="read",
+    )
+    return (Made(Step(id=INPUT, tool=INPUT), tool),)
+
+
+def _taken(steps: Sequence[Step], catalog: Catalog) -> Iterator[WorkflowInput]:
+    """The inputs that the steps take, each once; the type is that of the first param."""
+    seen: set[str] = set()
+    for step in steps:
+        for path, reference in references(step.params):
+            if reference.step != INPUT or reference.field in seen or step.tool is None:
+                continue
+            seen.add(reference.field)
+            wanted = types_of(properties_of(catalog.tools[step.tool]).get(path.split(".")[1], {}))
+            plain = next((one for one in ("integer", "number", "boolean") if one in wanted), "string")
+            yield WorkflowInput.model_validate({"name": reference.field, "type": plain})
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

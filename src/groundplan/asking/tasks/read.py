@@ -13,9 +13,9 @@ import yaml
 
 from groundplan.asking.tasks.task_words import load_compose_words, unquoted
 from groundplan.budget import spend
+from groundplan.contracts.analysis import TaskAnalysis
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Constraint, Evidence, Goal, Reading, Requirement
-from groundplan.contracts.task import TaskAnalysis
 from groundplan.errors import UsageError
 from groundplan.text.names import name_words
 from groundplan.text.words import language_of
@@ -354,7 +354,9 @@ def analyse(reading: Reading) -> TaskAnalysis:
     names = (found[0] for found in _ENTITY.finditer(reading.question))
     return TaskAnalysis(
         complexity="simple" if len(goals) <= 2 and not routed else "moderate" if len(goals) <= 5 else "complex",
+        requires_tools=bool(goals),
         requires_routing=routed,
+        suggested_node_types=("tool", "router") if routed else ("tool",),
         key_entities=tuple(dict.fromkeys(names))[:MOST_ENTITIES],
         intent="; ".join(r.words for r in goals)[:MOST_CHARACTERS],
     )

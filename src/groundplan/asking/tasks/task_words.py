@@ -16,6 +16,11 @@ QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
 _SPOKEN = re.compile(r"[^\W_]+")
 
 
+class Reached(Contract):
+    params: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
 class ComposeWords(Contract):
     kinds: dict[str, tuple[str, ...]]
     called: dict[str, tuple[str, ...]]
@@ -27,6 +32,8 @@ class ComposeWords(Contract):
     telling: tuple[str, ...]
     several: tuple[str, ...]
     changing: tuple[str, ...]
+    reading: tuple[str, ...]
+    reached: Reached
     plain: tuple[str, ...]
     glosses: dict[str, str]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from groundplan.checking.draft import Draft
 from groundplan.checking.rules.names import suggest
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.plan import INPUT
 from groundplan.contracts.references import (
     JOIN,
     MOST_PARTS,
@@ -127,6 +128,8 @@ def _given(draft: Draft, found: Taken) -> frozenset[str]:
     """The possible types; empty if unknown."""
     if isinstance(found, Join):
         return frozenset({"string"})
+    if found.step == INPUT:
+        return frozenset(one.type for one in draft.plan.takes if one.name == found.field)
     tool = draft.tools.get(found.step)
     return _types(field_of(tool, found.field) if tool else None)
 
@@ -151,6 +154,9 @@ def _schemas_in(schema: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 
 def _missing(draft: Draft, needs: tuple[str, ...], reference: Reference) -> tuple[str, str]:
     """The problem and the hint; both empty if the reference is fine."""
+    if reference.step == INPUT:
+        known = [one.name for one in draft.plan.takes]
+        return ("", "") if reference.field in known else ("the plan takes no such input", "list it under `takes`")
     if reference.step not in needs:
         return f"does not need {reference.step!r}", f"add {reference.step!r} to needs, if it is an earlier step"
     tool = draft.tools.get(reference.step)

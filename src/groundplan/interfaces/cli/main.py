@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from groundplan.contracts.bounds import Bounds
-    from groundplan.interfaces.cli.show import Live
     from groundplan.running.options import Approve
     from groundplan.settings import Endpoint
 
@@ -87,6 +86,10 @@ TodayOption = Annotated[str | None, typer.Option("--today", help="The date to wh
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 AllowOption = Annotated[
     list[str] | None, typer.Option("--allow", metavar="NAME", help="Only this tool or source; may be repeated.")
+]
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME=VALUE", help="A value that the task or plan takes; may be repeated."),
 ]
 ForbidOption = Annotated[
     list[str] | None, typer.Option("--forbid", metavar="NAME", help="Not this tool or source; may be repeated.")
@@ -169,16 +172,17 @@ def ask(
     most_items: ItemsOption = None,
     most_seconds: SecondsOption = None,
     most_tokens: TokensOption = None,
+    inputs: InputOption = None,
 ) -> None:
     """Ask a question; at a terminal, a question back is answered there.
 
-    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash.
+    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash, 6 partly done.
     """
     from groundplan.interfaces.cli import show
 
     if plan_only:
         bounds = (allow, forbid, most_steps, most_items, most_seconds, most_tokens)
-        plan(words, json, model, strategy, today, timezone, *bounds)
+        plan(words, json, model, strategy, today, timezone, *bounds, inputs)
         return
     source, question, clock = _asked(words, today, timezone)
     again = _resuming(words[0] if len(words) == 2 else None)
@@ -191,6 +195,7 @@ def ask(
             "output": _folder(output),
             "approve": allowed,
             "bounds": _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens),
+            "inputs": _inputs(inputs),
         }
         result = project.ask(question, **options, **clock, **watching)
         while not json and sys.stdin.isatty() and (reply := live.replies(result.outcome)):
@@ -231,6 +236,7 @@ def plan(
     most_items: ItemsOption = None,
     most_seconds: SecondsOption = None,
     most_tokens: TokensOption = None,
+    inputs: InputOption = None,
 ) -> None:
     """Show the checked plan for a question, without running it; --json prints the input of `check` and `run`."""
     from groundplan.interfaces.cli import show
@@ -238,7 +244,8 @@ def plan(
     source, question, clock = _asked(words, today, timezone)
     with _open(source, _models(model, strategy)) as project:
         bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
-        show.planned(project.plan(question, strategy=strategy, bounds=bounds, **clock), json, _names(project))
+        found = project.plan(question, strategy=strategy, bounds=bounds, inputs=_inputs(inputs), **clock)
+        show.planned(found, json, _names(project))
 
 
 @app.command()
@@ -317,8 +324,9 @@ def run(
     most_items: ItemsOption = None,
     most_seconds: SecondsOption = None,
     most_tokens: TokensOption = None,
+    inputs: InputOption = None,
 ) -> None:
-    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure."""
+    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure, 6 partly done."""
     import uuid
 
     from groundplan.interfaces.cli import show
@@ -326,9 +334,10 @@ def run(
     text, run_id = _read(plan), uuid.uuid4().hex[:12]
     with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
         watching: dict[str, Any] = {"on_progress": live.step, "on_run": live.run, "output": _folder(output)}
-        allowed: Approve = approve or _approved(project, text, live)
+        allowed: Approve = approve or (live.approves if _is_terminal() else False)
         bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
-        outcome = project.run(text, run_id=run_id, approve=allowed, bounds=bounds, **watching).outcome
+        given = _asked_for(text, _inputs(inputs))
+        outcome = project.run(text, run_id=run_id, approve=allowed, bounds=bounds, inputs=given, **watching).outcome
     _show(outcome, json, output)
 
 
@@ -670,23 +679,28 @@ def _within(
     raise UsageError(f"{option}: {wrong['msg'][0].lower()}{wrong['msg'][1:]}")
 
 
-def _approved(project: Any, text: bytes, live: Live) -> Approve:
-    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive.
+def _inputs(given: list[str] | None) -> dict[str, str | None]:
+    """`email=ada@example.org` by its name; a name alone is an input whose value comes when the plan runs."""
+    pairs = [one.partition("=") for one in given or ()]
+    if wrong := [name for name, _, _ in pairs if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name)]:
+        raise UsageError(f"--input {wrong[0]!r}: write NAME=VALUE, with a name of small letters, digits and _")
+    return {name: value if equals else None for name, equals, value in pairs}
 
-    If the items that a step changes are known only once a list has been read, the user is asked then.
-    """
-    from groundplan.contracts.verdict import Passed
 
-    asked = not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
-    verdict = project.check(text) if asked else None
-    if not isinstance(verdict, Passed) or not verdict.plan.writes:
-        return False
-    if verdict.plan.changes_each:
-        return live.approves
-    if not live.approves(verdict):
-        say("Nothing was done.", to_err=True)
-        raise typer.Exit(1)
-    return True
+def _asked_for(text: bytes, given: dict[str, str | None]) -> dict[str, str | None]:
+    """With the inputs that the plan takes and nobody has given, asked for at a terminal."""
+    from groundplan.checking.parsing import parse
+    from groundplan.contracts.inputs import missing_inputs
+    from groundplan.contracts.verdict import Refused
+
+    read = parse(text)
+    for one in missing_inputs(read.plan, given) if _is_terminal() and not isinstance(read, Refused) else ():
+        given[one.name] = typer.prompt(f"{one.name}{f' ({one.means})' if one.means else ''}", err=True)
+    return given
+
+
+def _is_terminal() -> bool:
+    return not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:
