@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial, reduce
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -61,6 +61,7 @@ from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.inputs import missing_inputs, with_inputs, wrong_inputs
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.knowledge import words_asked_with
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
@@ -76,11 +77,15 @@ from groundplan.running.options import RunOptions
 from groundplan.running.run import run, run_some
 from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
+from groundplan.state.measures import is_fast
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
 from groundplan.text.names import name_words
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
+
+if TYPE_CHECKING:
+    from groundplan.llm.calls import CallsByRole
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 KEPT_VERDICTS = 8  # of the gate, for one question
@@ -579,6 +584,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
         return _stopped(stage, state, nothing)
     shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
+    state = {**state, **_with_attempts(state, stage.context)}
     written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
@@ -589,7 +595,8 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
         turns = [*turns, _json(Turn.of(reading, plan.unchecked, facts))][-TURNS:]
-    return Command(update={"facts": None, "turns": turns, "partial": written.partial, **traced}, goto=END)
+    kept: State = {"turns": turns, "proposals": state.get("proposals") or [], "partial": written.partial}
+    return Command(update={"facts": None, **kept, **traced}, goto=END)
 
 
 def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
@@ -616,12 +623,20 @@ async def _written(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
 ) -> tuple[Answer | Refusal, str]:
     """The answer, and how its text came to be."""
-    if context.calls is None or context.calls.roles.writer == "code" or reading.also:
+    if context.calls is None or not _drafts(context.calls) or reading.also:
         return await aside(partial(answer, plan, facts, shown, (), language=reading.language)), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 
+    knowledge = context.schema_of(reading).knowledge
+    words = words_asked_with(reading, knowledge) if knowledge else ()
     calls, said = context.calls.of("write"), read_as(reading)
-    return await answer_with(plan, facts, shown, (), reading.question, said, calls, language=reading.language)
+    return await answer_with(plan, facts, shown, (), reading, said, calls, words, context.attempts)
+
+
+def _drafts(calls: CallsByRole) -> bool:
+    """True if a model drafts the text of answers: by the settings, or because it was measured to be fast enough."""
+    endpoint = calls.of("write").cascade.model.endpoint
+    return calls.roles.writer == "model" or (calls.roles.writer == "measured" and is_fast(endpoint.url, endpoint.model))
 
 
 def _changes(plan: CheckedPlan, asked: Sequence[EffectCall]) -> Iterator[Issue]:

@@ -205,6 +205,7 @@ def create_app(
         telemetry={"logs": False, "operation_spans": False},
     )
     tokens = Tokens(settings.oidc) if keys and settings.oidc else None
+    app.state.address = settings.oidc.sign_in.url if settings.oidc and settings.oidc.sign_in else None
     sessions = _open_sign_in(app, settings.oidc, tokens, projects) if tokens and settings.oidc else None
     app.add_middleware(
         Access,

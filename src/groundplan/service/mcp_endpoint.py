@@ -33,6 +33,7 @@ from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
 from groundplan.service.runs import add_run, approve_run, project_of, run_of, runs_of, settled
 from groundplan.service.tools import MAY_CHANGE, Told, create_server, told
+from groundplan.settings import LOOPBACK
 from groundplan.text.printable import printable
 
 PATH = "/mcp"
@@ -224,7 +225,9 @@ async def _answered(ctx: Context[Any], run: Run, text: str) -> Run:
 
 
 def _link(request: Request, run: Run) -> str:
-    return f"{request.base_url}runs/{run.id}"
+    """By the address that is configured; the header `Host` is believed on this machine only."""
+    own = request.app.state.address or (str(request.base_url) if request.url.hostname in LOOPBACK else "")
+    return f"{own.rstrip('/')}/runs/{run.id}"
 
 
 def _told(request: Request, run: Run) -> Told:
