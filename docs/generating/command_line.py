@@ -24,6 +24,7 @@ EXIT_CODES = {
     "3": "a clarification is needed: the question is ambiguous or incomplete",
     "4": "an external failure: a source, a deadline, a stored run",
     "5": "a fault in groundplan itself; the line says where, and quotes no data",
+    "6": "partly done: some changes failed; `groundplan resume RUN` tries those that are left",
 }
 VARIABLES = {
     "GROUNDPLAN_CACHE": "the folder for what can be rebuilt: loaded files, the compiled catalog, search indexes",

@@ -14,7 +14,7 @@ Expected failures are data (`Issue`, `Refusal`, `Clarification`). Exceptions are
         │   ├── Declined       a server's own refusal, by its code: sources/tableau/refusals.py
         │   └── QueriesUsedUp  the hourly query limit is reached: sources/tableau/rate_limit.py
         ├── ToolError          a tool failed on its input
-        │   ├── OutcomeUnknown a server may have made a change but did not reply: sources/mcp
+        │   ├── OutcomeUnknown a server may have made a change but did not reply
         │   ├── ToolFailed     a server's tool reports that it failed: sources/mcp
         │   └── QueryRefused   the compiled query did not pass the second gate
         ├── TransientError     a retry may help: a dropped connection, a busy server
@@ -89,6 +89,10 @@ class TooMuch(SourceError):
 
 class ToolError(WorldError):
     """A tool failed on its input."""
+
+
+class OutcomeUnknown(ToolError):
+    """A write was sent and its outcome is unknown; it is never sent again."""
 
 
 class QueryRefused(ToolError):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial, reduce
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -54,30 +54,38 @@ from groundplan.contracts.answer import (
     Usage,
     refused,
 )
+from groundplan.contracts.approval import EffectCall
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.inputs import missing_inputs, with_inputs, wrong_inputs
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.knowledge import words_asked_with
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading, Time
+from groundplan.contracts.references import taken
 from groundplan.contracts.step_outcome import StepOutcome
-from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.contracts.verdict import Passed, Refused, ToApprove, Verdict
 from groundplan.errors import TooMuch
 from groundplan.proving import fetch_shown, with_proofs
-from groundplan.running.each import changed_items, items_of, looked_up_first
+from groundplan.running.approving import effects_of, looked_up_first, takes_values, told
+from groundplan.running.each import items_of
 from groundplan.running.options import RunOptions
-from groundplan.running.run import run, run_reads
+from groundplan.running.run import run, run_some
 from groundplan.sources.interface import MeteredSource, Source
 from groundplan.state.effects import Effects
+from groundplan.state.measures import is_fast
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
 from groundplan.text.names import name_words
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
+
+if TYPE_CHECKING:
+    from groundplan.llm.calls import CallsByRole
 
 TURNS = 10  # remembered per thread; follow-ups rarely refer further back
 KEPT_VERDICTS = 8  # of the gate, for one question
@@ -115,6 +123,7 @@ class State(TypedDict, total=False):
     place: int  # index of the current planner
     attempt: int  # attempt number of the current planner
     looked: Json | None  # the outcomes of steps that ran before approval
+    approved: list[Json]  # the calls that a person approved, with their values
     runs: int
     tried: list[Json]
     failed: list[str]  # fingerprints of the plans that failed in the run
@@ -124,6 +133,7 @@ class State(TypedDict, total=False):
     usage: Json  # model usage by earlier processes that worked on this question
     notes: list[str]
     proposals: list[Json]  # what models proposed, and what was wrong with it
+    partial: bool  # it ended, and some of what was asked for failed
     confirmed: bool  # a person chose the reading: it is kept as an example
 
 
@@ -153,6 +163,7 @@ def begin(
         "place": 0,
         "attempt": 1,
         "looked": None,
+        "approved": [],
         "runs": 0,
         "tried": [],
         "failed": [],
@@ -162,6 +173,7 @@ def begin(
         "usage": {},
         "notes": [],
         "proposals": [],
+        "partial": False,
         "confirmed": False,
     }
 
@@ -430,7 +442,7 @@ async def _check(state: State, runtime: Runtime[Stage]) -> Command[str]:
             await stage.context.keep(plan, reading)
         elif state.get("confirmed") and reading.read_by:
             await stage.context.keep(plan, reading, approved=True)
-        after = "look" if verdict.plan.changes_each else "approve"
+        after = "look" if takes_values(verdict.plan) else "approve"
         return Command(update={**kept, **traced}, goto=END if stage.plan_only else after)
     issues = verdict.issues
     traced = stage.traced(state, "check", "; ".join(issue.problem for issue in issues), "refused")
@@ -483,44 +495,61 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
 
 
 async def _look(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Find the items that a step would change, each by each, so that a person approves them and not only a plan."""
+    """Find the values with which steps would change something, so that a person approves them and not only a plan."""
     stage, plan = runtime.context, runtime.context.checked(state)
-    first = looked_up_first(plan)
-    outcomes = await run_reads(
+    known, approved = _looked(state), _approved(state)
+    first = looked_up_first(plan, known, {call.step for call in approved})
+    known |= await run_some(
         plan,
         stage.sources,
         first,
         run_id=state["run"],
+        values=approved,
+        known=known,
+        output=stage.options.output,
         on_progress=stage.options.on_progress,
+        effects=stage.effects,
         language=_language_of(state),
     )
     traced = stage.traced(state, "look", "what steps would change", ", ".join(first))
-    found = (items_of(step, outcomes, plan.limits) for step in plan.steps if step.id in plan.changes_each)
+    listed = (step for step in plan.steps if step.id in plan.changes_each and step.for_each in known)
+    found = (items_of(step, known, plan.limits) for step in listed)
     failed = [one.issue for one in found if isinstance(one, StepOutcome) and one.issue]
     if failed:
         refusal = refuse(plan.unchecked, failed, ()).model_copy(update={"reading": _reading_of(state)})
         return _stopped(stage, {**state, **traced}, refusal)
-    looked = {step: _json(outcome) for step, outcome in outcomes.items()}
-    return Command(update={"looked": looked, **traced}, goto="approve")
+    return Command(update={"looked": {step: _json(one) for step, one in known.items()}, **traced}, goto="approve")
 
 
 async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
-    """Wait until a person approves the steps that have an effect."""
+    """Wait until a person approves the calls that have an effect, with the values that they will be given.
+
+    Values that depend on an effect are known, and shown, once that effect has happened.
+    """
     stage, plan = runtime.context, runtime.context.checked(state)
-    items = changed_items(plan, _looked(state))
-    changing = [step for step in plan.writes if items.get(step) != ()]
-    if not changing:
-        return Command(goto="run")
-    approve, shown = stage.options.approve, tuple(_changes(plan, changing, items))
-    warning = {"severity": "warning", "hint": "approve it only if these are the right ones"}
-    warned = tuple(issue.model_copy(update=warning) for issue in shown if issue.step in items)
-    approved = approve(Passed(plan=plan, issues=warned)) if callable(approve) else approve
-    if not approved:
-        stage.ended(state, _unapproved(plan, shown, _reading_of(state)))
-        approved = bool(interrupt({"kind": "approval", "plan": plan.fingerprint}))
-    if not approved:
+    known, before = _looked(state), _approved(state)
+    effects = effects_of(plan, known)
+    asked = tuple(call for calls in effects.values() for call in calls if call not in before)
+    if asked and not _is_approved(stage, state, plan, asked):
         return Command(goto=END)
-    return Command(update=stage.traced(state, "approve", ", ".join(plan.writes), "approved"), goto="run")
+    approved = (*before, *asked)
+    unknown = [step for step in plan.writes if step not in effects]
+    more = unknown and looked_up_first(plan, known, {call.step for call in approved})
+    traced = stage.traced(state, "approve", ", ".join(effects), "approved") if asked else {}
+    return Command(update={"approved": [*map(_json, approved)], **traced}, goto="look" if more else "run")
+
+
+def _is_approved(stage: Stage, state: State, plan: CheckedPlan, asked: tuple[EffectCall, ...]) -> bool:
+    approve, issues = stage.options.approve, tuple(_changes(plan, asked))
+    warning = {"severity": "warning", "hint": "approve it only if these are the right ones"}
+    warned = tuple(issue.model_copy(update=warning) for issue in issues)
+    assert isinstance(stage.verdict, Passed)
+    passed = ToApprove(plan=plan, issues=(*stage.verdict.issues, *warned), effects=asked)
+    if approve(passed) if callable(approve) else approve:
+        return True
+    refusal = _unapproved(plan, issues, _reading_of(state), begun=bool(_approved(state)))
+    stage.ended(state, refusal.model_copy(update={"effects": asked}))
+    return bool(interrupt({"kind": "approval", "plan": passed.fingerprint}))
 
 
 async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
@@ -532,6 +561,7 @@ async def _run(state: State, runtime: Runtime[Stage]) -> Command[str]:
         stage.sources,
         run_id=state["run"] if not state["runs"] else f"{state['run']}-{state['runs'] + 1}",
         approved=plan.writes,
+        values=_approved(state),
         output=stage.options.output,
         on_progress=stage.options.on_progress,
         effects=stage.effects,
@@ -554,6 +584,7 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
         return _stopped(stage, state, nothing)
     shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
+    state = {**state, **_with_attempts(state, stage.context)}
     written = found.model_copy(update={"reading": reading})
     if isinstance(written, Refusal):
         traced = stage.traced(state, "answer", "; ".join(issue.problem for issue in written.issues), "failed")
@@ -564,7 +595,8 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     turns = state.get("turns") or []
     if route is None or route.is_remembered:
         turns = [*turns, _json(Turn.of(reading, plan.unchecked, facts))][-TURNS:]
-    return Command(update={"facts": None, "turns": turns, **traced}, goto=END)
+    kept: State = {"turns": turns, "proposals": state.get("proposals") or [], "partial": written.partial}
+    return Command(update={"facts": None, **kept, **traced}, goto=END)
 
 
 def _as_sql(reading: Reading, facts: Facts, context: Context) -> str:
@@ -591,35 +623,40 @@ async def _written(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], reading: Reading, context: Context
 ) -> tuple[Answer | Refusal, str]:
     """The answer, and how its text came to be."""
-    if context.calls is None or context.calls.roles.writer == "code" or reading.also:
+    if context.calls is None or not _drafts(context.calls) or reading.also:
         return await aside(partial(answer, plan, facts, shown, (), language=reading.language)), RENDERED
     from groundplan.answering.drafting.draft import answer_with
 
+    knowledge = context.schema_of(reading).knowledge
+    words = words_asked_with(reading, knowledge) if knowledge else ()
     calls, said = context.calls.of("write"), read_as(reading)
-    return await answer_with(plan, facts, shown, (), reading.question, said, calls, language=reading.language)
+    return await answer_with(plan, facts, shown, (), reading, said, calls, words, context.attempts)
 
 
-def _changes(plan: CheckedPlan, changing: Sequence[str], items: Mapping[str, Sequence[str]]) -> Iterator[Issue]:
-    """What each step would change; for a step that runs for each item of a list, the items."""
+def _drafts(calls: CallsByRole) -> bool:
+    """True if a model drafts the text of answers: by the settings, or because it was measured to be fast enough."""
+    endpoint = calls.of("write").cascade.model.endpoint
+    return calls.roles.writer == "model" or (calls.roles.writer == "measured" and is_fast(endpoint.url, endpoint.model))
+
+
+def _changes(plan: CheckedPlan, asked: Sequence[EffectCall]) -> Iterator[Issue]:
+    """What each step would change, with the values that it takes from earlier steps."""
     for step in plan.steps:
-        if step.id not in changing:
-            continue
-        listed = items.get(step.id, ())
-        over = (
-            f" for each of the {len(listed)} items that {step.for_each!r} found ({'; '.join(listed)})" if listed else ""
-        )
-        yield Issue(
-            code="access/unapproved",
-            step=step.id,
-            problem=f"step {step.id!r} calls {step.tool!r}{over}, which changes something",
-            hint="review the plan, then approve it with --approve",
-        )
+        if calls := [call for call in asked if call.step == step.id]:
+            yield Issue(
+                code="access/unapproved",
+                step=step.id,
+                problem=f"step {step.id!r} calls {step.tool!r}{told(step, calls)}, which changes something",
+                hint="review the plan, then approve it with --approve",
+            )
 
 
-def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading) -> Refusal:
-    """The refusal for a valid plan whose effects nobody has approved."""
-    text = f"Nothing was done: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
-    each = [f"{issue.problem}." for issue in issues if issue.step in plan.changes_each]
+def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading, begun: bool) -> Refusal:
+    """The refusal for a valid plan with effects that nobody has approved."""
+    done = "Only what was approved was done" if begun else "Nothing was done"
+    text = f"{done}: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
+    taking = {step.id for step in plan.steps if step.for_each or any(taken(step.params))}
+    each = [f"{issue.problem}." for issue in issues if issue.step in taking]
     text = " ".join((text, *(f"{said[0].upper()}{said[1:]}" for said in each)))
     return Refusal(text=text, issues=issues, reading=reading, plan=plan.unchecked)
 
@@ -631,6 +668,10 @@ def bounds_of(state: State) -> Bounds:
 
 def _looked(state: State) -> dict[str, StepOutcome]:
     return {step: StepOutcome.model_validate(outcome) for step, outcome in (state.get("looked") or {}).items()}
+
+
+def _approved(state: State) -> tuple[EffectCall, ...]:
+    return tuple(EffectCall.model_validate(call) for call in state.get("approved") or [])
 
 
 def _language_of(state: State) -> Language:
@@ -724,7 +765,7 @@ def stages() -> CompiledStateGraph[State, Stage, State, State]:
     graph.add_node("plan", _observed(_plan), destinations=("check", "clarify", END))
     graph.add_node("check", _observed(_check), destinations=("plan", "look", "approve", END))
     graph.add_node("look", _observed(_look), destinations=("approve", END))
-    graph.add_node("approve", _observed(_approve), destinations=("run", END))
+    graph.add_node("approve", _observed(_approve), destinations=("look", "run", END))
     graph.add_node("run", _observed(_run), destinations=("answer",))
     graph.add_node("answer", _observed(_answer), destinations=("plan", END))
     graph.add_conditional_edges(START, _first, ["check", "plan", "route"])
@@ -820,9 +861,29 @@ def again(state: State) -> State:
         fresh = begin(
             state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)
         )  # its inputs are in place
+    return fresh | {"turns": _turns_before(state)}
+
+
+def _turns_before(state: State) -> list[Json]:
+    """The turns without the one of this question."""
     turns = state.get("turns") or []
     own = bool(turns) and turns[-1]["reading"] == state.get("reading")
-    return fresh | {"turns": turns[:-1] if own else turns}
+    return turns[:-1] if own else turns
+
+
+def rest(state: State) -> State:
+    """The initial state for what a partial run left: the same calls, of which those that were made are not repeated."""
+    kept: State = {
+        "question": state["question"],
+        "route": state["route"],
+        "place": state["place"],
+        "attempt": state["attempt"],
+        "runs": state["runs"] - 1,
+        "looked": state["looked"],
+        "approved": state["approved"],
+        "turns": _turns_before(state),
+    }
+    return begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)) | kept
 
 
 def waits(state: State) -> bool:

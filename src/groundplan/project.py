@@ -58,6 +58,7 @@ from groundplan.pipeline import (
     drive,
     inspect_thread,
     last_stage,
+    rest,
     waits,
 )
 from groundplan.result import Planned, Result, plan_for
@@ -167,6 +168,11 @@ def _thread(given: str) -> str:
 def conversation_place(tenant: str, thread: str) -> str:
     """Its name among the checkpoints: never that of a run, which a conversation of the same name would take over."""
     return f"{tenant}/conversation/{thread}" if tenant else f"conversation/{thread}"
+
+
+def run_place(tenant: str, run: str) -> str:
+    """The name of a run among the checkpoints of all tenants; no id of a run has a slash."""
+    return f"{tenant}/{run}" if tenant else run
 
 
 def _refuse_shared_names(schemas: Mapping[str, SourceSchema]) -> None:
@@ -359,18 +365,16 @@ class AsyncProject:
     async def _drive_lasting(
         self, given: State | Reply | None, stage: Stage, run: str, checkpoint: str | None = None
     ) -> None:
-        """Run with checkpoints, and delete them when the run has ended. A run that waits keeps them."""
+        """Run with checkpoints, and delete them when the run has ended. A run that waits or is partial keeps them."""
         saver, place = await self._open_checkpoints(), self._place(run)
         stage.options.on_run(run)
         state = await drive(given, stage, place, saver, checkpoint)
-        if not waits(state):
+        if not waits(state) and not state.get("partial"):
             with suppress(StateInvalid):  # only tidies up: the outcome is there
                 await saver.adelete_thread(place)
 
     def _place(self, run: str) -> str:
-        """The name of a run among the checkpoints of all tenants; no id of a run has a slash."""
-        tenant = self.database.tenant
-        return f"{tenant}/{run}" if tenant else run
+        return run_place(self.database.tenant, run)
 
     def _conversation(self, thread: str) -> str:
         return conversation_place(self.database.tenant, _thread(thread))
@@ -392,8 +396,9 @@ class AsyncProject:
         """Continue a run that was interrupted, or that waits for approval or for a `reply` to its clarification.
 
         Without the reply that it waits for, it asks its question again. The plan passes the gate again. Finished steps
-        do not run again, and no effect happens twice. `reply_to` is the text of the clarification that was replied to:
-        the reply is not used for another one. `thread` is the conversation in which the run was started.
+        do not run again, and no effect happens twice. A run that ended as partial tries what failed. `reply_to` is the
+        text of the clarification that was replied to: the reply is not used for another one. `thread` is the
+        conversation in which the run was started.
         """
         saver, place = (
             await self._open_checkpoints(),
@@ -407,9 +412,10 @@ class AsyncProject:
             if reply is None or reply_to not in (None, asked.text):
                 return asked
         given: State | Reply | None = Reply(reply) if waiting.stage == "clarify" and reply else None
-        repeated = await last_stage(place, saver) if waiting.ended else None
-        if waiting.ended and repeated is None:  # its earlier checkpoints are gone
-            given = again(waiting.state)
+        partial = waiting.ended and bool(waiting.state.get("partial"))
+        repeated = await last_stage(place, saver) if waiting.ended and not partial else None
+        if waiting.ended and repeated is None:  # its earlier checkpoints are gone, or something is left to do
+            given = rest(waiting.state) if partial else again(waiting.state)
             waiting = replace(waiting, state=given)
         asks_model = waiting.plan is None or any(step.kind in ("llm", "agent") for step in waiting.plan.steps)
         bounds = bounds_of(waiting.state)

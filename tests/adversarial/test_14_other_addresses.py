@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.errors import SourceError, ToolError
-from groundplan.sources.mcp.source import OutcomeUnknown
+from groundplan.errors import OutcomeUnknown, SourceError, ToolError
 from tests.sources.mcp.calling import facts, opened
 from tests.sources.mcp.test_web import JSON, TOKEN, Answer, result
 from tests.sources.mcp.test_web import serving as serving_mcp

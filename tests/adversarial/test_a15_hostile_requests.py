@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from groundplan.service.http import create_app
@@ -65,3 +67,21 @@ def test_a_hostile_body_is_refused(kind: str, client: TestClient) -> None:
         assert reply.json()["passed"] is False
     else:
         assert reply.json()["code"] in ("service/invalid", "service/http", "service/usage")
+
+
+@pytest.mark.needs("mcp")
+@pytest.mark.parametrize(
+    ("host", "address", "link"),
+    [
+        ("evil.example.com", "https://plan.example.org", "https://plan.example.org/runs/r1"),
+        ("evil.example.com", None, "/runs/r1"),
+        ("127.0.0.1:8000", None, "http://127.0.0.1:8000/runs/r1"),
+    ],
+)
+def test_a_link_leads_to_no_host_that_a_header_names(host: str, address: str | None, link: str) -> None:
+    from groundplan.service.mcp_endpoint import _link
+
+    app = SimpleNamespace(state=SimpleNamespace(address=address))
+    scope = {"type": "http", "scheme": "http", "path": "/mcp", "query_string": b"", "root_path": "", "app": app}
+    request = Request({**scope, "headers": [(b"host", host.encode())]})
+    assert _link(request, cast(Any, SimpleNamespace(id="r1"))) == link

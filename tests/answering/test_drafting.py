@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -20,11 +21,13 @@ from groundplan.answering.drafting.draft import answer_with, compose, proven
 from groundplan.answering.drafting.proving import problems
 from groundplan.answering.drafting.tokens import words_of
 from groundplan.contracts.answer import Answer, Outcome
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import Roles, WriteRole
 from groundplan.llm.calls import Calls
 from groundplan.llm.cascade import Cascade
 from groundplan.llm.client import Model
 from groundplan.project import AsyncProject
+from groundplan.state.measures import FAST, ModelSpeed, keep_speed
 from tests.answering.altering import Altered, altered, filled, swapped
 from tests.answering.drafted import DATA, Asked, ask_all
 from tests.llm.scripted import PROBED, Behaviour, says, scripted, sends
@@ -170,8 +173,9 @@ def ask(asked: Asked, *script: Behaviour) -> tuple[Answer, str, list[str]]:
         async with scripted(says(PROBED), *script) as server, Model.open(server.endpoint()) as model:
             assert await model.enforces_schema()
             calls = Calls(Cascade((model,)), 20, "write", WriteRole())
+            reading = Reading(question=asked.question, requirements=())
             found, how = await answer_with(
-                asked.plan, asked.facts, asked.shown, (), asked.question, "total revenue by region", calls, "en"
+                asked.plan, asked.facts, asked.shown, (), reading, "total revenue by region", calls
             )
             assert isinstance(found, Answer)
             return found, how, [request["messages"][0]["content"] for request in server.requests[1:]]
@@ -252,5 +256,20 @@ def test_any_text_ends_in_a_proven_draft_or_is_refused(by_region: Asked, data: s
     assert wrong or (made and made[1])
 
 
-def test_drafts_are_off_by_default() -> None:
-    assert Roles().writer == "code"
+@pytest.mark.parametrize(("speed", "drafts"), [(None, False), (FAST - 1, False), (FAST, True)])
+def test_by_default_a_model_that_was_measured_to_be_fast_drafts(
+    speed: float | None, drafts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
+
+    async def run() -> Outcome:
+        async with scripted(says(PROBED), writes(TRUE)) as server:
+            if speed is not None:
+                keep_speed(ModelSpeed(url=server.url, model="m", tokens_per_second=speed))
+            roles = Roles(reader="words")
+            project = await AsyncProject.open(DATA["sales"], models=[server.endpoint()], roles=roles)
+            return await project.ask("revenue by region")
+
+    outcome = asyncio.run(run())
+    assert isinstance(outcome, Answer)
+    assert (outcome.text == TRUE) == drafts

@@ -56,7 +56,7 @@ def test_the_rest_comes_after_the_first_and_then_there_is_no_more(
     thread = f"{question} {rest}"
     first = said(portfolio, question, thread)
     assert items(first) == ALL[:FIRST]
-    assert first.splitlines()[-1].endswith(("…and 25 more.", "…и ещё 25."))
+    assert first.splitlines()[-1].endswith(("…and 25 more (on request).", "…и ещё 25 (по запросу могу вывести)."))
     assert items(said(portfolio, rest, thread)) == ALL[FIRST:]
     assert said(portfolio, rest, thread) == over
 
@@ -67,8 +67,8 @@ def test_pages_follow_each_other_without_gap_or_repetition(portfolio: Project) -
     texts += [said(portfolio, question, "pages") for question in ("next 5", "more", "ещё 3", "show the rest")]
     assert [len(items(text)) for text in texts] == [5, 5, 5, 3, 19]
     assert [item for text in texts for item in items(text)] == ALL
-    assert texts[0].endswith("…and 32 more.")
-    assert texts[3].endswith("…и ещё 19.")
+    assert texts[0].endswith("…and 32 more (on request).")
+    assert texts[3].endswith("…и ещё 19 (по запросу могу вывести).")
 
 
 @pytest.mark.requirement("R2", "R47")
@@ -104,7 +104,7 @@ def test_without_a_list_it_says_so(question: str, word: str, portfolio: Project)
 def test_several_lists_have_headings_each_its_own_limit_and_go_on(portfolio: Project) -> None:
     text = said(portfolio, "Contacts and technologies of Miron", "headed")
     assert [line for line in text.splitlines() if not line.startswith("- ")] == [
-        *("Contacts:", "Technologies (37):", "…and 25 more."),
+        *("Contacts:", "Technologies (37):", "…and 25 more (on request)."),
     ]
     assert items(text)[4:] == ALL[:FIRST]
     rest = said(portfolio, "show the rest", "headed")

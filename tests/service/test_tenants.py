@@ -102,6 +102,7 @@ def attempts(
         ("GET", f"{base}/events", None),
         ("GET", f"{base}/tables/{{step}}.csv", None),
         ("POST", f"{base}/cancel", None),
+        ("POST", f"{base}/resume", None),
         ("POST", f"{base}/answer", {"text": "1"}),
         ("POST", f"{base}/approval", approval),
         ("POST", f"{base}/approval", {**approval, "approved": False}),

@@ -41,6 +41,7 @@ def answer(
             for step, chart in facts.charts.items()
         ),
         files=facts.files,
+        partial=_is_partial(plan, facts),
         citations=with_cells(citations, shown),
         plan=plan.unchecked,
         coverage=facts.coverage,
@@ -78,6 +79,12 @@ def _brought_something(facts: Facts) -> bool:
     """Whether there is anything to report; a change counts even if it returned nothing."""
     done = any(end.effect == "write" and end.status == "finished" for end in facts.steps)
     return done or bool(facts.tables or facts.charts or facts.groups or facts.items)
+
+
+def _is_partial(plan: CheckedPlan, facts: Facts) -> bool:
+    """Whether a change that was asked for was not made, or a step failed for some of its items."""
+    stopped = {failure.step for failure in facts.failures if failure.status != "skipped"}
+    return any(step.id in stopped and (step.id in plan.writes or step.for_each) for step in plan.steps)
 
 
 def _why(issues: Sequence[Issue]) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from groundplan.contracts.approval import EffectCall, fingerprint_of
 from groundplan.contracts.contract import Contract, JsonObject, Scalar
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.issue import Issue, Repair
@@ -100,6 +101,7 @@ class Answer(Contract):
     tables: tuple[ShownTable, ...] = ()
     charts: tuple[JsonObject, ...] = ()  # Vega-Lite, data included
     files: tuple[str, ...] = ()
+    partial: bool = False  # a change, or a step for some of its items, failed; `resume` tries what is left
     citations: tuple[Citation, ...] = ()
     reading: Reading | None = None
     plan: Plan
@@ -134,12 +136,18 @@ class Refusal(Contract):
     issues: tuple[Issue, ...]
     reading: Reading | None = None
     plan: Plan | None = None
+    effects: tuple[EffectCall, ...] = ()  # the calls that wait for approval, with their values
     facts: Facts | None = None
     tried: tuple[Attempt, ...] = ()  # plans that the gate refused or that failed when they ran
     trace: tuple[TraceEntry, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # as in Answer
     proposals: tuple[ModelAttempt, ...] = ()  # as in Answer
+
+    @property
+    def to_approve(self) -> str | None:
+        """The fingerprint of the plan and the values that wait for approval."""
+        return fingerprint_of(self.plan, self.effects) if self.plan else None
 
 
 def refused(code: str, problem: str, hint: str) -> Refusal:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, model_validator
 
 from groundplan.contracts.contract import Contract, Name, Text
-from groundplan.contracts.reading import Entity, IntentAsked, RenderStyle
+from groundplan.contracts.reading import Entity, IntentAsked, Reading, RenderStyle
 
 Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 Phrase = Annotated[str, Field(min_length=1, max_length=80)]
@@ -124,3 +124,18 @@ class Conversation(Contract):
     entities: tuple[Entity, ...] = ()
     lists: tuple[ShownList, ...] = ()
     found: tuple[Entity, ...] = ()  # what its answer listed
+
+
+def words_asked_with(reading: Reading, knowledge: KnowledgeSchema) -> Iterator[str]:
+    """The knowledge base's own words for what a reading asks for: its intents, and the types on their paths."""
+    for asked in (requirement.value for requirement in reading.requirements):
+        if not isinstance(asked, IntentAsked):
+            continue
+        intent = knowledge.intent(asked.intent)
+        ends = [knowledge.ends(hop) for hop in asked.path]
+        types = {intent.about if intent else None, *(kind for pair in ends if pair for kind in pair)}
+        named: list[Words] = [intent.words] if intent else []
+        named += [kind.words for kind in knowledge.types if kind.name in types]
+        phrases = [phrase for words in named for listed in words.values() for phrase in listed]
+        phrases += intent.title.values() if intent else ()
+        yield from (word for phrase in phrases for word in phrase.split())

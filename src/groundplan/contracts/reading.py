@@ -198,6 +198,7 @@ class IntentAsked(Contract):
     offset: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # how many were shown before
     groups: Annotated[int, Field(ge=1, le=100)] | None = None  # how many groups to show; None: as many as described
     paragraphs: Annotated[int, Field(ge=1, le=20)] | None = None  # of a long text, or passages; None: as described
+    polar: bool = False  # the question is answered by yes, if anything is found
     fallback: tuple[Literal["NO_RESULTS", "LOW_COVERAGE"], ...] = ("NO_RESULTS", "LOW_COVERAGE")  # to search documents
 
 

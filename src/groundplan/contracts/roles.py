@@ -20,8 +20,9 @@ Accept = Literal["measured", "first", "agreed", "confirmed"]
 second reading agree with. `confirmed`: none, unless the words read the same. `measured`: as `agreed` for a model that
 was measured to read well, as `confirmed` for any other."""
 
-Writer = Literal["code", "model"]
-"""Who writes the text of an answer: code, or a model whose every word code verifies."""
+Writer = Literal["measured", "code", "model"]
+"""Who writes the text of an answer: code, or a model whose every word code verifies. `measured`: the model if
+`groundplan doctor` has found it fast enough, else code."""
 
 Analyst = Literal["words", "model"]
 """Who says what kind of task it is before a model plans it: code by the words, or the model in a call of its own."""
@@ -56,7 +57,7 @@ class Roles(Contract):
     reader: Reader = "model"  # `words`: questions are read by their words alone
     accept: Accept = "measured"  # which reading of a model is answered at once
     share_values: bool = True  # false: a model sees the names of columns but none of their values
-    writer: Writer = "code"  # `model`: the model drafts the text of answers, and code verifies every word of it
+    writer: Writer = "measured"  # `model`: it drafts the text of answers, and code verifies every word; `code`: never
     analyst: Analyst = "words"  # `model`: a call of its own analyses a task before it is planned
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.5  # a model that is less sure of a look-up is not believed
     seconds: Annotated[float, Field(gt=0)] = 120.0  # for all calls of one question before and after its plan runs

@@ -15,9 +15,9 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 
 State = Literal[
-    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "refused", "failed", "cancelled"
+    "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "partial", "refused", "failed", "cancelled"
 ]
-ENDED: tuple[State, ...] = ("succeeded", "refused", "failed", "cancelled")
+ENDED: tuple[State, ...] = ("succeeded", "partial", "refused", "failed", "cancelled")
 WAITING: tuple[State, ...] = ("waiting_approval", "waiting_answer")
 
 EventKind = Literal[
@@ -85,7 +85,7 @@ class RunReply(Contract):
 
     answer: str | None = None
     to: str | None = None  # the text of the clarification
-    approved: str | None = None  # the fingerprint of the plan
+    approved: str | None = None  # the fingerprint of the plan and the values
 
 
 class Run(Contract):
@@ -96,7 +96,7 @@ class Run(Contract):
     created: datetime
     updated: datetime
     waiting: Refusal | Clarification | None = None  # what it waits for
-    approve: str | None = Field(None, description="The fingerprint of the plan that waits for approval.")
+    approve: str | None = Field(None, description="The fingerprint of the plan and the values that wait for approval.")
     outcome: Answer | Refusal | Clarification | None = None
     problem: Issue | None = None  # why it failed
 

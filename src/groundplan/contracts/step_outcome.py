@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from groundplan.contracts.contract import Contract, freeze
+from groundplan.contracts.contract import Contract, JsonObject, freeze
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.issue import Issue
 
@@ -19,6 +19,7 @@ class StepOutcome(Contract):
     facts: StepFacts | None = None  # for a finished step
     to: str | None = None  # for a finished router: the step it chose
     issue: Issue | None = None  # for a failed or blocked step
+    given: JsonObject = {}  # for a failed step that was to be called: its params
     each: tuple[StepOutcome, ...] = ()  # for a step that ran for each item of a list, in the list's order
 
     @property
@@ -28,7 +29,7 @@ class StepOutcome(Contract):
     def with_given(self, params: Mapping[str, JsonValue]) -> StepOutcome:
         """A copy that records the params the step was called with."""
         if self.facts is None:
-            return self
+            return self.model_copy(update={"given": freeze(params)})
         facts = self.facts.model_copy(update={"given": freeze(params)})
         return self.model_copy(update={"facts": facts})
 

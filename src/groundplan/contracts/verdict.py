@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from groundplan.contracts.approval import EffectCall, fingerprint_of
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import CheckedPlan
@@ -16,6 +17,17 @@ class Passed(Contract):
 
     plan: CheckedPlan
     issues: tuple[Issue, ...] = ()  # warnings only
+
+
+class ToApprove(Passed):
+    """The plan may run once a person approves these calls."""
+
+    effects: tuple[EffectCall, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the plan and the values: whoever approves it approves both."""
+        return fingerprint_of(self.plan, self.effects)
 
 
 class Refused(Contract):

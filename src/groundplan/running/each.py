@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from groundplan.contracts.contract import freeze, thaw
 from groundplan.contracts.facts import Complete, StepFacts
 from groundplan.contracts.plan import CheckedPlan, Limits, Step
 from groundplan.contracts.references import references
 from groundplan.contracts.step_outcome import StepOutcome, failed
-from groundplan.contracts.tool import Tool
-from groundplan.running.references import referred
 from groundplan.text.safe import plain
 
-
-def looked_up_first(plan: CheckedPlan) -> tuple[str, ...]:
-    """The steps to run before approval: all that a step for each item needs, except effects and what needs those."""
-    effects: set[str] = set()
-    for step in plan.steps:
-        if step.id in plan.writes or effects & set(step.needs):
-            effects.add(step.id)
-    steps = {step.id: step for step in plan.steps}
-    wanted: set[str] = set()
-    waiting = [need for step in plan.changes_each for need in steps[step].needs]
-    while waiting:
-        if (name := waiting.pop()) not in wanted | effects:
-            wanted.add(name)
-            waiting += steps[name].needs
-    return tuple(step.id for step in plan.steps if step.id in wanted)
+MOST_NAMED = 20  # items that failed, in one message
 
 
 def items_of(step: Step, outcomes: Mapping[str, StepOutcome], limits: Limits) -> tuple[StepOutcome, ...] | StepOutcome:
@@ -67,38 +50,22 @@ def together(step: Step, outcomes: Sequence[StepOutcome]) -> StepOutcome:
     broken = [outcome.issue for outcome in each if outcome.issue]
     if not broken:
         return StepOutcome(status="finished", facts=facts, each=each)
-    problem = f"step {step.id!r} failed for {len(broken)} of {len(each)} items: {broken[0].problem}"
+    names = [named(step, outcome.given) for outcome in each if outcome.issue]
+    listed = "; ".join(names[:MOST_NAMED]) + ("; …" if len(names) > MOST_NAMED else "")
+    problem = f"step {step.id!r} failed for {len(broken)} of {len(each)} items ({listed}): {broken[0].problem}"
     issue = broken[0].model_copy(update={"problem": problem})
     return StepOutcome(status="failed", facts=facts if done else None, issue=issue, each=each)
 
 
-def changed_items(plan: CheckedPlan, outcomes: Mapping[str, StepOutcome]) -> dict[str, tuple[str, ...]]:
-    """For each step that changes the items of a known list, what it takes from each item."""
-    return {
-        step.id: tuple(_taken(step, plan.tools[step.tool or ""], outcomes, item) for item in items)
-        for step in plan.steps
-        if step.id in plan.changes_each and step.for_each in outcomes
-        if not isinstance(items := items_of(step, outcomes, plan.limits), StepOutcome)
-    }
-
-
-def _taken(step: Step, tool: Tool, outcomes: Mapping[str, StepOutcome], item: StepOutcome) -> str:
-    """`to: ada@example.org`: the params that take something from the item; the whole item if some are not known yet."""
-    params = referred(step, tool, {**outcomes, step.for_each or "": item})
-    assert item.facts is not None
-    if isinstance(params, StepOutcome):
-        return _shown(item.facts.first)
-    taking = {path.split(".")[1] for path, one in references(step.params) if one.step == step.for_each}
-    known = cast(Mapping[str, object], tool.params.get("properties", {}))
-    return _shown({name: params[name] for name in known if name in taking})
-
-
-def _shown(fields: Mapping[str, object]) -> str:
-    """Each value in quotes, so that no text in one can pass for another."""
-    return ", ".join(f"{name}: {_quoted(thaw(value))}" for name, value in fields.items())
+def named(step: Step, params: Mapping[str, object]) -> str:
+    """`to: "ada@example.org"`: the params that earlier steps supply, or all of them; values in quotes."""
+    taking = {path.split(".")[1] for path, _ in references(step.params)}
+    shown = {name: value for name, value in params.items() if name in taking} or params
+    return ", ".join(f"{name}: {_quoted(thaw(value))}" for name, value in shown.items())
 
 
 def _quoted(value: object) -> str:
+    """In quotes, so that no text in a value can pass for another value."""
     return json.dumps(plain(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 

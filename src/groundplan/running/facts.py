@@ -117,7 +117,7 @@ def _ends_each(
             tool=tool.name.removeprefix(f"{tool.source}."),
             effect=tool.effect,
             status=one.status,
-            given=tuple(_param(name, value) for name, value in facts.given.items()) if facts else (),
+            given=tuple(_param(name, value) for name, value in (facts or one).given.items()),
             items=tuple(items[item : after[0]]),
             groups=tuple(groups[group : after[1]]),
         )

@@ -11,10 +11,10 @@ from typing import Any, TypedDict
 from groundplan.contracts.bounds import Bounds
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.progress import Progress
-from groundplan.contracts.verdict import Passed
+from groundplan.contracts.verdict import ToApprove
 
-Approve = bool | Callable[[Passed], bool]
-"""Whether steps with an effect may run: a bool, or a function that decides on the checked plan."""
+Approve = bool | Callable[[ToApprove], bool]
+"""Whether steps with an effect may run: a bool, or a function that decides on the calls, values included."""
 
 OnUpdate = Callable[[str, Mapping[str, Any]], None]
 

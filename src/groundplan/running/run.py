@@ -21,6 +21,7 @@ from langgraph.config import get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.pregel import Pregel
 
+from groundplan.contracts.approval import EffectCall
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan, Step
@@ -53,6 +54,7 @@ async def run(
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     resume: bool = False,
     approved: Collection[str] = (),
+    values: Collection[EffectCall] | None = None,
     output: Path | None = None,
     on_progress: OnProgress = lambda _: None,
     effects: Effects | None = None,
@@ -65,13 +67,14 @@ async def run(
 
     Inside another graph, the steps are checkpointed and resumed with that graph. Otherwise pass a `checkpointer`;
     `resume` then continues where an earlier process stopped, without repeating finished steps. With `effects`, a step
-    with an effect is called only once per run, even if processes are killed. `trail` collects audit records. `known`
-    has the outcomes of steps that ran before the effects were approved. `each_step` reports how each step ended.
+    with an effect is called only once per run, even if processes are killed. `values` are the calls that a person saw
+    and approved: no step with an effect is called with others. `trail` collects audit records. `known` has the outcomes
+    of steps that ran before the effects were approved. `each_step` reports how each step ended.
     """
     unapproved = [step for step in plan.writes if step not in approved]
     if unapproved:
         raise UsageError(f"step {unapproved[0]!r} changes something and is not approved; approve it first")
-    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects, language, known)
+    this = _Run(plan, sources, run_id or uuid.uuid4().hex, output, effects, language, known, values)
     graph = _graph(this, checkpointer)
     config: RunnableConfig | None = {"configurable": {"thread_id": this.id}} if checkpointer else None
     start = None if resume else {"plan": plan.fingerprint}
@@ -81,19 +84,22 @@ async def run(
     return collect.execute([] if trail is None else trail, this.id, plan, outcomes, each_step)
 
 
-async def run_reads(
+async def run_some(
     plan: CheckedPlan,
     sources: Mapping[str, Source],
     steps: Collection[str],
     *,
     run_id: str,
+    values: Collection[EffectCall],
+    known: Mapping[str, StepOutcome],
+    output: Path | None = None,
     on_progress: OnProgress = lambda _: None,
+    effects: Effects | None = None,
     language: Language = "en",
 ) -> dict[str, StepOutcome]:
-    """Run only these steps of a checked plan, none of which has an effect, and return their outcomes."""
-    assert not set(steps) & set(plan.writes), "steps with an effect run after approval only"
+    """Run only these steps of a checked plan and return their outcomes; those with an effect with `values` only."""
     others = {step.id: SKIPPED for step in plan.steps if step.id not in steps}
-    this = _Run(plan, sources, run_id, None, None, language, others)
+    this = _Run(plan, sources, run_id, output, effects, language, {**others, **known}, values)
     outcomes = await _walked(_graph(this, None), {"plan": plan.fingerprint}, None, on_progress, durable=False)
     return {step: outcomes[step] for step in steps}
 
@@ -139,6 +145,7 @@ class _Run:
     effects: Effects | None
     language: Language
     known: Mapping[str, StepOutcome]
+    values: Collection[EffectCall] | None
     began: float = field(default_factory=time.monotonic)
     handles: Handles = field(init=False)
     ended: dict[str, Future[StepOutcome]] = field(default_factory=dict)
@@ -203,7 +210,11 @@ async def _call_each(this: _Run, step: Step, waited: Mapping[str, StepOutcome]) 
     items = items_of(step, waited, this.plan.limits)
     if isinstance(items, StepOutcome):
         return items
-    calls = [await _call(this, step, {**waited, step.for_each or "": item}, place) for place, item in enumerate(items)]
+    calls: list[StepOutcome] = []
+    for place, item in enumerate(items):
+        outcome = await _call(this, step, {**waited, step.for_each or "": item}, place)
+        unnamed = outcome.facts is None and not outcome.given and item.facts is not None
+        calls.append(outcome.with_given(item.facts.first) if unnamed and item.facts else outcome)
     return together(step, calls)
 
 
@@ -231,6 +242,10 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome], item:
         item=item,
     )
 
+    if tool.effect == "write" and this.values is not None and _as_effect(call) not in this.values:
+        problem = f"step {step.id!r} would call {tool.name!r} with values that nobody has approved"
+        return failed("unapproved", step.id, problem, "nothing was done; run the plan again to see the values")
+
     def on_retry(detail: str) -> None:
         counted("step_retries", source=tool.source)
         _emit(this, step, "retrying", detail=detail)
@@ -240,6 +255,10 @@ async def _call(this: _Run, step: Step, waited: Mapping[str, StepOutcome], item:
         told["status"] = outcome.status
     this.handles.keep(step.id, handle)
     return outcome.with_given(call.params) if tool.effect == "write" or item is not None else outcome
+
+
+def _as_effect(call: Call) -> EffectCall:
+    return EffectCall(step=call.step, tool=call.tool.name, params=call.params, item=call.item)
 
 
 def _report(this: _Run, step: Step, outcome: StepOutcome, ms: float | None = None) -> StepOutcome:

@@ -10,7 +10,15 @@ import stamina
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import CheckedPlan, Step
 from groundplan.contracts.step_outcome import StepOutcome, failed
-from groundplan.errors import DeadlineExceeded, GroundplanError, TransientError, Unavailable, UsageError, crash_place
+from groundplan.errors import (
+    DeadlineExceeded,
+    GroundplanError,
+    OutcomeUnknown,
+    TransientError,
+    Unavailable,
+    UsageError,
+    crash_place,
+)
 from groundplan.sources.interface import Call, Result, Source, TableSource
 from groundplan.state.effects import Effects
 
@@ -61,8 +69,10 @@ async def execute_once(
     if effects is None or call.tool.effect == "read":
         return await execute(source, call, seconds, on_retry)
     before = await effects.begin(call.idempotency_key)
-    if isinstance(before, StepOutcome):
+    if isinstance(before, StepOutcome) and not _may_be_tried_again(before, call):
         return before, None
+    if isinstance(before, StepOutcome):
+        await effects.reopen(call.idempotency_key)
     if before == "other":
         problem = f"step {call.step!r} of run {call.run!r} was already called for another plan or with other params"
         return failed("another-effect", call.step, problem, "nothing was done now; use a new run id"), None
@@ -74,6 +84,13 @@ async def execute_once(
     outcome, handle = await execute(source, call, seconds, on_retry)
     await effects.end(call.idempotency_key, outcome)
     return outcome, handle
+
+
+def _may_be_tried_again(before: StepOutcome, call: Call) -> bool:
+    """The tool reported that it failed, so nothing was done; or a second call does nothing more."""
+    if before.status != "failed" or before.issue is None:
+        return False
+    return before.issue.code == "running/tool" or call.tool.repeatable
 
 
 async def execute(
@@ -90,6 +107,8 @@ async def execute(
         return failed("unavailable", call.step, f"{error} (tried {tries} times)", "try again later"), None
     except Unavailable as error:
         return failed("unavailable", call.step, str(error)), None
+    except OutcomeUnknown as error:
+        return failed("unknown-effect", call.step, str(error)), None
     except GroundplanError as error:
         return failed("tool", call.step, str(error)), None
     except Exception as error:  # noqa: BLE001 - the edge of a source: its fault fails the step, and quotes no data

@@ -162,7 +162,7 @@ def _may(role: Role, path: str) -> bool:
     """The metrics tell of all tenants, so a key that reads them is made by the operator and does nothing else."""
     if role == "metrics" or path == METRICS:
         return role == "metrics" and path == METRICS
-    if role == "read" and path.endswith("/approval"):
+    if role == "read" and path.endswith(("/approval", "/resume")):
         return False
     return role == "admin" or not any(path == one or path.startswith(f"{one}/") for one in ADMINISTERED)
 

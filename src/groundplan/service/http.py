@@ -205,6 +205,7 @@ def create_app(
         telemetry={"logs": False, "operation_spans": False},
     )
     tokens = Tokens(settings.oidc) if keys and settings.oidc else None
+    app.state.address = settings.oidc.sign_in.url if settings.oidc and settings.oidc.sign_in else None
     sessions = _open_sign_in(app, settings.oidc, tokens, projects) if tokens and settings.oidc else None
     app.add_middleware(
         Access,
@@ -330,8 +331,13 @@ def _add_runs(app: FastAPI) -> None:
 
     @app.post("/v1/runs/{id}/approval")
     async def approve(id: RunId, body: Approval, request: Request, runs: Store) -> Run:
-        """Approve or decline the steps with an effect, for exactly the plan of this fingerprint."""
+        """Approve or decline the calls with an effect, for exactly the plan and the values of this fingerprint."""
         return await approve_run(request, runs, id, body.plan, body.approved)
+
+    @app.post("/v1/runs/{id}/resume")
+    async def resume(id: RunId, request: Request, runs: Store) -> Run:
+        """Try what a run that ended as `partial` left: the calls that failed, with the values that were approved."""
+        return await runs.resume(id, request.state.actor)
 
     @app.post("/v1/runs/{id}/answer")
     async def answer(id: RunId, body: AnswerText, runs: Store) -> Run:

@@ -33,6 +33,7 @@ from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
 from groundplan.service.runs import add_run, approve_run, project_of, run_of, runs_of, settled
 from groundplan.service.tools import MAY_CHANGE, Told, create_server, told
+from groundplan.settings import LOOPBACK
 from groundplan.text.printable import printable
 
 PATH = "/mcp"
@@ -199,12 +200,10 @@ def _form(run: Run, link: str) -> ElicitRequestFormParams:
 
 
 def _changes(run: Run, link: str) -> str:
-    """The steps to approve, value by value."""
+    """The calls to approve, value by value."""
     assert isinstance(run.waiting, Refusal)
-    assert run.waiting.plan
-    changing = {issue.step for issue in run.waiting.issues}
-    steps = (step for step in run.waiting.plan.steps if step.id in changing)
-    lines = (f"{step.tool} {json.dumps(thaw(step.params), ensure_ascii=False)}" for step in steps)
+    calls = run.waiting.effects
+    lines = (f"{call.tool} {json.dumps(thaw(call.params), ensure_ascii=False)}" for call in calls)
     return printable("\n".join(["These steps change something:", *lines, f"The whole plan: {link}", "Approve them?"]))
 
 
@@ -226,7 +225,9 @@ async def _answered(ctx: Context[Any], run: Run, text: str) -> Run:
 
 
 def _link(request: Request, run: Run) -> str:
-    return f"{request.base_url}runs/{run.id}"
+    """By the address that is configured; the header `Host` is believed on this machine only."""
+    own = request.app.state.address or (str(request.base_url) if request.url.hostname in LOOPBACK else "")
+    return f"{own.rstrip('/')}/runs/{run.id}"
 
 
 def _told(request: Request, run: Run) -> Told:

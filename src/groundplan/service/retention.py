@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groundplan.contracts.run import ENDED
-from groundplan.project import conversation_place
-from groundplan.state.database import EVERY_TENANT, Database
+from groundplan.project import conversation_place, run_place
+from groundplan.state.database import EVERY_TENANT, Database, Transaction
 
 DAY = 24 * 3600.0  # seconds
 AT_ONCE = 200  # runs in one transaction
@@ -24,6 +24,9 @@ async def delete_ended(database: Database, days: float) -> int:
                 await run("delete from events where tenant = ? and run = ?", tenant, id_)
                 # `0` follows `/`: all keys that begin with the run's id
                 await run("delete from effects where tenant = ? and key > ? and key < ?", tenant, f"{id_}/", f"{id_}0")
+        for tenant, id_, _ in rows:
+            async with database.of(tenant).transaction() as run:
+                await _delete_checkpoints(run, run_place(tenant, id_))
         for tenant, thread in {(tenant, thread) for tenant, _, thread in rows if thread}:
             await _delete_conversation(database.of(tenant), thread)
         deleted += len(rows)
@@ -37,6 +40,9 @@ async def _delete_conversation(database: Database, thread: str) -> None:
         await run.lock(f"thread/{database.tenant}/{thread}")
         if await run("select id from runs where tenant = ? and thread = ? limit 1", database.tenant, thread):
             return
-        place = conversation_place(database.tenant, thread)
-        for table in CHECKPOINTS:
-            await run(f"delete from {table} where thread_id = ?", place)  # noqa: S608 - ours
+        await _delete_checkpoints(run, conversation_place(database.tenant, thread))
+
+
+async def _delete_checkpoints(run: Transaction, place: str) -> None:
+    for table in CHECKPOINTS:
+        await run(f"delete from {table} where thread_id = ?", place)  # noqa: S608 - ours

@@ -19,6 +19,7 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.run import EventKind, State
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, StoreUnavailable, UsageError
 from groundplan.project import AsyncProject
+from groundplan.service.leases import Leases
 from groundplan.service.projects import Projects
 from groundplan.service.retention import delete_ended
 from groundplan.settings import ServiceSettings
@@ -31,7 +32,6 @@ from groundplan.text.read_back import read_as
 
 AT_ONCE = 4  # runs of one worker
 LOOK = 1.0  # seconds between two looks at the queue, if nobody rings
-RENEW = 1.0  # seconds between two renewals of all claims
 PAUSES = (0.1, 0.3, 1.0, 2.0)  # seconds before each try to give back a run
 TIDY = 600.0  # seconds between two deletions of old runs
 MOMENT = 0.1  # seconds between two writes of a run's events
@@ -66,6 +66,10 @@ class Worker:
 
     async def work(self) -> None:
         """Work until `stop`."""
+        async with Leases(self._database, self._tasks.copy, self._stop_if_told):
+            await self._work()
+
+    async def _work(self) -> None:
         minding = [asyncio.create_task(self._mind()), asyncio.create_task(self._tidy())]
         try:
             with self._bell.heard(QUEUE) as rung:
@@ -115,19 +119,14 @@ class Worker:
         task.add_done_callback(ended)
 
     async def _mind(self) -> None:
-        """Renew the claims; stop the runs that are to be cancelled, or that another worker has taken up."""
+        """Stop the runs that are to be cancelled as soon as somebody says so."""
         with self._bell.heard(CANCEL) as rung:
             while True:
+                await rung.wait()
                 rung.clear()
-                if self._tasks:
-                    try:
-                        found = await self._runs.renew(self._tasks.copy())
-                    except GroundplanError as error:
-                        log.warning("claims cannot be renewed: %s", error)
-                        found = {}
-                    for claim, cancelled in found.items():
+                with suppress(GroundplanError):
+                    for claim, cancelled in (await self._runs.renew(self._tasks.copy())).items():
                         self._stop_if_told(claim, cancelled)
-                await wait_for(rung, RENEW)
 
     async def _tidy(self) -> None:
         """Delete old runs from time to time. Several workers may do so at once."""
@@ -210,13 +209,14 @@ class Worker:
             await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         elif isinstance(outcome, Refusal) and _waits_for_approval(outcome):
-            assert outcome.plan is not None
-            asked = {"plan": outcome.plan.fingerprint, "text": outcome.text}
+            asked = {"plan": outcome.to_approve, "text": outcome.text}
             events = [*telling.left, ("approval.required", asked)]
             await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
             self._telemetry.metrics.waits(outcome)
         else:
-            state: State = "succeeded" if isinstance(outcome, Answer) else "refused"
+            state: State = "refused"
+            if isinstance(outcome, Answer):
+                state = "partial" if outcome.partial else "succeeded"
             await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
             self._telemetry.metrics.outcome(outcome, strategies())
 
@@ -242,7 +242,7 @@ async def _outcome(
     request, reply = claim.request, claim.reply
     approved = reply.approved if reply else None
     options: dict[str, Any] = {
-        "approve": (lambda passed: passed.plan.fingerprint == approved) if approved else False,
+        "approve": (lambda asked: asked.fingerprint == approved) if approved else False,
         "on_stage": lambda stage: tell("stage", {"stage": stage}),
         "on_update": lambda _, update: _tell_update(update, tell),
         "on_progress": lambda progress: tell("step", _step(progress)),
@@ -251,8 +251,6 @@ async def _outcome(
         with suppress(StateInvalid):
             answer, to = (reply.answer, reply.to) if reply else (None, None)
             return await project.resume(claim.id, thread=request.thread, reply=answer, reply_to=to, **options)
-    if approved:  # the items that a person saw were in a checkpoint that is gone: they are read and shown again
-        options["approve"] = lambda passed: passed.plan.fingerprint == approved and not passed.plan.changes_each
     if request.plan is not None:
         return await project.run(
             json.dumps(thaw(request.plan)),

@@ -15,6 +15,7 @@ Action = Literal[
     "session.ended",
     "plan.approved",
     "plan.declined",
+    "run.resumed",
     "upload.added",
     "upload.deleted",
     "column.changed",

@@ -41,6 +41,11 @@ class Effects:
             return "other"
         return "begun" if outcome is None else _read(outcome)
 
+    async def reopen(self, key: str) -> None:
+        """It is called once more: until its outcome is recorded again, it counts as begun."""
+        async with self._database.transaction() as run:
+            await run("update effects set outcome = null where tenant = ? and key = ?", self._tenant, key)
+
     async def end(self, key: str, outcome: StepOutcome) -> None:
         update = "update effects set outcome = ? where tenant = ? and key = ?"
         async with self._database.transaction() as run:

@@ -1,10 +1,9 @@
-"""How well models read questions, as `groundplan doctor --model M --questions` measured it."""
+"""How well models read questions and how fast they write, as `groundplan doctor --model M` measured it."""
 
 from __future__ import annotations
 
 import os
 from datetime import date
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -12,7 +11,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from groundplan.contracts.contract import Contract
 from groundplan.settings import state_folder
 
-FILE = "measures.json"
+FILE, SPEEDS = "measures.json", "speeds.json"
+FAST = 20.0  # tokens per second: a draft takes a few seconds
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -33,7 +33,14 @@ class ModelMeasure(Contract):
         return self.right / self.n
 
 
+class ModelSpeed(Contract):
+    url: str
+    model: str
+    tokens_per_second: Annotated[float, Field(ge=0)]
+
+
 _FILE = TypeAdapter(list[ModelMeasure])
+_SPEEDS = TypeAdapter(list[ModelSpeed])
 
 
 def find_measure(url: str, model: str) -> ModelMeasure | None:
@@ -44,18 +51,38 @@ def find_measure(url: str, model: str) -> ModelMeasure | None:
 def keep_measure(measure: ModelMeasure) -> None:
     """Keep the measure in place of an earlier one of the same model and server."""
     others = [one for one in _load() if (one.url, one.model) != (measure.url, measure.model)]
-    written = _path().with_suffix(f".{os.getpid()}")
-    written.write_bytes(_FILE.dump_json([*others, measure], indent=1))
-    written.replace(_path())
+    _write(_FILE.dump_json([*others, measure], indent=1), FILE)
+
+
+def is_fast(url: str, model: str) -> bool:
+    """True if the model at this server was last measured to write fast enough to draft answers."""
+    speeds = {(one.url, one.model): one.tokens_per_second for one in _speeds()}
+    return speeds.get((url, model), 0.0) >= FAST
+
+
+def keep_speed(speed: ModelSpeed) -> None:
+    """Keep the speed in place of an earlier one of the same model and server."""
+    others = [one for one in _speeds() if (one.url, one.model) != (speed.url, speed.model)]
+    _write(_SPEEDS.dump_json([*others, speed], indent=1), SPEEDS)
 
 
 def _load() -> list[ModelMeasure]:
     """All measures; none if the file is missing or another version wrote it."""
     try:
-        return _FILE.validate_json(_path().read_bytes())
+        return _FILE.validate_json((state_folder() / FILE).read_bytes())
     except (OSError, ValidationError):
         return []
 
 
-def _path() -> Path:
-    return state_folder() / FILE
+def _speeds() -> list[ModelSpeed]:
+    try:
+        return _SPEEDS.validate_json((state_folder() / SPEEDS).read_bytes())
+    except (OSError, ValidationError):
+        return []
+
+
+def _write(content: bytes, name: str) -> None:
+    path = state_folder() / name
+    written = path.with_suffix(f".{os.getpid()}")
+    written.write_bytes(content)
+    written.replace(path)

@@ -43,6 +43,13 @@ class Postgres:
         return type(self)(self.pool, tenant, self.bell)
 
     @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Self]:
+        url = self.pool.conninfo
+        assert isinstance(url, str), "it was opened by its address"
+        async with _pool(url, 1) as pool:
+            yield type(self)(pool, self.tenant, Bell())
+
+    @asynccontextmanager
     async def transaction(self, writes: bool = True) -> AsyncIterator[Transaction]:
         async with self.connection() as connection:
             yield _PostgresTransaction(connection)
@@ -92,27 +99,29 @@ async def open_postgres(url: str, wait: float = 0.0) -> AsyncIterator[Postgres]:
 
     A database that cannot be reached is tried again for `wait` seconds: it may be starting, too.
     """
-    pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+    bell = Bell()
+    await _refuse_unmigrated(url, wait)
+    listening = asyncio.create_task(_listen(url, bell))
+    try:
+        async with _pool(url, CONNECTIONS) as pool:
+            yield Postgres(pool, EVERY_TENANT, bell)
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+
+
+def _pool(url: str, most: int) -> AsyncConnectionPool[Any]:
+    return AsyncConnectionPool(
         url,
         min_size=1,
-        max_size=CONNECTIONS,
+        max_size=most,
         open=False,
         timeout=SECONDS,
         configure=_take_role,
         check=_refuse_closed,
         kwargs={"autocommit": True, "prepare_threshold": None},  # so that pgbouncer can be in between
     )
-    bell = Bell()
-    await _refuse_unmigrated(url, wait)
-    listening = asyncio.create_task(_listen(url, bell))
-    try:
-        await pool.open()
-        yield Postgres(pool, EVERY_TENANT, bell)
-    finally:
-        listening.cancel()
-        with suppress(asyncio.CancelledError):
-            await listening
-        await pool.close()
 
 
 async def migrate(connection: psycopg.AsyncConnection[Any]) -> list[int]:

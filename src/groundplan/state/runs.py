@@ -1,8 +1,8 @@
 """Runs and their events. The table of runs is also the queue: a worker claims a run, and a claim expires.
 
-    queued ──▶ running ──▶ succeeded | refused | failed | cancelled
+    queued ──▶ running ──▶ succeeded | partial | refused | failed | cancelled
       ▲           │
-      └── reply ── waiting_approval, waiting_answer
+      └── reply ── waiting_approval, waiting_answer; resume ── partial
 
 A claim has an attempt number. What a worker writes is accepted only while its attempt is the run's latest one, so a
 worker that was believed dead changes nothing. Events are numbered in the transaction that changes the run.
@@ -29,7 +29,7 @@ from groundplan.state.database import EVERY_TENANT, Database, Row, Transaction
 
 LEASE = 8.0  # seconds until a claim that is not renewed expires
 MANY = 1_000_000  # no limit
-TRIES = 5  # a run that has stopped so many workers is given up
+TRIES = 5  # a run that has stopped so many workers is given up; one whose worker hung counts three times
 UNANSWERED = 24 * 3600  # seconds after which a question back is given up, once the tenant asks again
 OPEN = ("queued", "running", "waiting_approval")  # a question back costs nothing while it waits
 NOT_ENDED = ("queued", "running", *WAITING)
@@ -198,6 +198,18 @@ class Runs:
             await run.ring(QUEUE)
             return await self._get(run, id_)
 
+    async def resume(self, id_: str, actor: str = ONE_PERSON) -> Run:
+        """Queue a run that ended as partial, for what it left."""
+        async with self._database.transaction() as run:
+            found = await self._get(run, id_)
+            await self._refuse_busy_thread(run, found.request.thread, None)
+            changes = {"state": "queued", "tries": 0, "outcome": None}
+            if not await self._change(run, id_, ("partial",), changes, [("run.queued", {})]):
+                raise Conflict(f"nothing is left to do; the run is {found.state}")
+            await self._audit.add(run, self._tenant, actor, "run.resumed", id_)
+            await run.ring(QUEUE)
+            return await self._get(run, id_)
+
     async def refuse(self, id_: str, about: str, actor: str = ONE_PERSON) -> Run:
         """End a run whose plan is not approved."""
         async with self._database.transaction() as run:
@@ -254,6 +266,14 @@ class Runs:
                 rows = await run(self._sql(RENEW), LEASE, claim.tenant, claim.id, claim.attempt)
                 found[claim] = bool(rows[0][0]) if rows else None
         return found
+
+    async def give_up(self, claims: Collection[Claim], *, blamed: bool) -> None:
+        """Let others take up these runs at once; `blamed`: this counts as much as two workers that stopped."""
+        sql = "update runs set lease = 0, tries = tries + ? where tenant = ? and id = ? and attempt = ?"
+        async with self._database.of(EVERY_TENANT).transaction() as run:
+            for claim in sorted(claims, key=lambda claim: (claim.tenant, claim.id)):
+                await run(f"{sql} and state = 'running'", 2 if blamed else 0, claim.tenant, claim.id, claim.attempt)
+            await run.ring(QUEUE)
 
     async def write(self, claim: Claim, events: Events = (), **changes: Any) -> None:
         """Change a claimed run and add events; `Fenced` if the claim is lost."""
@@ -335,8 +355,8 @@ def _run(row: Row) -> Run:
             "problem": Issue.model_validate_json(problem) if problem else None,
         }
     )
-    if isinstance(found.waiting, Refusal) and found.waiting.plan:
-        return found.model_copy(update={"approve": found.waiting.plan.fingerprint})
+    if isinstance(found.waiting, Refusal):
+        return found.model_copy(update={"approve": found.waiting.to_approve})
     return found
 
 

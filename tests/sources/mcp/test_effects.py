@@ -11,10 +11,10 @@ import pytest
 from tests.patience import HANGS, SOON
 from tests.sources.mcp.calling import facts, hostile_command, opened, outcome, ready, rows, shop_command
 
-from groundplan.errors import DeadlineExceeded, ToolError, UsageError
+from groundplan.errors import DeadlineExceeded, OutcomeUnknown, ToolError, UsageError
 from groundplan.running.step import execute
 from groundplan.sources.mcp.connection import ToolCall
-from groundplan.sources.mcp.source import Mcp, OutcomeUnknown
+from groundplan.sources.mcp.source import Mcp
 from groundplan.sources.mcp.tools import ToolDefinition
 
 MAIL = {"to": "ada@example.org", "subject": "Hello", "body": "Ready."}

@@ -101,6 +101,7 @@ export const api = {
   ask: (question: string, thread: string) => post<Run>("/v1/runs", { question, thread, timezone }),
   runPlan: (reading: Reading, plan: unknown, thread: string) => post<Run>("/v1/runs", { plan: { reading, plan }, thread, timezone }),
   cancel: (id: string) => post<Run>(`/v1/runs/${id}/cancel`, {}),
+  resume: (id: string) => post<Run>(`/v1/runs/${id}/resume`, {}),
   answer: (id: string, reply: { text: string } | { choice: number }) => post<Run>(`/v1/runs/${id}/answer`, reply),
   approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),
   planQuestion: (question: string, signal?: AbortSignal) =>

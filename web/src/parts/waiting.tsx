@@ -74,18 +74,15 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
       queries.setQueryData(["run", run.id], next);
     },
   });
-  const effects = new Set(asked.issues.map((issue) => issue.step));
-  const steps = (asked.plan?.steps ?? []).filter((step) => effects.has(step.id));
   return (
     <section className={`card ${css.card}`}>
       <p className={css.text}>{t.approval.waits}</p>
       <Button onClick={() => setOpen(true)}>{t.approval.review}</Button>
       <Modal opened={open} onClose={() => setOpen(false)} title={t.approval.title} size="lg" radius="lg" closeButtonProps={{ "aria-label": t.approval.later }}>
         <p className="quiet small">{t.approval.lead}</p>
-        {steps.map((step) => (
-          <div key={step.id} className={css.effect}>
-            <h3 className="break">{step.tool}</h3>
-            {step.for_each && <p className="small quiet break">{t.plan.forEach(step.for_each)}</p>}
+        {(asked.effects ?? []).map((call) => (
+          <div key={`${call.step} ${call.item ?? ""}`} className={css.effect}>
+            <h3 className="break">{call.tool}</h3>
             <table className={css.values}>
               <thead>
                 <tr>
@@ -94,7 +91,7 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
                 </tr>
               </thead>
               <tbody>
-                {Object.entries(step.params ?? {}).map(([name, value]) => (
+                {Object.entries(call.params).map(([name, value]) => (
                   <tr key={name}>
                     <th scope="row">{name}</th>
                     <td>{paramText(value)}</td>

@@ -25,7 +25,7 @@ import { useTexts } from "../texts/language";
 import { useAsk } from "./ask";
 import css from "./run.module.css";
 
-const ENDED = new Set(["succeeded", "refused", "failed", "cancelled"]);
+const ENDED = new Set(["succeeded", "partial", "refused", "failed", "cancelled"]);
 const SETTLING = new Set(["run.ended", "question", "approval.required"]);
 
 export default function RunScreen({ id }: { id: string }) {
@@ -87,6 +87,7 @@ function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boole
         {run.state === "waiting_answer" && <QuestionBack run={run} asked={run.waiting as Clarification} />}
         {run.state === "waiting_approval" && <ApprovalNeeded run={run} asked={run.waiting as Refusal} />}
         {working && <Working run={run} events={events} lost={lost} />}
+        {run.state === "partial" && <Left run={run} />}
         {run.state === "cancelled" && <Note tone="plain">{t.run.cancelled}</Note>}
         {run.problem && (
           <Note tone="bad" title={t.run.failed}>
@@ -98,6 +99,24 @@ function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boole
       </div>
       {ENDED.has(run.state) && <Next run={run} />}
     </>
+  );
+}
+
+/** What failed can be tried again; what was done is not repeated. */
+function Left({ run }: { run: Run }) {
+  const { t } = useTexts();
+  const queries = useQueryClient();
+  const resume = useMutation({
+    mutationFn: () => api.resume(run.id),
+    onSuccess: (next) => queries.setQueryData(["run", run.id], next),
+  });
+  return (
+    <Note tone="bad" title={t.run.partial}>
+      <Button size="xs" variant="default" loading={resume.isPending} onClick={() => resume.mutate()}>
+        {t.run.resume}
+      </Button>
+      {resume.error && <FaultNote error={resume.error} />}
+    </Note>
   );
 }
 
@@ -181,7 +200,7 @@ function RefusalBody({ refusal, reading }: { refusal: Refusal; reading: Reading 
 function Next({ run }: { run: Run }) {
   const { t } = useTexts();
   const ask = useAsk();
-  const answered = run.state === "succeeded";
+  const answered = run.state === "succeeded" || run.state === "partial";
   const thread = answered ? run.request.thread : null;
   const box = thread
     ? { label: t.follow.label, placeholder: t.follow.placeholder, initial: "" }

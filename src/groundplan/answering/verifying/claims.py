@@ -17,6 +17,7 @@ from groundplan.answering.writing.citing import is_number
 from groundplan.answering.writing.phrases import RELATED
 from groundplan.answering.writing.subjects import Quotient, Row, Subject, selects_groups
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows
+from groundplan.answering.writing.write import LOOKUP, is_affirmed
 
 Test = Callable[..., bool]
 
@@ -346,6 +347,16 @@ def nothing_left(stated: Stated) -> bool:
     return facts.found and not listed and not facts.failures and any(step.params.get("offset") for step in steps)
 
 
+def affirmed(stated: Stated) -> bool:
+    """The question asks for yes or no, and what the graph gave says yes."""
+    return is_affirmed(stated.record.plan, stated.record.facts)
+
+
+def goes_on(stated: Stated) -> bool:
+    """The rest of the list can be asked for."""
+    return stated.record.plan.strategy == LOOKUP
+
+
 def same_item(stated: Stated, *slots: str) -> bool:
     """Title, value and text of one item."""
     given = [(slot, str(trace)) for slot in slots for trace in stated.slots.get(slot, ())]
@@ -370,7 +381,19 @@ TESTS: Mapping[str, Test] = {
         *(lowest, quotient, divides, moved, follows, partial, selects, counts_rows, counts_things, all_known),
         *(ranked_one, ranked_each, tied),
         *(ranked, within, keyed, column, param, anomalous, standing_out, rest, most_frequent, spread, method, related),
-        *(rows, one_row, all_columns, no_rows, nothing_found, nothing_left, same_item, fact, chosen_grain),
+        *(
+            rows,
+            one_row,
+            all_columns,
+            no_rows,
+            nothing_found,
+            nothing_left,
+            same_item,
+            fact,
+            chosen_grain,
+            affirmed,
+            goes_on,
+        ),
         *(step_of, ended, decided, empty_handed, stopped),
     )
 }

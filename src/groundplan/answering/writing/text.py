@@ -11,7 +11,11 @@ from groundplan.contracts.contract import Language
 STEPS = frozenset({"done", "met", "unmet", "passed_by", "broken", "gave", "gave_list", "gave_text", "gave_nothing"})
 RANKS = frozenset({"place", "entry", "ranked_group", "one_of_each", "tied_entry"})
 TABLES = frozenset({"rows", "row", "row_of_text", "name_rows", "name_row"})
-LISTS = RANKS | TABLES | {"share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more"}
+LISTS = (
+    RANKS
+    | TABLES
+    | {"share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more", "more_on_request"}
+)
 LINES = LISTS | STEPS
 HEADS = frozenset(
     {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Citing, placed
 from groundplan.answering.writing.display import age, condition, joined_by, where
 from groundplan.answering.writing.forms import Sentence
@@ -25,6 +27,10 @@ from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.reading import IntentAsked
 from groundplan.text.safe import as_code
 
+LOOKUP = "lookup"  # the strategy whose lists go on
+SIGNS = frozenset(".,;:!?")  # that a sentence with several names would not show where one ends
+SHORT = 60  # letters of a name that is said in a sentence
+
 
 def write(
     plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
@@ -42,6 +48,8 @@ def sentences(
         yield Sentence("nothing", {})
     if nothing_left(plan, facts):
         yield Sentence("no_more", {})
+    if is_affirmed(plan, facts):
+        yield _yes(plan, facts)
     for own in asks[:-1]:
         yield from findings(plan, facts, own, language) or _charts(own, language)
         yield from _kept(plan, facts, own, language)
@@ -61,12 +69,41 @@ def nothing_left(plan: CheckedPlan, facts: Facts) -> bool:
     return goes_on and not facts.failures and not facts.items and not any(group.items for group in facts.groups)
 
 
+def is_affirmed(plan: CheckedPlan, facts: Facts) -> bool:
+    """True if the question asks for yes or no, and the graph itself has what it asks for."""
+    polar = any(isinstance(r.value, IntentAsked) and r.value.polar for r in plan.requirements)
+    skipped = {failure.step for failure in facts.failures if failure.status == "skipped"}
+    by_graph = plan.fallback is None or skipped.issuperset(plan.fallback.steps)
+    return polar and by_graph and bool(facts.items or any(group.items for group in facts.groups))
+
+
+def _yes(plan: CheckedPlan, facts: Facts) -> Sentence:
+    """Yes, with the names if they are short and few: then no list follows."""
+    if not _is_named_at_once(plan, facts):
+        return Sentence("affirmed_alone", {})
+    names = (placed(item.title, f"facts.items.{place}.title", item.title) for place, item in enumerate(facts.items))
+    return Sentence("affirmed", {"names": tuple(cite for cites in names for cite in cites)})
+
+
+def _is_named_at_once(plan: CheckedPlan, facts: Facts) -> bool:
+    titles = [item.title for item in facts.items]
+    short = all(without_artefacts(t) == t and len(t) <= SHORT and not SIGNS & {*t} for t in titles)
+    return not facts.groups and len(titles) <= plan.limits.items and short and len({*titles}) == len(titles)
+
+
 def findings(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> list[Sentence]:
     """The findings; a chart and a table of the same facts are described once."""
     told = {text_of([one], language)[0]: one for one in _described(plan, about, language)}
-    listed = rendered(facts, plan.render, plan.limits, language)
+    said = is_affirmed(plan, facts) and _is_named_at_once(plan, facts)
+    listed = () if said else [_on_request(plan, one) for one in rendered(facts, plan.render, plan.limits, language)]
     steps = step_sentences(facts, plan.limits, language)
     return [*steps, *told.values(), *(one for one in listed if text_of([one], language)[0] not in told)]
+
+
+def _on_request(plan: CheckedPlan, sentence: Sentence) -> Sentence:
+    """The rest of a look-up's list can be asked for."""
+    goes_on = sentence.form == "more" and plan.strategy == LOOKUP
+    return replace(sentence, form="more_on_request") if goes_on else sentence
 
 
 def remarks(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: Language) -> Iterator[Sentence]:

@@ -64,12 +64,20 @@ def equals(candidates: Sequence[Candidate]) -> list[Candidate]:
 def _of_topic(scan: LookupScan, topic: Topic) -> Iterator[Candidate]:
     marks = scan.marks(topic.first, topic.last)
     unexplained = tuple(scan.unexplained(topic.first, topic.last, marks))
+    fitting = tuple(mark for mark in marks if _may_be_about(mark, topic.entity.type, scan))
+    marks = fitting or marks
     extra = UNEXPLAINED * len(unexplained) + (1 - topic.entity.confidence)
     extra += WORSE_SPELLED * _is_spelled_worse(scan, topic) - OWN_TYPE * has_own_type(scan, topic)
     whole = find_paths(_path_query(scan, topic, marks), topic.entity.type, scan.knowledge)
     for ways in (*((way,) for way in whole), _joined(scan, topic, marks)):
         if ways:
             yield Candidate(topic, marks, ways, sum(way.cost for way in ways) + extra, unexplained)
+
+
+def _may_be_about(mark: Mark, kind: str, scan: LookupScan) -> bool:
+    """False for words of intents about other types alone: `tell me about` a project, said of a person's experience."""
+    intents = [intent for intent in scan.knowledge.intents if intent.name in mark.intents]
+    return bool(mark.hops or mark.types) or any(intent.about in (None, kind) for intent in intents)
 
 
 def _is_spelled_worse(scan: LookupScan, topic: Topic) -> bool:

@@ -202,8 +202,24 @@ class _Lookup:
         if free and not topics:
             asked = [look_up(self.scan, i.name, None, i.path, self.scan.whole()) for i in free]
             return made(self.scan, asked, [], [Intent(name=i.name) for i in free], follow_up)
+        known = self._known(topics[0]) if len(topics) == 1 else None
         missing = None if topics else self._missing()
-        return missing or self._general(topics, follow_up)
+        return known or missing or self._general(topics, follow_up)
+
+    def _known(self, topic: Topic) -> Reading | None:
+        """Yes or no of an intent about the only one of a type: does he know it? Its path is walked back from there."""
+        if not self.scan.is_polar(topic.entity.id) or unexpressed(self.scan):
+            return None
+        for intent in self.scan.knowledge.intents:
+            ends = self.scan.knowledge.ends(intent.path[-1]) if intent.path else None
+            alone = intent.about and len(self.scan.registry.of_type(intent.about, 2)) == 1
+            if alone and ends and ends[1] == topic.entity.type and self._says(intent.name):
+                back = tuple(_reversed(hop) for hop in reversed(intent.path))
+                way = CandidatePath(back[:-1] or back, 0.0)
+                name = self._name(topic.entity, way)
+                asked = look_up(self.scan, name, topic.entity, way.hops, self.scan.whole())
+                return made(self.scan, [asked], [topic.entity], [Intent(name=name)])
+        return None
 
     def _says(self, intent: str) -> bool:
         return any(intent in mark.intents for mark in self.scan.all_marks)
@@ -264,6 +280,10 @@ class _Lookup:
         return self.scan.spoken(first, min(last, len(self.scan.words)))
 
 
+def _reversed(hop: str) -> str:
+    return hop.removeprefix("^") if hop.startswith("^") else f"^{hop}"
+
+
 def made(
     scan: LookupScan,
     requirements: Sequence[Requirement],
@@ -315,6 +335,7 @@ def look_up(
         path=path,
         style=manner.style,
         limit=min(manner.limit, most) if manner.limit else None,
+        polar=intent != GENERAL and scan.is_polar(entity.id if entity else None),
     )
     return required(value, evidence, manner.evidence)
 

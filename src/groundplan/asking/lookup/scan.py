@@ -13,7 +13,7 @@ from groundplan.contracts.reading import Evidence
 from groundplan.text.entities import WORDED, Mention, Registry
 from groundplan.text.periods.find import Found
 from groundplan.text.stems import keys_of
-from groundplan.text.words import Word
+from groundplan.text.words import Word, language_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,16 @@ class LookupScan:
     def is_understood(self) -> bool:
         """Whether more words of the question are explained than not, without any entity."""
         return len(self.unexplained(0, 0, self.all_marks)) < len(self.all_marks)
+
+    def is_polar(self, entity: str | None) -> bool:
+        """True if the question is answered by yes or no, and names nothing but this entity or an only one of a type."""
+        asks = self.text.endswith("?") and not any(word.plain in self.known.wh for word in self.said)
+        others = {m.entity.id: m.entity.type for m in self.names if m.entity.id != entity}
+        subject = bool(others) or any(word.plain in self.known.pronouns for word in self.said)
+        russian = language_of(self.text) == "ru" and (subject or any(word.plain == "ли" for word in self.said))
+        opens = russian or (bool(self.said) and self.said[0].plain in self.known.polar)
+        alone = all(len(self.registry.of_type(kind, 2)) == 1 for kind in others.values())
+        return asks and opens and entity is not None and alone and not any(self.unknown_names())
 
     def unexplained(self, first: int, last: int, marks: Sequence[Mark]) -> list[int]:
         """The words that are not part of the entity or a mark, and are not common words."""

@@ -116,11 +116,13 @@ class LookupWords:
     places: frozenset[str]
     pointing: frozenset[str]
     continuing: frozenset[str]
+    wh: frozenset[str]
+    polar: frozenset[str]
     small: frozenset[str]  # function words, in exact forms
     fillers: frozenset[str]
 
 
-EXACT = ("joining", "negating", "together", "pronouns", "places", "pointing", "continuing")
+EXACT = ("wh", "polar", "joining", "negating", "together", "pronouns", "places", "pointing", "continuing")
 
 
 @cache

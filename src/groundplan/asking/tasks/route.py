@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from groundplan.asking.route import Route, load_planners
 from groundplan.asking.tasks.read import read_task
-from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words
+from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words, unquoted
 from groundplan.budget import aside
 from groundplan.context import Context
-from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Goal, Reading
 from groundplan.text.names import name_words
 from groundplan.text.similar import content_stems
 from groundplan.text.stems import stem
 
+MESSAGE = re.compile(
+    r"(?:^|[.;,:]|\b(?:and|then|also|please|и|а|затем|потом|также)\b)\s*"
+    r"(let (?!me\b|us\b)[^;,\n]{1,60}? know\b|дай (?!мне\b|нам\b)[^;,\n]{1,60}? знать\b"
+    r"|сообщи(?:те)? (?!мне\b|нам\b)[^;,\n]{1,60})",
+    re.IGNORECASE,
+)  # a message whose text and way nobody has said
 ACTS = 0.95  # the score if the text begins with the verb of a tool with an effect
 LOOKS_UP = 0.9  # the score if the text names a tool that reads by its whole name
 
@@ -34,11 +41,19 @@ class Tasks(Route):
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         task = await aside(partial(read_task, question.text))
+        if message := message_in(question.text):
+            problem = f"no step does {message[1].strip()!r}: the task does not say what is sent, or how"
+            return refused("reading/message", problem, "say it as a step of its own, with what a tool needs for it")
         wanted = any(isinstance(requirement.value, Goal) for requirement in task.requirements)
         return task if wanted else Clarification(text="What should be done?", missing="a task", open=True)
 
     def nothing_found(self, context: Context) -> Refusal | None:
         return None
+
+
+def message_in(text: str) -> re.Match[str] | None:
+    """The words outside quotes that ask for a message and say nothing of it."""
+    return MESSAGE.search(unquoted(text))
 
 
 def _named(text: str, context: Context) -> float:

@@ -20,6 +20,7 @@ from rich.markup import escape
 from groundplan.errors import Crashed, GroundplanError
 from groundplan.interfaces.cli.terminal import out, print_json
 from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
+from groundplan.state.measures import ModelSpeed, keep_speed
 
 MODEL_SECONDS = 20.0
 SOURCE_SECONDS = 20.0
@@ -122,6 +123,8 @@ def _model(endpoint: Endpoint) -> Iterator[Check]:
 
     try:
         found = asyncio.run(find_abilities(endpoint, MODEL_SECONDS))
+        if found.tokens_per_second is not None:
+            keep_speed(ModelSpeed(url=endpoint.url, model=found.model, tokens_per_second=found.tokens_per_second))
     except GroundplanError as error:
         yield "model", False, str(error)
         return

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from groundplan.contracts.bounds import Bounds
-    from groundplan.interfaces.cli.show import Live
     from groundplan.running.options import Approve
     from groundplan.settings import Endpoint
 
@@ -177,7 +176,7 @@ def ask(
 ) -> None:
     """Ask a question; at a terminal, a question back is answered there.
 
-    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash.
+    Exit codes: 0 answer, 1 refusal, 3 clarification needed, 4 external failure, 5 a crash, 6 partly done.
     """
     from groundplan.interfaces.cli import show
 
@@ -327,7 +326,7 @@ def run(
     most_tokens: TokensOption = None,
     inputs: InputOption = None,
 ) -> None:
-    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure."""
+    """Check a plan, run it and show the answer. Exit codes: 0 answer, 1 refusal, 4 external failure, 6 partly done."""
     import uuid
 
     from groundplan.interfaces.cli import show
@@ -335,9 +334,9 @@ def run(
     text, run_id = _read(plan), uuid.uuid4().hex[:12]
     with _open(_data(source), _models(model)) as project, show.live(json, _resuming(source)) as live:
         watching: dict[str, Any] = {"on_progress": live.step, "on_run": live.run, "output": _folder(output)}
+        allowed: Approve = approve or (live.approves if _is_terminal() else False)
         bounds = _within(allow, forbid, most_steps, most_items, most_seconds, most_tokens)
         given = _asked_for(text, _inputs(inputs))
-        allowed: Approve = approve or (live.approves if given and _is_terminal() else _approved(project, text, live))
         outcome = project.run(text, run_id=run_id, approve=allowed, bounds=bounds, inputs=given, **watching).outcome
     _show(outcome, json, output)
 
@@ -702,24 +701,6 @@ def _asked_for(text: bytes, given: dict[str, str | None]) -> dict[str, str | Non
 
 def _is_terminal() -> bool:
     return not sys.stdin.closed and sys.stdin.isatty()  # closed if the plan was read from it
-
-
-def _approved(project: Any, text: bytes, live: Live) -> Approve:
-    """Ask the user to approve steps with an effect, if there are any and the terminal is interactive.
-
-    If the items that a step changes are known only once a list has been read, the user is asked then.
-    """
-    from groundplan.contracts.verdict import Passed
-
-    verdict = project.check(text) if _is_terminal() else None
-    if not isinstance(verdict, Passed) or not verdict.plan.writes:
-        return False
-    if verdict.plan.changes_each:
-        return live.approves
-    if not live.approves(verdict):
-        say("Nothing was done.", to_err=True)
-        raise typer.Exit(1)
-    return True
 
 
 def _models(named: str | None, strategy: str | None = None) -> tuple[Endpoint, ...]:

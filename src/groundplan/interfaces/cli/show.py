@@ -28,9 +28,9 @@ from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.contracts.schema import Table as SchemaTable
 from groundplan.contracts.tool import Tool
-from groundplan.contracts.verdict import Passed, Refused, Verdict
+from groundplan.contracts.verdict import Passed, Refused, ToApprove, Verdict
 from groundplan.interfaces.cli import spending
-from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, typed
+from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, say, typed
 from groundplan.text.read_back import read_as
 from groundplan.text.rounding import rounded
 
@@ -124,15 +124,15 @@ class Live:
         took = f"[dim]{event.ms:,.0f} ms[/]" if event.ms is not None else ""
         err.print(f"{sign} {event.step} {took} {escape(event.detail)}".rstrip())
 
-    def approves(self, verdict: Passed) -> bool:
-        """Show the plan and ask the user to approve the steps with an effect."""
+    def approves(self, verdict: ToApprove) -> bool:
+        """Show the plan and ask the user to approve the calls with an effect, value by value."""
         if self.spinner:
             self.spinner.stop()
         for line in _step_lines(verdict.plan):
             err.print(line)
         for issue in verdict.issues:
             err.print(f"[yellow]{escape(issue.problem)}[/]; {escape(issue.hint or '')}")
-        changing = ", ".join(verdict.plan.writes)
+        changing = ", ".join(dict.fromkeys(call.step for call in verdict.effects))
         return confirm(f"These steps change something: {changing}. Run the plan?")
 
     def replies(self, asked: Outcome) -> str | None:
@@ -310,7 +310,7 @@ def outcome(
     notes: Sequence[str] = (),
     query: bool = False,
 ) -> None:
-    """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification."""
+    """Print the outcome as text or as one JSON document; exit 1 for a refusal, 3 for a clarification, 6 if partial."""
     if json:
         print_json(outcome.model_dump(mode="json"))
     else:
@@ -323,6 +323,9 @@ def outcome(
             raise typer.Exit(1)
         case Clarification():
             raise typer.Exit(3)
+        case Answer(partial=True):
+            say(f"not everything was done; try what is left: groundplan resume {outcome.facts.run}", to_err=True)
+            raise typer.Exit(6)
         case Answer():
             return
 

@@ -12,7 +12,7 @@ from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import Item, StepFacts
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.tool import Tool
-from groundplan.errors import DeadlineExceeded, ToolError, UsageError
+from groundplan.errors import DeadlineExceeded, OutcomeUnknown, ToolError, UsageError
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.mcp import results
 from groundplan.sources.mcp.access import Access, load_access
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from groundplan.sources.mcp.connection import Connection, ToolCall
 
 ENGINE = "mcp"
-
-
-class OutcomeUnknown(ToolError):
-    """A write was sent and its outcome is unknown; it is never sent again."""
 
 
 class ToolFailed(ToolError):
