@@ -355,13 +355,13 @@ def _add_runs(app: FastAPI) -> None:
 
 def _add_planning(app: FastAPI) -> None:
     @app.post("/v1/plans", response_model=PlanReply)
-    async def post_plan(body: PlanAsked, request: Request, accept: Annotated[str, Header()] = "") -> Any:
+    async def post_plan(body: PlanAsked, request: Request) -> Any:
         """Plan a question, or a reading that was changed by hand, and check the plan, without running it.
 
         With `Accept: text/event-stream` the stages and the attempts of models come as they are made, and last the
         reply, as the event `done`.
         """
-        if body.reading is None and "text/event-stream" in accept:
+        if body.reading is None and "text/event-stream" in request.headers.get("accept", ""):
             return StreamingResponse(_plan_events(body, request), media_type="text/event-stream")
         if body.reading is None:
             return _plan_reply(await _planned(body, request))
