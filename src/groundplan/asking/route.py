@@ -111,7 +111,7 @@ def load_routes() -> Mapping[str, Route]:
 def load_planners(route: str) -> tuple[Planner, ...]:
     """The planners of a route, in order. Their entry points are named `route.name`."""
     points = [point for point in entry_points(group="groundplan.planners") if point.name.startswith(f"{route}.")]
-    loaded = [planner() for planner in dict.fromkeys(point.load() for point in points)]
+    loaded = [point.load()() for point in points]
     return tuple(sorted(loaded, key=lambda planner: (planner.order, planner.name)))
 
 

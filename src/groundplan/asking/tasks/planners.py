@@ -67,6 +67,3 @@ def _search(request: PlanRequest) -> Search:
 
 class RememberedWorkflow(Remembered):
     route, order = "tasks", 10
-
-
-ComposeWhole = ComposeWithModel  # the entry points of an install that was not renewed name both

@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 TOKENS, ANALYSIS_TOKENS = 4_096, 512
 MOST_FIELDS = 10  # of a tool that the prompt names
 DESCRIBED = 160  # characters of a description
-CONFIDENCE = (0.8, 0.6, 0.4)  # by attempts: the share of recorded graphs whose tools were exactly right, and less
+CONFIDENCE = (
+    0.8,
+    0.6,
+    0.4,
+)  # by attempts: at first about the share of recorded graphs with exactly the right tools; then chosen
 
 
 @dataclass(frozen=True)
