@@ -28,26 +28,21 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 JSON = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_generated_pages_are_fresh() -> None:
-    finished = generate(ROOT)
-    assert finished.returncode == 0, finished.stderr
-
-
-@pytest.mark.parametrize(
-    "page", ["requirements.md", "reference/command-line.md", "reference/tools.md", "reference/schemas/Plan.json"]
-)
-def test_a_stale_page_is_named(page: str, tmp_path: Path) -> None:
+def test_stale_pages_are_named_and_no_other(tmp_path: Path) -> None:
+    """One run, because each makes every page; that ours are fresh is a phase of CI."""
     copy = copy_of_the_docs(tmp_path)
-    (copy / "docs" / page).write_text("edited by hand")
+    edited = ["requirements.md", "reference/command-line.md", "reference/tools.md", "reference/schemas/Plan.json"]
+    for page in edited:
+        (copy / "docs" / page).write_text("edited by hand")
+    (copy / "docs" / "rules" / "names" / "gone.md").write_text("# names/gone")
     finished = generate(copy)
     assert finished.returncode == 1
-    assert f"docs/{page} is stale" in finished.stderr
-
-
-def test_a_page_of_a_rule_that_is_gone_is_stale(tmp_path: Path) -> None:
-    copy = copy_of_the_docs(tmp_path)
-    (copy / "docs" / "rules" / "names" / "gone.md").write_text("# names/gone")
-    assert "docs/rules/names/gone.md is stale" in generate(copy).stderr
+    named = [
+        line.removeprefix("docs/").partition(" is stale")[0]
+        for line in finished.stderr.splitlines()
+        if "is stale" in line
+    ]
+    assert sorted(named) == sorted([*edited, "rules/names/gone.md"])
 
 
 def test_a_mark_with_an_unknown_requirement_stops_the_build(tmp_path: Path) -> None:
