@@ -213,7 +213,7 @@ def test_a_wrong_call_from_python_is_a_usage_error(wrong: Callable[[Any], object
 def test_a_fault_inside_reaches_python_typed_and_with_its_cause(
     raised: Exception, typed: type[GroundplanError], sales: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(*_: object) -> None:
+    async def fails(*_: object, **__: object) -> None:
         raise raised
 
     with groundplan.open(sales) as project:

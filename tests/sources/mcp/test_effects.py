@@ -51,7 +51,7 @@ def test_a_change_without_a_readable_answer_is_unknown_and_never_sent_again(beha
             asyncio.run(source.call(ready(source, "shop.change", {"word": "x"}, 1.5)))
         told = outcome(source, "shop.change", 1.5, word="x")
         assert told.issue is not None
-        assert told.issue.code == "running/tool"
+        assert told.issue.code == "running/unknown-effect"
     assert calls(journal) == 2, "one for each step that was taken"
 
 

@@ -16,7 +16,7 @@ import typer
 from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
 from groundplan.interfaces.cli.service import keys_app, mcp, migrate, serve, worker
-from groundplan.interfaces.cli.terminal import confirm, print_json, say
+from groundplan.interfaces.cli.terminal import confirm, print_json, prompt, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -695,7 +695,7 @@ def _asked_for(text: bytes, given: dict[str, str | None]) -> dict[str, str | Non
 
     read = parse(text)
     for one in missing_inputs(read.plan, given) if _is_terminal() and not isinstance(read, Refused) else ():
-        given[one.name] = typer.prompt(f"{one.name}{f' ({one.means})' if one.means else ''}", err=True)
+        given[one.name] = prompt(f"{one.name} ({one.means})" if one.means else one.name)
     return given
 
 

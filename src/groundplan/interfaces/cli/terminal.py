@@ -37,6 +37,10 @@ def confirm(question: str) -> bool:
     return typer.confirm(printable(question), err=True)
 
 
+def prompt(question: str) -> str:
+    return str(typer.prompt(printable(question), err=True))
+
+
 def typed() -> str:
     """A line that the user types; empty at the end of the input."""
     err.print("> ", end="")
