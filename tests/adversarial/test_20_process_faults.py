@@ -141,7 +141,7 @@ def answer_in(run: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_stopped_at_a_random_moment_leaves_whole_state(sent: signal.Signals, tmp_path: Path) -> None:
-    signalled(tmp_path, sent, 8)
+    signalled(tmp_path, sent, 3)
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def effects_signalled(folder: Path, sent: signal.Signals, runs: int) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_effects_stopped_at_a_random_moment_happen_once(sent: signal.Signals, tmp_path: Path) -> None:
-    effects_signalled(tmp_path, sent, 4)
+    effects_signalled(tmp_path, sent, 2)
 
 
 @pytest.mark.slow

@@ -26,6 +26,9 @@ FRESH = {  # right of the answerable, wrong of all: floors that only rise
     "turbines_and_furniture": (0.15, 0.02),
     "vets_and_solar": (0.45, 0.09),
 }
+SETS = [  # every second one is for `make slow`
+    pytest.param(name, marks=[pytest.mark.slow] if place % 2 else []) for place, name in enumerate(sorted(FRESH))
+]
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the question benchmark is not here; set GROUNDPLAN_QUESTIONS")
@@ -33,7 +36,7 @@ def test_the_benchmark() -> None:
     assert_reached(FOLDER, 0.70, 0.03)
 
 
-@pytest.mark.parametrize("name", sorted(FRESH))
+@pytest.mark.parametrize("name", SETS)
 def test_questions_by_fresh_eyes(name: str) -> None:
     assert_reached(HERE / "fresh" / name, *FRESH[name])
 

@@ -177,6 +177,7 @@ def test_sizes_and_numbers_are_limited(client: httpx.Client) -> None:
     assert upload(client, "d.csv", TARGETS).status_code == 201
 
 
+@pytest.mark.slow
 def test_uploads_survive_a_restart_and_other_data_has_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))
     with served(tmp_path, str(SALES)) as first:

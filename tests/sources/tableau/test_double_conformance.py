@@ -172,6 +172,7 @@ class TestSdk:
         assert (answered.status_code, json.loads(answered.content)["errorCode"]) == (404, "404934")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True], ids=["as published", "with names that exist"])
 def test_schemathesis_finds_nothing(known: bool, tableau: Tableau, tmp_path: Path) -> None:
     """`positive_data_acceptance` is off: the specification marks no body as required and resolves no discriminator."""
