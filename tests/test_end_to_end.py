@@ -132,4 +132,4 @@ def test_python_offers_the_five_verbs() -> None:
         asked, ran = project.ask("total revenue by region"), project.run(proposal)
         assert (asked.text, asked.outcome.kind) == (ran.text, "answer")
         explained = [(reason.requirement, reason.steps) for reason in project.explain("total revenue by region")]
-        assert ("metric:revenue", ("totals",)) in explained
+        assert ("metric:revenue", ("totals", "table")) in explained

@@ -12,6 +12,7 @@ QUOTED = re.compile(r"'([^']*)'")
 TABLE = re.compile(r"(\S+) has (.+)")
 REASONS: Mapping[str, str] = {
     "reading/unread-word": "В данных нет ничего с названием «{}».",
+    "reading/message": "Неясно, что и каким инструментом сообщить. Напишите это отдельным шагом.",
     "reading/no-question": "Слова знакомы, но неясно, о чём вместе они спрашивают.",
     "reading/empty": "В вопросе нет слов.",
     "reading/too-long": "Вопрос слишком длинный.",
