@@ -338,13 +338,14 @@ class AsyncProject:
         timezone: str = "UTC",
         strategy: str | None = None,
         bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
         """Reply to a clarification that was asked outside a conversation; the options are those of `ask`.
 
         In a conversation, the reply is the next question of the thread.
         """
-        before = _question(asked.question, today, timezone, strategy, bounds)
+        before = _question(asked.question, today, timezone, strategy, bounds, inputs)
         stage = await self._stage(strategy, _run_options(options), bounds)
         given = after_reply(before, asked, reply, uuid.uuid4().hex[:12])
         if isinstance(given, Refusal):
