@@ -18,7 +18,7 @@ setup:  ## make .venv with everything a contributor needs
 	.venv/bin/pip install --no-deps --no-build-isolation --editable .
 
 test:  ## run the tests
-	$(BIN)python -m pytest -n 2 --dist loadfile -m 'not slow and not model and not timed'
+	$(BIN)python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow and not model and not timed'
 	$(BIN)python -m pytest -n 0 -m 'timed and not slow and not model'
 
 slow:  ## run the tests that take minutes
@@ -48,6 +48,7 @@ lock:  ## renew the locked versions and hashes in requirements/
 	$(COMPILE) $(EXTRAS) -o requirements/run.lock
 	$(COMPILE) $(EXTRAS) --group dev -c requirements/run.lock -o requirements/dev.lock
 	$(COMPILE) --group release -c requirements/dev.lock -o requirements/release.lock
+	$(COMPILE) --extra mysql --extra spark --extra delta --extra iceberg --group engines -c requirements/dev.lock -o requirements/engines.lock
 	$(COMPILE) --extra semantic --group semantic --group models -c requirements/dev.lock -o requirements/models.lock
 
 audit:  ## look for known vulnerabilities of what is shipped; needs the network

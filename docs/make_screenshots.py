@@ -23,8 +23,10 @@ DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures" / "browser"
 CHROMIUM = "/usr/bin/chromium"
 WIDE, NARROW = {"width": 1120, "height": 800}, {"width": 380, "height": 780}
+SHADOWED = ("total cost by region", "average units by channel", "monthly cost", "revenue by channel in 2025")
 QUESTION = "total revenue by region in 2025, top 3"
 
+VARIANTS = '[variants.plain]\nroles = { reader = "words" }\n'
 QUOTAS = b"region,manager,quota\nEast,Ada,310000\nNorth,Ben,240000\nSouth,Cleo,280000\nWest,Dan,350000\n"
 
 
@@ -75,8 +77,9 @@ def photograph(browser: Browser, url: str) -> None:
     keep(page, "question-back")
     plan = opened(browser, answer)
     plan.locator("canvas").wait_for()
-    plan.locator("summary").click()
-    plan.locator("summary").evaluate("(summary) => window.scrollBy(0, summary.getBoundingClientRect().top - 90)")
+    plan.locator("summary").first.click()
+    plan.locator("summary").nth(1).click()
+    plan.locator("summary").first.evaluate("(summary) => window.scrollBy(0, summary.getBoundingClientRect().top - 90)")
     keep(plan, "plan")
     dark = opened(browser, answer, scheme="dark")
     dark.locator("canvas").wait_for()
@@ -84,10 +87,22 @@ def photograph(browser: Browser, url: str) -> None:
     phone = opened(browser, answer, narrow=True)
     phone.locator("canvas").wait_for()
     keep(phone, "phone")
+    thumbs = opened(browser, answer)
+    thumbs.get_by_role("button", name="Bad").click()
+    thumbs.get_by_label("What is wrong? (optional)").fill("net revenue was meant")
+    thumbs.get_by_label("What is wrong? (optional)").scroll_into_view_if_needed()
+    keep(thumbs, "feedback")
     adding = opened(browser, f"{url}/sources")
     adding.locator("input[type=file]").set_input_files({"name": "quotas.csv", "mimeType": "text/csv", "buffer": QUOTAS})
     adding.get_by_text("quotas.csv can be asked about now.").wait_for()
     keep(adding, "added")
+    trial = opened(browser, f"{url}/rollout")
+    trial.get_by_role("button", name="Start in the shadow").click()
+    trial.get_by_text("questions have been read by the shadow").wait_for()
+    for question in SHADOWED:
+        ask(browser, url, question)
+    trial.get_by_text(f"{len(SHADOWED)} of 30 questions").wait_for()
+    keep(trial, "variants")
 
 
 def ask(browser: Browser, url: str, question: str) -> None:
@@ -119,6 +134,7 @@ def served() -> Iterator[str]:
         port = probe.getsockname()[1]
         probe.close()
         shutil.copy(DOCS.parent / "examples" / "sales.csv", folder)
+        Path(folder, "groundplan.toml").write_text(VARIANTS)
         command = [sys.executable, "-m", "groundplan.interfaces.cli.main", "serve", "sales.csv", "--port", str(port)]
         running = subprocess.Popen(command, cwd=folder, env={**os.environ, "GROUNDPLAN_STATE": f"{folder}/state"})
         try:

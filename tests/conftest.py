@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import socket
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,17 @@ from groundplan.catalog.catalog import Catalog
 from groundplan.project import load_catalog
 from tests.asking.tables.described import SALES, Known, describe
 from tests.extras import missing, missing_for
+
+LONG = ("tests/mcp/", "tests/questions/", "tests/reference/", "tests/service/", "tests/web/")
+"""Files of minutes. They come first, or one of two workers is left alone with the last one."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # ten thousand tests need not be looked through again and again
 
 
 class NotInstalled(pytest.Module):

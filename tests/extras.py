@@ -6,12 +6,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = {
+    "delta": "deltalake",
+    "iceberg": "pyiceberg",
     "knowledge": "pymorphy3",
     "llm": "openai",
     "mcp": "mcp",
+    "mysql": "MySQLdb",
     "postgres": "psycopg",
     "semantic": "faiss",
     "service": "fastapi",
+    "spark": "pysail",
 }
 NEEDED = {
     "adversarial/test_a09_limits_of_a_service.py": "service",

@@ -15,7 +15,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS, GROUPS = PROJECT["project"]["optional-dependencies"], PROJECT["dependency-groups"]
-LOCAL = [extra for extra in EXTRAS if extra != "semantic"]
+DRIVERS = {"bigquery", "clickhouse", "delta", "iceberg", "mysql", "snowflake", "spark", "trino"}  # of engines
+LOCAL = [extra for extra in EXTRAS if extra != "semantic" and extra not in DRIVERS]
 NOT_LOCKED = {"torch"}  # installed first: which build fits depends on the machine
 LOCKS = {
     "run": [*PROJECT["project"]["dependencies"], *(line for extra in LOCAL for line in EXTRAS[extra])],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -113,6 +114,39 @@ def test_no_question_of_a_benchmark_is_in_the_source() -> None:
     questions = {question for question in told(QUESTION_KEYS) if len(question) > LONG_QUESTION}
     assert len(questions) > 5_000  # the benchmarks were really read
     assert sorted(question for question in questions if is_in_source(question)) == []
+
+
+OWN = ROOT / "tests/questions"
+"""The sets of questions by fresh eyes, and those with a large model's replies."""
+NAMES_OF_ANY_TABLE = {
+    "created at",
+    "fiscal year",
+    "full name",
+    "member id",
+    "pay type",
+    "return date",
+    "row id",
+    "unit cost",
+}
+
+
+def test_no_question_or_name_of_our_own_sets_is_in_the_source() -> None:
+    asked = {line["question"] for file in OWN.rglob("questions.jsonl") for line in lines(file)}
+    assert len(asked) > 900
+    assert sorted(question for question in asked if len(question) > LONG_QUESTION and is_in_source(question)) == []
+    names = {name for file in OWN.rglob("*.csv.xz") for name in header(file)}
+    assert len(names) > 250
+    several = {name for name in names if len(re.findall(r"[^\W_]+", name)) > 1 and distinctive(name)}
+    assert sorted(name for name in several if _named(name) and plain(name) not in NAMES_OF_ANY_TABLE) == []
+
+
+def header(file: Path) -> list[str]:
+    with lzma.open(file, "rt", encoding="utf-8") as opened:
+        return [name.strip() for name in next(csv.reader(opened))]
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().lower()
 
 
 def column_names() -> set[str]:

@@ -118,7 +118,7 @@ def test_a_name_that_is_no_model_says_what_to_write(named: str, says: list[str],
             "modle = 'q'",
             [
                 "modle: ",
-                "the settings are source, timezone, embeddings, model, roles, trace_questions, sources",
+                "the settings are source, tools, timezone, embeddings, model, roles, trace_questions, sources",
             ],
         ),
     ],

@@ -93,7 +93,7 @@ def test_turns_that_another_version_wrote_are_skipped() -> None:
 
 def test_a_file_that_is_no_database_says_what_to_do(state: Path) -> None:
     (state / FILE).write_text("no database, but long enough to be looked at as one " * 20)
-    with pytest.raises(StateInvalid, match="move it away"):
+    with pytest.raises(StateInvalid, match="move the file away"):
         turns()
 
 
@@ -114,6 +114,7 @@ def test_a_reply_completes_the_question_that_waits(reply: str, project: Project)
     assert [turn.question for turn in turns()] == ["total revenue on 2025-04-03"]
 
 
+@pytest.mark.requirement("R83", part="python")
 @pytest.mark.requirement("R70", part="python")
 @pytest.mark.parametrize("thread", [None, "work"])
 def test_a_choice_is_planned_as_the_reading_it_stands_for(thread: str | None, project: Project) -> None:

@@ -146,6 +146,8 @@ def answered(sources: Sources, kinds: Iterable[str], questions: Iterable[str]) -
     return asyncio.run(asked())
 
 
+@pytest.mark.requirement("R85", part="every source")
+@pytest.mark.requirement("R65", part="tables of servers")
 @pytest.mark.requirement("R46")
 @pytest.mark.parametrize("kind", ALONE)
 def test_one_source_answers_what_it_knows_and_nothing_with_an_unknown_word(sources: Sources, kind: str) -> None:

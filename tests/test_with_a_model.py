@@ -69,6 +69,9 @@ def _plans_of_our_own(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
 
 
+@pytest.mark.requirement("R79", part="tables")
+@pytest.mark.requirement("R82", part="confirmed")
+@pytest.mark.requirement("R82", part="assumptions")
 @pytest.mark.requirement("R5", "R27")
 def test_words_that_nothing_explains_are_read_by_the_model_and_confirmed() -> None:
     outcome = asyncio.run(asked(UNKNOWN, told(READ)))
@@ -97,6 +100,7 @@ def measure(endpoint: Endpoint, right: int) -> None:
     keep_measure(ModelMeasure(url=endpoint.url, model=endpoint.model, right=right, wrong=0, declined=0, n=20, date=day))
 
 
+@pytest.mark.requirement("R82", part="measured")
 def test_a_model_that_was_measured_well_is_taken_at_its_word() -> None:
     async def run(right: int) -> Outcome:
         async with scripted(says(PROBED), told(READ)) as server:
@@ -145,6 +149,7 @@ def test_two_readings_that_give_the_same_rows_are_one_answer() -> None:
     assert outcome.reading.read_by == ("scripted", "scripted")
 
 
+@pytest.mark.requirement("R79", part="declines or asks")
 def test_what_a_model_cannot_read_is_refused_by_its_word() -> None:
     outcome = asyncio.run(asked(UNKNOWN, told(NOTHING)))
     assert isinstance(outcome, Refusal)
@@ -159,6 +164,7 @@ def test_where_the_words_read_it_a_model_that_cannot_is_not_the_end() -> None:
     assert len(outcome.readings) == 1
 
 
+@pytest.mark.requirement("R79", part="declines or asks")
 def test_a_model_may_ask_which_of_two_is_meant() -> None:
     ask = [{"means": "by region", "sql": TOTALS}, {"means": "all", "sql": "SELECT sum(revenue) FROM sales"}]
     outcome = asyncio.run(asked(UNKNOWN, told({"ask": ask})))
@@ -183,6 +189,8 @@ FAULTY = {
 }
 
 
+@pytest.mark.requirement("R80", part="sent back")
+@pytest.mark.requirement("R81", part="faults")
 @pytest.mark.requirement("R6", "R7")
 @pytest.mark.parametrize(("wrong", "named"), FAULTY.values(), ids=FAULTY)
 def test_a_fault_goes_back_by_name_with_the_reply(wrong: str, named: str) -> None:
@@ -201,6 +209,9 @@ def test_a_fault_goes_back_by_name_with_the_reply(wrong: str, named: str) -> Non
     assert any(entry.stage == "propose" and named in entry.action for entry in outcome.trace)
 
 
+@pytest.mark.requirement("R79", part="floor")
+@pytest.mark.requirement("R81", part="next model")
+@pytest.mark.requirement("R81", part="floor")
 def test_after_three_faults_the_next_model_reads_and_then_the_words() -> None:
     async def run(*names: str) -> Outcome:
         wrong = [told({"sql": f"SELECT sum(lucre{place}) FROM sales"}) for place in range(3)]
@@ -222,8 +233,29 @@ def test_a_refusal_says_why_the_query_of_the_model_could_not_be_used() -> None:
     outcome = asyncio.run(asked(UNKNOWN, told(union)))
     assert isinstance(outcome, Refusal)
     assert outcome.text.startswith("The model scripted wrote a query that cannot be checked, so nothing was run: UNION")
-    assert outcome.text.endswith("By the words alone: the data has nothing called 'lucre by fiefdom'.")
+    assert outcome.text.endswith("By the words alone: the data has nothing called 'lucre', 'fiefdom'.")
     assert [issue.code for issue in outcome.issues] == ["reading/unproven", "reading/unread-word"]
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("SELECT region, mode(revenue) FROM sales GROUP BY region", False),
+        ("SELECT channel, mode(revenue) FROM sales GROUP BY channel", True),
+        ("SELECT region, mode(revenue) FROM sales WHERE units > 3 GROUP BY region", True),
+    ],
+)
+def test_words_that_rest_on_other_columns_than_an_unusable_query_are_confirmed(query: str, asks: bool) -> None:
+    """The model read the question, and nothing says that it meant what the words do."""
+    outcome = asyncio.run(asked("total revenue by region", *[told({"sql": query})] * 3))
+    if not asks:
+        assert isinstance(outcome, Answer)
+        assert any("cannot be checked" in note for note in outcome.notes)
+        return
+    assert isinstance(outcome, Clarification)
+    assert "cannot be checked" in outcome.text
+    assert outcome.text.endswith("The words read it as: total revenue by region. Run it?")
+    assert outcome.confirms
 
 
 @pytest.mark.requirement("R8")
@@ -282,6 +314,30 @@ def test_values_are_withheld_if_the_settings_say_so() -> None:
     assert "region TEXT" in hidden
 
 
+@pytest.mark.requirement("R79", part="conversation")
+@pytest.mark.parametrize(
+    ("second", "sql"),
+    [
+        ("total cost by channel", "SELECT channel, sum(cost) AS cost FROM sales GROUP BY channel"),  # stands alone
+        ("the total of that instead", "SELECT channel, sum(units) AS units FROM sales GROUP BY channel"),  # replaces
+    ],
+)
+def test_what_the_question_before_said_contradicts_nothing(second: str, sql: str) -> None:
+    async def run() -> Outcome:
+        first = {"sql": "SELECT channel, avg(units) AS units FROM sales GROUP BY channel"}
+        async with scripted(says(PROBED), told(first), told({"sql": sql})) as server:
+            project = await AsyncProject.open(SALES, models=[server.endpoint()], roles=Roles(accept="first"))
+            await project.ask("average units by channel", thread="t")
+            return await project.ask(second, thread="t")
+
+    outcome = asyncio.run(run())
+    assert isinstance(outcome, Answer), outcome.text
+    assert outcome.reading is not None
+    assert outcome.reading.read_by
+    assert [attempt.faults for attempt in outcome.proposals] == [()]
+
+
+@pytest.mark.requirement("R79", part="conversation")
 def test_a_follow_up_is_read_with_the_question_before_as_sql() -> None:
     async def run() -> tuple[Outcome, str]:
         north = {"sql": "SELECT sum(revenue) AS revenue FROM sales WHERE region = 'North'"}

@@ -9,6 +9,7 @@ What exceeds a budget raises `TooMuch`, which is one refusal everywhere: `budget
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,6 +20,11 @@ from groundplan.errors import TooMuch
 T = TypeVar("T")
 Kind = Literal["steps", "nodes", "levels", "rows", "bytes", "seconds"]
 SECONDS = 60.0  # of one piece of work off the loop; steps end it far earlier
+LIGHT = 5_000  # steps that are taken beside others; what takes more waits for its turn
+LOOKS = 0.1  # seconds between two looks whether anybody still waits for the work
+_TURN = (
+    threading.Lock()
+)  # threads share one interpreter: several long pieces at once end no earlier, and delay short ones
 
 
 class Budget:
@@ -28,13 +34,32 @@ class Budget:
         self._what, self._hint, self._most = what, hint, most
         self.spent: dict[str, int] = {}
         self._stopped = False
+        self._is_aside = self._has_turn = False
 
     def take(self, kind: Kind, amount: int = 1) -> None:
         """Count this much; raises TooMuch once more is spent than there was, or nobody waits for the work."""
         spent = self.spent[kind] = self.spent.get(kind, 0) + amount
         self.refuse_above(kind, spent)
+        if self._is_aside and not self._has_turn and kind == "steps" and spent > LIGHT:
+            self._wait_for_turn()
         if self._stopped:
             raise self.exceeded("seconds")
+
+    def _wait_for_turn(self) -> None:
+        while not self._has_turn and not self._stopped:
+            self._has_turn = _TURN.acquire(timeout=LOOKS)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Inside, in a thread of its own, what takes long waits until no other long piece of work runs."""
+        self._is_aside = True
+        try:
+            yield
+        finally:
+            self._is_aside = False
+            if self._has_turn:
+                self._has_turn = False
+                _TURN.release()
 
     def refuse_above(self, kind: Kind, size: float) -> None:
         if size > self._most.get(kind, size):
@@ -72,9 +97,14 @@ async def aside(work: Callable[[], T]) -> T:
     """Run this off the event loop. If it takes too long, or the caller is cancelled, its budget stops it."""
     budget = _SPENDING.get() or Budget("this", "ask for less at once")
     ended = False
+
+    def timed() -> T:
+        with budget.aside():
+            return work()
+
     try:
         async with asyncio.timeout(SECONDS):
-            found = await asyncio.to_thread(work)
+            found = await asyncio.to_thread(timed)
             ended = True
             return found
     except TimeoutError as error:

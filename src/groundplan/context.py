@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from groundplan.catalog.catalog import Catalog
+from groundplan.contracts.answer import MeantColumn
 from groundplan.contracts.contract import JsonObject
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.issue import Issue
-from groundplan.contracts.plan import Plan
+from groundplan.contracts.plan import ROWS_WITHOUT_APPROVAL, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
@@ -44,6 +45,10 @@ async def _no_faults(plan: Plan, reading: Reading) -> tuple[Issue, ...]:
     return ()
 
 
+async def _not_kept(column: MeantColumn, word: str) -> str:
+    return ""
+
+
 async def _unknown_rows(one: Reading, other: Reading) -> bool:
     return False
 
@@ -58,12 +63,16 @@ class Context:
     compilers: Mapping[str, Compiler] = field(default_factory=dict)  # of sources that take only queries, by name
     nearness: Nearness | None = None  # similarity by embeddings, if installed
     registry: Registry | None = None  # entity names in a knowledge base
+    remember: Callable[[MeantColumn, str], Awaitable[str]] = _not_kept  # gives a column a name; a remark on it
     plans: PlanStore | None = None  # checked plans that a model made earlier
+    keeps_plans: bool = True  # whether a new one is stored
     turns: tuple[Turn, ...] = ()  # earlier turns of the conversation, oldest first
     calls: CallsByRole | None = None  # model calls for this question
+    rows_without_approval: int = ROWS_WITHOUT_APPROVAL  # that a plan may read, as engines estimate them
     notes: list[str] = field(default_factory=list)  # remarks for the user on how the question was read and planned
     trail: list[Execution] = field(default_factory=list)  # audit records of the agents that ran
     attempts: list[ModelAttempt] = field(default_factory=list)  # what models proposed, and what was wrong with it
+    sent_back: tuple[ModelAttempt, ...] = ()  # proposals of a reader whose query failed: it reads the question again
     find_issues: Callable[[Reading], Awaitable[tuple[Issue, ...]]] = _no_issues  # why the gate refuses the rules' plan
     check_plan: Callable[[Plan, Reading], Awaitable[tuple[Issue, ...]]] = _no_faults  # the errors that the gate finds
     same_rows: Callable[[Reading, Reading], Awaitable[bool]] = _unknown_rows  # True if both give the same result
@@ -99,5 +108,5 @@ class Context:
 
     async def keep(self, plan: Plan, reading: Reading, *, approved: bool = False) -> None:
         """Store a checked plan that a model made, or whose reading a person confirmed."""
-        if self.plans:
+        if self.plans and self.keeps_plans:
             await self.plans.keep(self.plan_key(reading), reading.question, reading, plan, approved=approved)

@@ -2,7 +2,8 @@
 
     route ─ read ─ plan ─ check ─ look ─ approve ─ run ─ answer
       ▲      │      ▲       │ refused                     │ failed
-      └─ clarify ───┴───────┴─────────────────────────────┘   a chosen reading, the next attempt or the next planner
+      └─ clarify ───┴───────┴─────────────────────────────┘   a chosen reading, the next attempt or the next planner;
+                                                              a query that failed goes back to the model that read it
 
 Clarifications and approvals are interrupts: the thread waits, and any process can continue it with the reply. The state
 holds contracts as JSON and never rows. A plan loaded from the state passes the gate again before it runs. Live objects
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial, reduce
 from types import MappingProxyType
@@ -28,7 +29,7 @@ from langgraph.types import Command, interrupt
 
 from groundplan.answering.answer import RENDERED, answer, refuse
 from groundplan.answering.refusals import in_russian
-from groundplan.asking.replies import chosen, complete, declines
+from groundplan.asking.replies import chosen, complete, declines, to_remember
 from groundplan.asking.route import (
     Declined,
     Planner,
@@ -65,13 +66,15 @@ from groundplan.contracts.knowledge import words_asked_with
 from groundplan.contracts.plan import CheckedPlan, Plan
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.question import Question
-from groundplan.contracts.reading import Reading, Time
+from groundplan.contracts.reading import Reading, Time, asks_yes_or_no
 from groundplan.contracts.references import taken
+from groundplan.contracts.roles import RoleName
 from groundplan.contracts.step_outcome import StepOutcome
 from groundplan.contracts.verdict import Passed, Refused, ToApprove, Verdict
-from groundplan.errors import TooMuch
+from groundplan.errors import GroundplanError, TooMuch
 from groundplan.proving import fetch_shown, with_proofs
 from groundplan.running.approving import effects_of, looked_up_first, takes_values, told
+from groundplan.running.cost import cheaper, rows_read, tables_of
 from groundplan.running.each import items_of
 from groundplan.running.options import RunOptions
 from groundplan.running.run import run, run_some
@@ -80,6 +83,7 @@ from groundplan.state.effects import Effects
 from groundplan.state.measures import is_fast
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import observed
+from groundplan.telemetry.untraced import untraced
 from groundplan.text.names import name_words
 from groundplan.text.read_back import read_as
 from groundplan.text.words import language_of
@@ -93,10 +97,13 @@ RUNS = 3  # attempts to run one question, each with a different plan
 MOST_STAGES = 100  # stage executions per question, retries included
 LIKELY = 0.4  # routes that score lower are not tried after a better one has failed
 LONGEST_QUESTION = 2_000  # characters, of any kind of question
-STEPS = 20_000  # to read a question about one table: five times what long ones take, and less than a second
+STEPS = 30_000  # to read a question; one of thirty words about one table takes 34,000, half a second
 STEPS_PER_TABLE = 15_000
+MOST_TABLES = 30  # tables that give further steps
 SHOWN = 500  # characters of a model's proposal in the trace
 TABLES = "tables"
+READER: RoleName = "read"
+LONGEST_FAULT = 500  # characters of an error that a model is sent
 NOTHING_HERE = Issue(
     code="reading/no-data",
     problem="there is no data to ask about and no tool to call",
@@ -124,6 +131,7 @@ class State(TypedDict, total=False):
     attempt: int  # attempt number of the current planner
     looked: Json | None  # the outcomes of steps that ran before approval
     approved: list[Json]  # the calls that a person approved, with their values
+    costly: str | None  # the fingerprint of the plan whose cost a person approved
     runs: int
     tried: list[Json]
     failed: list[str]  # fingerprints of the plans that failed in the run
@@ -164,6 +172,7 @@ def begin(
         "attempt": 1,
         "looked": None,
         "approved": [],
+        "costly": None,
         "runs": 0,
         "tried": [],
         "failed": [],
@@ -231,6 +240,21 @@ class Stage:
                 outcome = in_russian(outcome)
         self.outcome = outcome.model_copy(update=led)
 
+    def is_query(self, state: State) -> bool:
+        """True if the plan asks a source that takes only queries."""
+        tools = self.checked(state).tools.values()
+        return any(tool.source in self.context.compilers for tool in tools)
+
+    async def describe_again(self) -> None:
+        """Read the fields of sources that take only queries: they may have changed since the question was read."""
+        known = dict(self.context.schemas)
+        for name in self.context.compilers:
+            try:
+                known[name] = await self.sources[name].describe()
+            except GroundplanError:
+                continue  # the reader goes on with what is known
+        self.context = replace(self.context, schemas=known)
+
     def checked(self, state: State) -> CheckedPlan:
         """The state's plan, checked by the gate once per process."""
         verdict = self.check(state)
@@ -283,21 +307,26 @@ def _scores(question: Question, context: Context, values: Mapping[str, Any]) -> 
 
 def _budget(context: Context) -> Budget:
     """To find a route, and to read by it: a question is written by anybody."""
-    steps = STEPS + STEPS_PER_TABLE * len(context.tables.tables)
+    steps = STEPS + STEPS_PER_TABLE * min(len(context.tables.tables), MOST_TABLES)
     return Budget("reading the question", "ask for less at once", steps=steps)
 
 
 async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
     """Let the best-ranked route that understands the question read it."""
     stage, question = runtime.context, _question_of(state)
-    context = with_proofs(stage.context, stage.sources, question, stage.verdict_on)
+    if state.get("failure"):
+        await stage.describe_again()
+    context = with_proofs(stage.context, stage.sources, question, stage.verdict_on, state.get("failed") or ())
+    context = replace(context, sent_back=_sent_back(state))
     failed: Clarification | Refusal | None = None
-    route = None
+    route, notes = None, [*context.notes]
     for name in state["routes"]:
         context.trail.clear()
+        before = len(context.notes)
         found = await _read_by(load_routes()[name], question, context)
         state = {**state, **_with_attempts(state, context)}
         if isinstance(found, Reading):
+            context.notes[:] = [*notes, *context.notes[before:]]  # without those of routes that could not read it
             action = ", ".join(requirement.id for requirement in found.requirements)
             traced = stage.traced(state, "read", f"as a question about {name}", action, context.trail)
             proposals = state.get("proposals") or []
@@ -306,6 +335,8 @@ async def _read(state: State, runtime: Runtime[Stage]) -> Command[str]:
         if failed is None:
             failed, route = found, name
     assert failed is not None
+    if state.get("failure") and isinstance(failed, Refusal):
+        failed = Refusal.model_validate(state["failure"])
     traced = stage.traced(state, "read", failed.text, failed.kind)
     return _stopped(stage, {**state, **traced, "route": route}, failed)
 
@@ -317,6 +348,12 @@ async def _read_by(route: Route, question: Question, context: Context) -> Readin
             return await route.read(question, context)
     except TooMuch as error:
         return refused(error.code, error.problem, error.hint)
+
+
+def _sent_back(state: State) -> tuple[ModelAttempt, ...]:
+    """The reader's faulty proposals, after a query has failed."""
+    attempts = (ModelAttempt.model_validate(one) for one in state.get("proposals") or [])
+    return tuple(one for one in attempts if one.role == READER and one.faults) if state.get("failure") else ()
 
 
 def _with_attempts(state: State, context: Context) -> State:
@@ -350,11 +387,20 @@ async def _clarify(state: State, runtime: Runtime[Stage]) -> Command[str]:
         traced = stage.traced(state, "clarify", asked.text, "declined")
         stage.ended({**state, **traced}, after)
         return Command(update={"clarification": None, **traced}, goto=END)
+    after = await remembered(after, asked, reply, stage.context)
     traced = stage.traced(state, "clarify", asked.text, f"replied {reply!r}: {_first(after)}")
     kept: State = {"turns": state.get("turns") or [], "usage": state["usage"], **traced}
     if after["reading"]:  # how it was read is still so
-        kept |= {"notes": state.get("notes") or [], "proposals": state.get("proposals") or []}
+        notes = [*(state.get("notes") or []), *(after.get("notes") or [])]
+        kept |= {"notes": [*dict.fromkeys(notes)], "proposals": state.get("proposals") or []}
     return Command(update={**after, **kept}, goto=_first(after))
+
+
+async def remembered(after: State, asked: Clarification, reply: str, context: Context) -> State:
+    """The state after a reply, with a remark if the reply gives a column another name."""
+    wish = to_remember(asked, reply)
+    note = await context.remember(*wish) if wish else ""
+    return {**after, "notes": [*(after.get("notes") or []), note]} if note else after
 
 
 def after_reply(before: Question, asked: Clarification, reply: str, run: str) -> State | Refusal:
@@ -487,11 +533,28 @@ def _again(stage: Stage, state: State, refused: Refused, refusal: Refusal, faile
     gone = any(issue.code == "running/unavailable" for issue in refused.issues)  # no other plan would help
     if planner is None or acted or gone or state["runs"] >= RUNS:
         return _stopped(stage, {**state, **update}, refusal)
+    if failed_in == "run" and stage.is_query(state):
+        return _read_again(stage, {**state, **update}, refused, refusal)
     if not planner.needs_model or not state.get("failure"):
         update["failure"] = _json(refusal)
     again = state["attempt"] < attempts_of(planner.role, stage.context)
     update["place"], update["attempt"] = (state["place"], state["attempt"] + 1) if again else (state["place"] + 1, 1)
     return Command(update=update, goto="plan")
+
+
+def _read_again(stage: Stage, state: State, refused: Refused, refusal: Refusal) -> Command[str]:
+    """Send a query that failed back to the model that read the question; end if none did or no attempt is left."""
+    proposals = [ModelAttempt.model_validate(one) for one in state.get("proposals") or []]
+    accepted = [one for one in proposals if one.role == READER and not one.faults]
+    last = max((one.number for one in proposals if one.role == READER), default=0)
+    if not accepted or last >= attempts_of(READER, stage.context):
+        return _stopped(stage, state, refusal)
+    faults = tuple(issue.problem[:LONGEST_FAULT] for issue in refused.issues if issue.code != "running/blocked")
+    marked = [one.model_copy(update={"faults": faults}) if one in accepted else one for one in proposals]
+    kept: State = {"trace": state["trace"], "tried": state["tried"], "failed": state["failed"]}
+    again: State = {"routes": [state["route"] or ""], "reading": None, "plan": None, "refused": None}
+    again |= {"place": 0, "attempt": 1, "failure": _json(refusal), "proposals": [*map(_json, marked)]}
+    return Command(update={**kept, **again}, goto="read")
 
 
 async def _preview_effects(state: State, runtime: Runtime[Stage]) -> Command[str]:
@@ -530,17 +593,33 @@ async def _approve(state: State, runtime: Runtime[Stage]) -> Command[str]:
     known, before = _previewed(state), _approved(state)
     effects = effects_of(plan, known)
     asked = tuple(call for calls in effects.values() for call in calls if call not in before)
-    if asked and not _is_approved(stage, state, plan, asked):
+    costs = () if state.get("costly") == plan.fingerprint else await _costs(stage, plan, state)
+    if (asked or costs) and not _is_approved(stage, state, plan, asked, costs):
         return Command(goto=END)
     approved = (*before, *asked)
     unknown = [step for step in plan.writes if step not in effects]
     more = unknown and looked_up_first(plan, known, {call.step for call in approved})
     traced = stage.traced(state, "approve", ", ".join(effects), "approved") if asked else {}
-    return Command(update={"approved": [*map(_json, approved)], **traced}, goto="look" if more else "run")
+    kept: State = {"approved": [*map(_json, approved)], "costly": plan.fingerprint if costs else state.get("costly")}
+    return Command(update={**kept, **traced}, goto="look" if more else "run")
 
 
-def _is_approved(stage: Stage, state: State, plan: CheckedPlan, asked: tuple[EffectCall, ...]) -> bool:
-    approve, issues = stage.options.approve, tuple(_changes(plan, asked))
+async def _costs(stage: Stage, plan: CheckedPlan, state: State) -> tuple[Issue, ...]:
+    """What the plan would read, if that is more than may be read without approval. Small tables need no estimate."""
+    most, tables = stage.context.rows_without_approval, tables_of(plan, stage.context.schemas)
+    known = [table.row_count for table in tables]
+    if None not in known and sum(rows or 0 for rows in known) * len(plan.steps) <= most:
+        return ()
+    rows = await rows_read(plan, stage.sources, state["run"])
+    problem = f"the plan would read about {rows:,} rows; {most:,} may be read without approval"
+    hint = f"{cheaper(tables)}, or approve it with --approve"
+    return (Issue(code="access/unapproved", problem=problem, hint=hint),) if rows > most else ()
+
+
+def _is_approved(
+    stage: Stage, state: State, plan: CheckedPlan, asked: tuple[EffectCall, ...], costs: tuple[Issue, ...]
+) -> bool:
+    approve, issues = stage.options.approve, (*costs, *_changes(plan, asked))
     warning = {"severity": "warning", "hint": "approve it only if these are the right ones"}
     warned = tuple(issue.model_copy(update=warning) for issue in issues)
     assert isinstance(stage.verdict, Passed)
@@ -580,7 +659,8 @@ async def _answer(state: State, runtime: Runtime[Stage]) -> Command[str]:
     stage, plan, reading = runtime.context, runtime.context.checked(state), _reading_of(state)
     facts = Facts.model_validate(state["facts"])
     route = _route_of(state, plan)
-    if route and not facts.found and not facts.failures and (nothing := route.nothing_found(stage.context)):
+    silent = route and not facts.found and not facts.failures and not asks_yes_or_no(reading)
+    if route and silent and (nothing := route.nothing_found(stage.context)):
         return _stopped(stage, state, nothing)
     shown = await fetch_shown(facts, stage.sources, plan)
     found, how = await _written(plan, facts, shown, reading, stage.context)
@@ -654,7 +734,11 @@ def _changes(plan: CheckedPlan, asked: Sequence[EffectCall]) -> Iterator[Issue]:
 def _unapproved(plan: CheckedPlan, issues: tuple[Issue, ...], reading: Reading, begun: bool) -> Refusal:
     """The refusal for a valid plan with effects that nobody has approved."""
     done = "Only what was approved was done" if begun else "Nothing was done"
-    text = f"{done}: {len(issues)} of {len(plan.steps)} steps change something, and nobody has approved them."
+    costs = [issue for issue in issues if issue.step is None]
+    changing = len(issues) - len(costs)
+    text = f"{done}: {changing} of {len(plan.steps)} steps change something, and nobody has approved them."
+    if costs:
+        text = " ".join((f"{done}: {costs[0].problem}. You can {costs[0].hint}.", *([text] if changing else ())))
     taking = {step.id for step in plan.steps if step.for_each or any(taken(step.params))}
     each = [f"{issue.problem}." for issue in issues if issue.step in taking]
     text = " ".join((text, *(f"{said[0].upper()}{said[1:]}" for said in each)))
@@ -767,7 +851,7 @@ def stages() -> CompiledStateGraph[State, Stage, State, State]:
     graph.add_node("look", _observed(_preview_effects), destinations=("approve", END))
     graph.add_node("approve", _observed(_approve), destinations=("look", "run", END))
     graph.add_node("run", _observed(_run), destinations=("answer",))
-    graph.add_node("answer", _observed(_answer), destinations=("plan", END))
+    graph.add_node("answer", _observed(_answer), destinations=("plan", "read", END))
     graph.add_conditional_edges(START, _first, ["check", "plan", "route"])
     return graph.compile()
 
@@ -837,14 +921,15 @@ async def drive(
         stream_mode=["updates", "values"],
         durability=_durability(stage.context) if saver else None,
     )
-    async for mode, event in events:
-        if mode == "values":
-            state = cast(State, event)
-        else:
-            updates = cast(Mapping[str, Json | None], event)
-            for name in (name for name in updates if not name.startswith("__")):
-                stage.options.on_stage(name)
-                stage.options.on_update(name, updates[name] or {})
+    with untraced():
+        async for mode, event in events:
+            if mode == "values":
+                state = cast(State, event)
+            else:
+                updates = cast(Mapping[str, Json | None], event)
+                for name in (name for name in updates if not name.startswith("__")):
+                    stage.options.on_stage(name)
+                    stage.options.on_update(name, updates[name] or {})
     return state
 
 
@@ -858,9 +943,8 @@ def again(state: State) -> State:
         reading = _reading_of(state) if state.get("reading") else None
         fresh = begin(state["run"], _question_of(state), reading) | {"route": state["route"] if reading else None}
     else:
-        fresh = begin(
-            state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)
-        )  # its inputs are in place
+        plan = _plan_of(state)  # its inputs are in place
+        fresh = begin(state["run"], reading=_reading_of(state), plan=plan, bounds=bounds_of(state))
     return fresh | {"turns": _turns_before(state)}
 
 
@@ -881,6 +965,7 @@ def rest(state: State) -> State:
         "runs": state["runs"] - 1,
         "looked": state["looked"],
         "approved": state["approved"],
+        "costly": state.get("costly"),
         "turns": _turns_before(state),
     }
     return begin(state["run"], reading=_reading_of(state), plan=_plan_of(state), bounds=bounds_of(state)) | kept

@@ -10,6 +10,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakValueDictionary
@@ -30,22 +32,25 @@ from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
 from groundplan.column_settings import ColumnSettings, Place, corrected, described, with_saved
 from groundplan.context import Context, Values
-from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
+from groundplan.contracts.answer import Answer, Clarification, MeantColumn, Outcome, Refusal
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.conversation import Turn
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Suggestion
 from groundplan.contracts.explanation import Reason
-from groundplan.contracts.plan import Plan, Proposal
+from groundplan.contracts.feedback import Review
+from groundplan.contracts.plan import ROWS_WITHOUT_APPROVAL, Plan, Proposal
 from groundplan.contracts.proposing import Attempts, ModelAttempt
 from groundplan.contracts.question import NO_MODEL, Question
 from groundplan.contracts.reading import Kind, Reading
 from groundplan.contracts.roles import Roles
 from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Refused, Verdict
 from groundplan.contracts.verification import Verification
 from groundplan.errors import Crashed, GroundplanError, StateInvalid, UsageError, WorldError
+from groundplan.own_tools import load_own_tools
 from groundplan.pipeline import (
     Reply,
     Stage,
@@ -58,16 +63,29 @@ from groundplan.pipeline import (
     drive,
     inspect_thread,
     last_stage,
+    remembered,
     rest,
     waits,
 )
 from groundplan.result import Planned, Result, plan_for
 from groundplan.running.options import AskOptions, Options, PlanOptions, ResumeOptions, RunOptions, RunPlanOptions
 from groundplan.settings import Endpoint, cache_folder, state_folder
-from groundplan.sources.interface import EntitySource, QueriedSource, SearchedSource, Source, TableSource, ToolLister
+from groundplan.sources.interface import (
+    ComputingSource,
+    EntitySource,
+    QueriedSource,
+    SearchedSource,
+    Source,
+    TableSource,
+    ToolLister,
+)
 from groundplan.sources.opening import MODEL, load_type, openers, tool_files
+from groundplan.state.audit import ONE_PERSON
+from groundplan.state.column_settings import SavedSettings
+from groundplan.state.database import FILE as DATABASE_FILE
 from groundplan.state.database import Database, SQLite
 from groundplan.state.effects import Effects
+from groundplan.state.feedback import Ratings
 from groundplan.state.plans import PlanStore
 from groundplan.text.entities import Registry, build_registry
 
@@ -93,10 +111,12 @@ def load_catalog(sources: Collection[str] | None = None) -> Catalog:
     return Catalog.load(tool_files(sources), cache=cache_folder())
 
 
-def _catalog_of(sources: Mapping[str, Source], with_model: bool) -> Catalog:
-    """The catalog of the open sources: tools from files, tools that a source lists at run time, and model tools."""
+def _catalog_of(sources: Mapping[str, Source], with_model: bool, own: Sequence[Tool] = ()) -> Catalog:
+    """The catalog of the open sources: tools from files, those that a source lists once it is open, model tools and
+    a project's own."""
     catalog = load_catalog(sources)
-    listed = [tool for source in sources.values() if isinstance(source, ToolLister) for tool in source.catalog_tools()]
+    listed = [*own]
+    listed += [tool for source in sources.values() if isinstance(source, ToolLister) for tool in source.catalog_tools()]
     listed += load_type(MODEL).catalog_tools() if with_model else []
     return Catalog.of([*catalog.tools.values(), *listed]) if listed else catalog
 
@@ -217,13 +237,18 @@ class AsyncProject:
         database: Database | None = None,
         roles: Roles | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
+        rows_without_approval: int = ROWS_WITHOUT_APPROVAL,
     ) -> None:
+        self.rows_without_approval = rows_without_approval
         self.columns, self.roles = columns or {}, roles or Roles()
         self._transport = transport
         self._database = database
         self.sources, self.schemas, self.catalog, self.embeddings = sources, schemas, catalog, embeddings
         self._found, self._saved = schemas, dict[Place, ColumnSettings]()
+        self._data = ""  # what the data is called in the database of this machine
         self.models = tuple(models)
+        self.strategy: str | None = None  # the planner to try first, where a question names none
+        self.timezone = "UTC"  # where a question of the service names none
         self.notes: list[str] = []  # remarks for the user about this project
         self._opened = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -243,6 +268,8 @@ class AsyncProject:
         roles: Roles | None = None,
         files: Sequence[Any] = (),
         transport: httpx2.AsyncBaseTransport | None = None,
+        tools: Mapping[str, bytes] | None = None,
+        rows_without_approval: int = ROWS_WITHOUT_APPROVAL,
     ) -> Self:
         """Open a file, a folder, a DuckDB file, a Postgres URL, an Ibis backend, data frames, or a knowledge base.
 
@@ -255,7 +282,10 @@ class AsyncProject:
         `roles` says what the models are used for and how much of them, as the table [roles] of groundplan.toml does.
         `files` are database files whose tables are added (`AttachedFile`).
         `transport` carries the calls of the models: one that replays or records their replies.
+        `tools` are YAML and Python files with tools of your own, by their names. The Python files are run as code.
+        `rows_without_approval`: a plan that would read more rows, as the engines estimate them, has to be approved.
         """
+        own, functions = load_own_tools(tools or {})
         sources: dict[str, Source] = {}
         try:
             for opener in openers(where, files):
@@ -264,18 +294,59 @@ class AsyncProject:
             schemas = {name: await source.describe() for name, source in sources.items()}
             _refuse_shared_names(schemas)
             schemas = described(schemas, columns or {})
-            catalog = _catalog_of(sources, bool(models))
-            return cls(sources, schemas, catalog, embeddings, models, columns, database, roles, transport)
+            catalog = _catalog_of(sources, bool(models), own)
+            for computing in (source for source in sources.values() if isinstance(source, ComputingSource)):
+                computing.add_functions(functions)
+            given = (embeddings, models, columns, database, roles, transport, rows_without_approval)
+            project = cls(sources, schemas, catalog, *given)
+            await project._know_names(_data_at(where))
         except BaseException:
             for source in sources.values():
                 await source.close()
             raise
+        return project
 
     def apply(self, saved: Mapping[Place, ColumnSettings]) -> None:
         """Use these settings of columns from the next question on, instead of those applied before."""
         if saved != self._saved:
             self._saved = {**saved}
             self.schemas = {name: with_saved(schema, saved) for name, schema in self._found.items()}
+
+    async def _know_names(self, data: str) -> None:
+        """Use the names of columns that were remembered for this data on this machine."""
+        if self._database is None and data:
+            self._data = data
+            if (state_folder() / DATABASE_FILE).exists():
+                self.apply(await self._settings().list())
+
+    def _settings(self) -> SavedSettings:
+        """The settings of columns of the tenant; on one machine, those of the data at one place."""
+        return SavedSettings(self._database or self.database.of(self._data))
+
+    async def remember(self, column: MeantColumn, word: str) -> str:
+        """Give a column another name, from the next question on. Returns a remark about it."""
+        place = (column.table, column.column)
+        known = self._saved.get(place, ColumnSettings())
+        try:
+            called = tuple(dict.fromkeys((*known.called, word)))
+            settings = ColumnSettings.model_validate({**known.model_dump(), "called": called})
+            if self._database or self._data:
+                await self._settings().put(place, settings)
+        except (ValidationError, UsageError) as error:
+            return f"{word!r} was not remembered: {str(error).splitlines()[-1].strip()}"
+        self.apply({**self._saved, place: settings})
+        lasting = "" if self._database or self._data else ", until the project is closed"
+        return f"{word!r} is remembered as {column.column}{lasting}"
+
+    async def forget_name(self, word: str) -> bool:
+        """Take back a name that was remembered. False if no column has it."""
+        having = {place: settings for place, settings in self._saved.items() if word in settings.called}
+        for place, settings in having.items():
+            left = settings.model_copy(update={"called": tuple(name for name in settings.called if name != word)})
+            if self._database or self._data:
+                await self._settings().put(place, left)
+            self.apply({**self._saved, place: left})
+        return bool(having)
 
     @_typed()
     async def ask(
@@ -353,6 +424,7 @@ class AsyncProject:
             return _ended(stage)
         schemas = await self._schemas_about(asked.question, reply, *_tables_of(asked))
         stage.context = replace(stage.context, schemas=schemas)
+        given = await remembered(given, asked, reply, stage.context)
         return await self._drive_once(given, stage)
 
     async def _drive_once(self, given: State, stage: Stage, *, lasting: bool = False) -> Outcome:
@@ -457,6 +529,28 @@ class AsyncProject:
         return await plan_for(asked, context, on_stage=on_stage)
 
     @_typed()
+    async def plan_beside(
+        self,
+        question: str,
+        *,
+        today: date,
+        timezone: str = "UTC",
+        strategy: str | None = None,
+        turns: Sequence[Turn] = (),
+        bounds: Bounds = NO_BOUNDS,
+        inputs: Mapping[str, Scalar] | None = None,
+    ) -> Planned:
+        """Plan a question that another variant answers, after these turns of its conversation. Nothing is stored.
+
+        Read as when it is answered: rows of two readings may be compared. No step with an effect runs.
+        """
+        asked = _question(question, today, timezone, strategy, bounds, inputs)
+        stage = await self._stage(strategy, RunOptions(), bounds)
+        schemas = await self._schemas_about(question, *(turn.reading.question for turn in turns))
+        context = replace(stage.context, schemas=schemas, turns=tuple(turns), keeps_plans=False)
+        return await plan_for(asked, context, sources=stage.sources)
+
+    @_typed()
     async def prompt(self, question: str, *, today: date | None = None) -> str:
         """Exactly what a model would be sent for a question about tables. Nothing is sent."""
         from groundplan.asking.tables.model.context import asked_of, prompt_for
@@ -507,6 +601,37 @@ class AsyncProject:
         schema = await self._schema_for(question, sql)
         values = await self._values_finder(set())(f"{question} {sql[:QUERY_CHARACTERS]}")
         return verify(asked.text, sql, schema, values, today=asked.today, timezone=asked.timezone)
+
+    @_typed()
+    async def review(
+        self, run_id: str, *, reading: Reading | None = None, sql: str | None = None, actor: str = ONE_PERSON
+    ) -> Reading:
+        """Say how the question of a bad answer is read rightly: as this reading, as this SELECT, or as it was read.
+
+        The pair becomes an approved example, which models see, and an item of the tenant's own regression set.
+        """
+        ratings = Ratings(self.database)
+        review = await ratings.get(run_id)
+        right = reading or (await self._read_as_sql(review, sql) if sql else review.reading)
+        if right is None:
+            raise UsageError(f"run {run_id} has no reading; say how it is read rightly, as a SELECT or a reading")
+        right = right.model_copy(update={"question": review.question})
+        context = (await self._stage(NO_MODEL, RunOptions())).context
+        context = replace(context, schemas=await self._schemas_about(review.question, *right.tables))
+        planned = await plan_for(_question(review.question, review.today, "UTC", NO_MODEL), context, right)
+        if planned.plan is None or planned.ended or isinstance(planned.verdict, Refused):
+            raise UsageError(f"this reading cannot be planned: {planned.why or _first_problem(planned)}")
+        store = PlanStore(self.database)
+        await store.keep(context.plan_key(right), review.question, right, planned.plan, approved=True)
+        await ratings.settle(review, right, actor)
+        return right
+
+    async def _read_as_sql(self, review: Review, sql: str) -> Reading:
+        found = await self.verify(review.question, sql, today=review.today)
+        if found.reading is None or found.result == "faulty":
+            faults = [finding.problem for finding in found.findings] or [*found.unverified]
+            raise UsageError(f"this query is not what the question asks: {'; '.join(faults)[:500]}")
+        return found.reading
 
     async def _schema_for(self, question: str, sql: str) -> SourceSchema:
         """The source whose tables a query names; all of its tables, those described in full first."""
@@ -600,9 +725,11 @@ class AsyncProject:
             retriever=self._search,
             nearness=self._search.nearness if self._search.has_embeddings else None,
             registry=self._registry,
+            remember=self.remember,
             plans=PlanStore(self.database) if calls else None,
             calls=calls,
             notes=[*self.notes],
+            rows_without_approval=self.rows_without_approval,
         )
         return Stage(context, sources, options, Effects(self.database))
 
@@ -696,6 +823,14 @@ class AsyncProject:
             await source.close()
 
 
+def _data_at(where: object) -> str:
+    """What data is called in the database of this machine: by its place; empty for data frames and the like."""
+    if not isinstance(where, str | Path):
+        return ""
+    place = str(where) if "://" in str(where) else str(Path(where).resolve())
+    return f"data-{blake2b(place.encode(), digest_size=8).hexdigest()}"
+
+
 def _next(waiting: Waiting, asked: Question) -> State | Reply:
     """The input for a thread: a reply if it waits for one, else a new question."""
     if waiting.stage == "clarify":
@@ -703,6 +838,12 @@ def _next(waiting: Waiting, asked: Question) -> State | Reply:
     if waiting.stage == "approve" and (approved := yes_or_no(asked.text)) is not None:
         return Reply(approved)
     return begin(uuid.uuid4().hex[:12], asked)
+
+
+def _first_problem(planned: Planned) -> str:
+    return (
+        planned.verdict.issues[0].problem if planned.verdict and planned.verdict.issues else "there is no plan for it"
+    )
 
 
 def _ended(stage: Stage) -> Outcome:
@@ -720,10 +861,14 @@ class Project:
         models: Sequence[Endpoint] = (),
         columns: Mapping[str, ColumnSettings] | None = None,
         roles: Roles | None = None,
+        tools: Mapping[str, bytes] | None = None,
+        rows_without_approval: int = ROWS_WITHOUT_APPROVAL,
     ) -> None:
         self._portal = Portal("groundplan")
         try:
-            self.aio = self._portal.call(AsyncProject.open(where, embeddings, models, columns, roles=roles))
+            more: dict[str, Any] = {"tools": tools, "rows_without_approval": rows_without_approval}
+            opening = AsyncProject.open(where, embeddings, models, columns, roles=roles, **more)
+            self.aio = self._portal.call(opening)
         except BaseException:
             self._portal.stop()
             raise
@@ -763,6 +908,10 @@ class Project:
     def verify(self, question: str, sql: str, *, today: date | None = None, timezone: str = "UTC") -> Verification:
         """What a SELECT that somebody else wrote asks, and what is wrong with it."""
         return self._portal.call(self.aio.verify(question, sql, today=today, timezone=timezone))
+
+    def forget_name(self, word: str) -> bool:
+        """Take back a name of a column that a reply had remembered. False if no column has it."""
+        return self._portal.call(self.aio.forget_name(word))
 
     def describe(self) -> dict[str, SourceSchema]:
         """The schemas with the meaning of each column: given by a person, or inferred from names and values."""

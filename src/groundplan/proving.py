@@ -6,7 +6,7 @@ Readers do not import planners, the gate or the runner; the pipeline hands them 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -27,15 +27,27 @@ from groundplan.running.step import with_tables
 from groundplan.sources.interface import Source
 
 TABLES = "tables"
+FAILED = Issue(code="planning/failed", problem="this query was sent before, and failed", hint="write another one")
 Check = Callable[[Plan, Reading, Bounds], Verdict]
 
 
-def with_proofs(context: Context, sources: Mapping[str, Source], question: Question, verdict_on: Check) -> Context:
-    """The context with functions that plan, check and compare readings for this question."""
+def with_proofs(
+    context: Context,
+    sources: Mapping[str, Source],
+    question: Question,
+    verdict_on: Check,
+    failed: Collection[str] = (),
+) -> Context:
+    """The context with functions that plan, check and compare readings for this question.
+
+    `failed` are the fingerprints of plans that have run and failed: a reading that leads to one is no other reading.
+    """
 
     async def find_issues(reading: Reading) -> tuple[Issue, ...]:
         proven = await _proven(context, question, reading, verdict_on)
-        return () if isinstance(proven, CheckedPlan) else proven
+        if not isinstance(proven, CheckedPlan):
+            return proven
+        return (FAILED,) if proven.fingerprint in failed else ()
 
     async def same_rows(one: Reading, other: Reading) -> bool:
         if len(one.asks) != len(other.asks):
@@ -58,9 +70,17 @@ async def fetch_shown(facts: Facts, sources: Mapping[str, Source], plan: Checked
     """The rows of every table and chart of a run, by step."""
     refs = facts.tables | {step: chart.table for step, chart in facts.charts.items()}
     rows, seconds = plan.limits.rows, plan.limits.step_seconds
-    return {
+    shown = {
         step: await with_tables(sources[ref.source]).fetch(ref, facts.run, rows, seconds) for step, ref in refs.items()
     }
+    return {step: table.model_copy(update={"title": _title(step, plan)}) for step, table in shown.items()}
+
+
+def _title(step: str, plan: CheckedPlan) -> str:
+    """What the question calls the measure, of a table whose columns do not say it."""
+    called = {one.id: str(one.params.get("called", "")) for one in plan.steps}
+    behind = (name for binding in plan.inputs.get(step, {}).values() for name in binding.steps)
+    return next(filter(None, (called[name] for name in behind)), "")
 
 
 async def _proven(

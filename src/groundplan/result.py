@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from groundplan.asking.tables.accounting import word_fates
@@ -27,6 +28,7 @@ from groundplan.contracts.verdict import Verdict
 from groundplan.errors import UsageError
 from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
 from groundplan.running.options import RunOptions
+from groundplan.sources.interface import Source
 from groundplan.text.read_back import read_as
 
 VEGA_LITE = "application/vnd.vegalite.v6+json"
@@ -88,13 +90,16 @@ class Result:
         """What a clarification offers to choose from."""
         return self.outcome.candidates if isinstance(self.outcome, Clarification) else ()
 
-    def choose(self, choice: int | str) -> Result:
-        """Reply to a clarification with the number of a candidate, from 1, or with words."""
+    def choose(self, choice: int | str, *, remember: bool = False) -> Result:
+        """Reply to a clarification with the number of a candidate, from 1, or with words.
+
+        `remember`: the word that was not understood is another name of the chosen column from now on.
+        """
         if not isinstance(self.outcome, Clarification) or self._reply is None:
             raise UsageError("nothing was asked back, so there is nothing to choose")
         if isinstance(choice, int) and not 1 <= choice <= len(self.candidates):
             raise UsageError(f"there is no choice {choice}; there are {len(self.candidates)}")
-        return self._reply(str(choice))
+        return self._reply(f"{choice} remember" if remember else str(choice))
 
     def __repr__(self) -> str:
         return f"<{self.kind}: {self.text}>"
@@ -233,7 +238,11 @@ async def plan_for(
     context: Context,
     reading: Reading | None = None,
     on_stage: Callable[[str], None] = lambda _: None,
+    sources: Mapping[str, Source] = MappingProxyType({}),
 ) -> Planned:
-    """Plan a question, or its reading where that is known, and check the plan, without running it."""
-    stage = Stage(context, {}, RunOptions(on_stage=on_stage), plan_only=True)
+    """Plan a question, or its reading where that is known, and check the plan, without running it.
+
+    With `sources`, a reader may compare the rows of two readings, as it does when the question is answered.
+    """
+    stage = Stage(context, sources, RunOptions(on_stage=on_stage), plan_only=True)
     return Planned.of(await drive(begin("plan", question, reading), stage), stage)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_state_path
-from pydantic import Field, JsonValue, ValidationError, field_validator
+from pydantic import Field, JsonValue, ValidationError, ValidationInfo, field_validator
 
 from groundplan import trust
 from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.contract import Contract
+from groundplan.contracts.plan import ROWS_WITHOUT_APPROVAL
 from groundplan.contracts.roles import ROLES, Names, Roles
+from groundplan.contracts.rollout import SETTINGS, VariantName
 from groundplan.errors import TooMuch, UsageError
 from groundplan.regular_files import read_regular
 
 FILE = "groundplan.toml"
-MOST_BYTES = 1_000_000  # of the file
+MOST_BYTES = 1_000_000  # of the file, and of each file with tools
+MOST_TOOL_FILES = 100
 NO_MODEL = "none"
 ELSEWHERE = "set GROUNDPLAN_CACHE and GROUNDPLAN_STATE to folders of your own"
 ADDRESS = "http://127.0.0.1:8080/v1"  # the example in messages
@@ -111,10 +116,23 @@ class ServiceSettings(Contract):
     oidc: OidcSettings | None = None
 
 
+class Variant(Contract):
+    """A table [variants.NAME]: what differs from the settings while this variant answers."""
+
+    model: Names | None = None
+    roles: dict[str, JsonValue] = {}  # as in [roles]; what is not named stays as it is there
+    strategy: str | None = None  # the planner to try first
+
+    def roles_over(self, roles: Roles) -> Roles:
+        """These roles with what the variant says of them."""
+        return Roles.model_validate(_merged(roles.model_dump(), self.roles))
+
+
 class Settings(Contract):
     """The keys of groundplan.toml."""
 
     source: str | None = None  # a file, a folder, a DuckDB file or a URL; a path is relative to the toml
+    tools: str | None = None  # a folder with tools of your own, relative to the toml: YAML files and Python files
     timezone: str = "UTC"
     embeddings: str | None = None  # a sentence-transformers model; needs the extra `semantic`
     model: Names = ()  # names of [models.NAME] tables, smallest first
@@ -122,8 +140,31 @@ class Settings(Contract):
     trace_questions: bool = False  # whether traces of a service hold the text of questions
     sources: dict[str, dict[str, JsonValue]] = {}  # tables [sources.NAME] such as gitlab; each source validates its own
     columns: dict[str, ColumnSettings] = {}  # tables [columns."COLUMN"] or [columns."TABLE.COLUMN"]
+    rows_without_approval: Annotated[int, Field(ge=1)] = ROWS_WITHOUT_APPROVAL  # of a plan, as engines estimate them
     service: ServiceSettings = ServiceSettings()
     models: dict[str, Server] = {}  # tables [models.NAME] with url, model and api_key_env or api_key_file
+    variants: dict[VariantName, Variant] = {}  # tables [variants.NAME], which `groundplan rollout` puts on trial
+
+    @field_validator("variants")
+    @classmethod
+    def _fit_the_roles(cls, variants: dict[str, Variant], told: ValidationInfo) -> dict[str, Variant]:
+        """With what a variant says of them, the roles are still valid."""
+        if SETTINGS in variants:
+            raise ValueError(f"{SETTINGS!r} is what stands outside of the variants; give this one another name")
+        for name, variant in variants.items():
+            try:
+                variant.roles_over(told.data.get("roles", Roles()))
+            except ValidationError as error:
+                place = ".".join(map(str, error.errors()[0]["loc"]))
+                raise ValueError(f"{name}.roles.{place}: {_said(error)}") from None
+        return variants
+
+    def variant(self, name: str) -> Variant:
+        """By its name; `settings` changes nothing."""
+        if name != SETTINGS and name not in self.variants:
+            listed = ", ".join((SETTINGS, *self.variants))
+            raise UsageError(f"there is no variant {name!r}; {FILE} has {listed}: add a table [variants.{name}]")
+        return self.variants.get(name, Variant())
 
     def data(self, named: str | None, how: str) -> Any:
         """The data that a command names, or the settings' own; `how` it can be named is said if there is none."""
@@ -146,6 +187,15 @@ class Settings(Contract):
         return self.roles.among(tuple(model.name for model in models))
 
 
+def _merged(one: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables within tables, value by value."""
+    told = {
+        key: _merged(one[key], value) if isinstance(value, Mapping) and isinstance(one.get(key), Mapping) else value
+        for key, value in over.items()
+    }
+    return {**one, **told}
+
+
 def load_settings(folder: Path) -> Settings:
     """The folder's groundplan.toml, or the defaults. GROUNDPLAN_EMBEDDINGS and GROUNDPLAN_MODEL override it.
 
@@ -155,7 +205,8 @@ def load_settings(folder: Path) -> Settings:
     written = _written(folder, content)
     set_outside = {key: os.environ.get(f"GROUNDPLAN_{key.upper()}") for key in ("embeddings", "model")}
     _refuse_unknown_models(folder, _validated(folder, written))  # named before trust is asked for
-    if (wanted := trust.wants(written)) and not trust.is_trusted(folder / FILE, content, state_folder()):
+    trusted = content + _digest(load_tool_files(folder, written))
+    if (wanted := trust.wants(written)) and not trust.is_trusted(folder / FILE, trusted, state_folder()):
         raise UsageError(_untrusted(folder, wanted))
     found = _validated(folder, written | {key: value for key, value in set_outside.items() if value})
     near = {"sources": {name: _beside(folder, given) for name, given in found.sources.items()}}
@@ -164,17 +215,51 @@ def load_settings(folder: Path) -> Settings:
     return found.model_copy(update=near)
 
 
+def own_tools(folder: Path) -> Mapping[str, bytes]:
+    """The files with tools that the folder's groundplan.toml names; refused unless this very content is trusted."""
+    content = _content(folder)
+    written = _written(folder, content)
+    files = load_tool_files(folder, written)
+    if files and not trust.is_trusted(folder / FILE, content + _digest(files), state_folder()):
+        raise UsageError(_untrusted(folder, trust.wants(written)))
+    return files
+
+
+def load_tool_files(folder: Path, written: Mapping[str, Any]) -> Mapping[str, bytes]:
+    """The YAML and Python files in the folder that the settings name, by their names; none if they name no folder."""
+    if not written.get("tools"):
+        return {}
+    place = folder / str(written["tools"])
+    try:
+        names = sorted(path.name for path in place.iterdir() if path.suffix in (".yaml", ".py"))
+        if len(names) > MOST_TOOL_FILES:
+            raise UsageError(f"{place}: has {len(names)} files with tools; at most {MOST_TOOL_FILES} are read")
+        return {name: read_regular(place / name, MOST_BYTES) for name in names}
+    except OSError as error:
+        raise UsageError(f"{place}: the tools that {FILE} names cannot be read: {error.strerror}") from error
+    except TooMuch as error:
+        raise UsageError(str(error)) from error
+
+
+def _digest(files: Mapping[str, bytes]) -> bytes:
+    """Empty without files; otherwise it changes with any of them, since they are code."""
+    told = [f"{name}\0{hashlib.sha256(content).hexdigest()}" for name, content in sorted(files.items())]
+    return ("\0" + "\n".join(told)).encode() if told else b""
+
+
 def wanted_by(folder: Path) -> tuple[tuple[str, ...], bytes]:
     """What the folder's groundplan.toml wants (commands, addresses, secrets, models), and the content that says so."""
     content = _content(folder)
     written = _written(folder, content)
     _validated(folder, written)
-    return trust.wants(written), content
+    files = load_tool_files(folder, written)
+    code = tuple(f"tools: runs the Python code in {name}" for name in files if name.endswith(".py"))
+    return (*trust.wants(written), *code), content + _digest(files)
 
 
 def trust_folder(folder: Path, content: bytes | None = None) -> None:
     """Use the folder's groundplan.toml from now on, as long as it has this content (by default, its present one)."""
-    trust.remember(folder / FILE, _content(folder) if content is None else content, state_folder())
+    trust.remember(folder / FILE, wanted_by(folder)[1] if content is None else content, state_folder())
 
 
 def _content(folder: Path) -> bytes:
@@ -205,12 +290,15 @@ def _validated(folder: Path, written: dict[str, Any]) -> Settings:
 
 
 def _refuse_unknown_models(folder: Path, settings: Settings) -> None:
-    for role in ROLES:
-        for name in settings.roles.of(role).model:
-            if name not in settings.model:
-                listed = ", ".join(settings.model) or "none"
-                fault = f"{name!r} is not among the models of `model` ({listed}); add it there"
-                raise UsageError(f"{folder / FILE}: roles.{role}.model: {fault}")
+    in_force = {"": (settings.model, settings.roles)}
+    for called, variant in settings.variants.items():
+        models = settings.model if variant.model is None else variant.model
+        in_force[f"variants.{called}."] = models, variant.roles_over(settings.roles)
+    for (place, (models, roles)), role in product(in_force.items(), ROLES):
+        for name in roles.of(role).model:
+            if name not in models:
+                fault = f"{name!r} is not among the models of `model` ({', '.join(models) or 'none'}); add it there"
+                raise UsageError(f"{folder / FILE}: {place}roles.{role}.model: {fault}")
 
 
 def _untrusted(folder: Path, wanted: Sequence[str]) -> str:

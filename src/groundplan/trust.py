@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "trusted"  # in the state folder: an empty marker for each trusted file and content
-LOCAL = ("duckdb", "file")
+LOCAL = ("duckdb", "file", "sqlite")
 
 
 def wants(written: Mapping[str, Any]) -> tuple[str, ...]:
@@ -27,6 +27,8 @@ def _wants(written: Mapping[str, Any]) -> Iterator[str]:
     for model in models.split(",") if isinstance(models, str) else models:
         if "://" in str(model):
             yield f"model: sends questions to {str(model).strip()}"
+    if written.get("tools"):
+        yield f"tools: runs the Python code of the tools in the folder {written['tools']}"
     if written.get("embeddings"):
         yield f"embeddings: loads the model {written['embeddings']}"
     if written.get("trace_questions"):
@@ -35,6 +37,11 @@ def _wants(written: Mapping[str, Any]) -> Iterator[str]:
         yield f"[service.oidc] lets in whoever {_without_credentials(str(oidc.get('issuer')))} vouches for"
         if secret := (oidc.get("sign_in") or {}).get("client_secret_env"):
             yield f"[service.oidc.sign_in] {_want('client_secret_env', secret)}"
+    for name, variant in (written.get("variants") or {}).items():
+        named = variant.get("model") or ()
+        for model in named.split(",") if isinstance(named, str) else named:
+            if "://" in str(model):
+                yield f"[variants.{name}] sends questions to {str(model).strip()}"
     for kind in ("sources", "models"):
         for name, table in (written.get(kind) or {}).items():
             for key, value in table.items():

@@ -5,10 +5,16 @@ from __future__ import annotations
 from tests.sources.tables.conftest import (
     duckdb_file,
     duckdb_source,
+    mariadb_source,
+    mariadb_url,
     plain,
     postgres_source,
     postgres_url,
     source,
+    spark_address,
+    spark_source,
+    sqlite_file,
+    sqlite_source,
     superuser,
 )
 from tests.tableau.conftest import opening, superstore, tableau
@@ -17,6 +23,8 @@ from tests.trackers.conftest import opened, project, servers
 __all__ = [
     "duckdb_file",
     "duckdb_source",
+    "mariadb_source",
+    "mariadb_url",
     "opened",
     "opening",
     "plain",
@@ -25,6 +33,10 @@ __all__ = [
     "project",
     "servers",
     "source",
+    "spark_address",
+    "spark_source",
+    "sqlite_file",
+    "sqlite_source",
     "superstore",
     "superuser",
     "tableau",

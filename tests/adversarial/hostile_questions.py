@@ -18,6 +18,10 @@ LETTERS = (
     "\ufdfa", "a\u0301", "\u0663", "\u200b", "\u202e", "\U0001f3f3\ufe0f\u200d\U0001f308", "\u0130", "ß", "ё",
     "\u0000", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "ﬁ", "㋿", "½", "\u2028",
 )  # fmt: skip
+SLOWEST = (
+    "total revenue\n" * 36, "не Запад и не Восток " * 47, "между 1 и 5 " * 83, "who worked with whom " * 47,
+    "average revenue by region in 2024 " * 25, "and then " * 111, "выручка Запад " * 71, "each " * 300,
+)  # fmt: skip
 
 
 def repeated() -> Iterator[str]:

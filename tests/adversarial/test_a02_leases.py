@@ -29,6 +29,8 @@ BLOCKED = 3 * LEASE
 class Blocking:
     """A project whose questions hold the event loop, as no code of ours should."""
 
+    strategy, timezone = None, "UTC"
+
     def __init__(self, begun: threading.Event) -> None:
         self._begun = begun
 
@@ -50,7 +52,7 @@ class Served:
         self.database, self._project = database, project
 
     @asynccontextmanager
-    async def of(self, _: str) -> AsyncIterator[Blocking]:
+    async def of(self, *_: str) -> AsyncIterator[Blocking]:
         yield self._project
 
 
@@ -61,7 +63,7 @@ def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taken_over_while(folder: Path, begun: threading.Event, ended: threading.Event) -> list[Claim]:
-    """What another worker could take up while the first one holds its loop."""
+    """What another worker could take up while the first one holds its loop: once, and it never goes on with it."""
     taken: list[Claim] = []
 
     async def look() -> None:
@@ -70,7 +72,7 @@ def taken_over_while(folder: Path, begun: threading.Event, ended: threading.Even
             taken.extend([claim] if claim else [])
 
     assert begun.wait(HANGS)
-    while not ended.wait(LEASE / 5):
+    while not ended.wait(LEASE / 5) and not taken:
         asyncio.run(look())
     return taken
 

@@ -51,6 +51,7 @@ def test_a_small_parquet_file_with_much_in_it_is_refused(write: object, tmp_path
     assert not (tmp_path / "loaded.duckdb").exists()
 
 
+@pytest.mark.requirement("R89", part="bytes")
 def test_it_is_refused_before_memory_is_taken(tmp_path: Path) -> None:
     packed(tmp_path / "small.parquet")
     done = opened(tmp_path / "small.parquet")

@@ -64,6 +64,7 @@ def opens(data: Path, text: str) -> str:
     return done.text
 
 
+@pytest.mark.requirement("R89", part="depth")
 def test_aliases_of_aliases_are_refused(data: Path) -> None:
     text = opens(data, aliases(9))
     assert "REFUSED" in text

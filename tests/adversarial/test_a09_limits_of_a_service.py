@@ -103,6 +103,15 @@ def test_a_key_that_reads_approves_nothing() -> None:
     assert Caller("t", "read", "a").role == "read"
 
 
+def test_a_key_that_reads_changes_no_meanings_for_others() -> None:
+    path = "/v1/column-settings"
+    assert [asyncio.run(_asked(_guard(), path, "read", method))[0]["status"] for method in ("PUT", "DELETE")] == [
+        403
+    ] * 2
+    assert asyncio.run(_asked(_guard(), path, "read", "GET"))[0]["status"] == 200
+    assert asyncio.run(_asked(_guard(), path, "ask", "PUT"))[0]["status"] == 200
+
+
 def test_questions_that_nobody_answers_lock_nobody_out(tmp_path: Path) -> None:
     async def work() -> None:
         database = SQLite(tmp_path, "t")

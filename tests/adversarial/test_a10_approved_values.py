@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from groundplan.contracts.answer import Answer, Outcome, Refusal
+from groundplan.contracts.approval import EffectCall, fingerprint_of
+from groundplan.contracts.plan import Plan
 from groundplan.contracts.run import RunReply, RunRequest
 from groundplan.contracts.verdict import ToApprove
 from groundplan.project import AsyncProject
@@ -161,3 +163,21 @@ def test_a_value_that_is_missing_changes_nothing_and_nobody_is_asked(shop: Path)
     assert isinstance(outcome, Refusal)
     assert "access/unapproved" not in {issue.code for issue in outcome.issues}
     assert rows(shop, MAILS) == []
+
+
+def test_an_approval_covers_the_values_and_the_items() -> None:
+    plan = Plan.model_validate(proposal([])["plan"] | {"steps": [{"id": "mail", "tool": "shop.send_email"}]})
+
+    def call(to: str, item: int | None) -> EffectCall:
+        return EffectCall(step="mail", tool="shop.send_email", params={"to": to}, item=item)
+
+    approved = (call("ada@example.org", 0), call("ben@example.org", 1))
+    others = (
+        approved[:1],
+        approved[::-1],
+        (*approved, call("eve@example.com", 2)),
+        (call("eve@example.com", 0), approved[1]),
+    )
+    prints = {fingerprint_of(plan, effects) for effects in ((), approved, *others)}
+    assert len(prints) == 2 + len(others)
+    assert fingerprint_of(plan, tuple(approved)) in prints

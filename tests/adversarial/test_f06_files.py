@@ -64,6 +64,15 @@ def test_a_wide_file_takes_little_memory(tmp_path: Path) -> None:
     assert done.peak < MOST
 
 
+def test_a_wide_row_of_texts_takes_little_memory(tmp_path: Path) -> None:
+    """Each list of different values takes megabytes: two thousand at once took five gigabytes."""
+    file = tmp_path / "wide.csv"
+    file.write_text(",".join(f"c{n}" for n in range(700)) + "\n" + ",".join(["a"] * 700) + "\n")
+    done = opened(file)
+    assert "OPENED 1" in done.text
+    assert done.peak < MOST
+
+
 @pytest.mark.parametrize("columns", [2_002, 60_000])
 def test_a_file_that_is_too_wide_is_refused_before_it_is_read(columns: int, tmp_path: Path) -> None:
     file = tmp_path / "wide.csv"

@@ -68,4 +68,6 @@ def test_a_macro_of_its_own_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize("odd", [math.inf, -math.inf])
 def test_no_sentence_ranks_a_number_that_is_not_shown(question: str, odd: float) -> None:
     with opened(region=["a", "b"], revenue=[odd, 1.0]) as project:
-        assert "(none)" not in project.ask(question).text
+        text = project.ask(question).text
+        assert "(none)" not in text
+        assert "(no revenue)" not in text

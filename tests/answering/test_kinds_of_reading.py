@@ -108,7 +108,7 @@ def test_conditions_of_every_kind_are_stated(shop: Project) -> None:
 
 def test_rows_and_things_are_counted_in_words(shop: Project) -> None:
     assert answered(shop, {"metric": {"orders": "rows()"}}).text == "There are 166 orders."
-    assert shop.ask("how many rows").text == "There are 166 rows."
+    assert shop.ask("how many rows").text == "There are 166 orders."
 
 
 def test_equal_groups_are_said_to_be_equal(shop: Project) -> None:
@@ -147,7 +147,8 @@ def test_a_russian_question_is_refused_in_russian(shop: Project) -> None:
     refusal = shop.ask("выручка по продавцам")
     assert refusal.kind == "refusal"
     assert refusal.text == (
-        "В данных нет ничего с названием «продавцам». В таблице orders есть: date, region, item, revenue, status."
+        "В данных нет ничего с названием «продавцам». Спросите, например: сумма revenue по region. "
+        'Слову учит called = ["продавцам"] под [columns."COLUMN"] в groundplan.toml.'
     )
 
 

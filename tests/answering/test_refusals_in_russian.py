@@ -52,7 +52,7 @@ def test_a_russian_question_is_refused_in_russian(question: str, code: str, tmp_
     assert refused.kind == "refusal", refused.text
     assert refused.issues[0].code == code, refused.issues
     assert OTHERWISE not in refused.text
-    named = {*columns, "sales", "stock", "output"}
+    named = {*columns, "sales", "stock", "output", "called", "columns", "COLUMN", "groundplan", "toml"}
     assert [word for word in LATIN.findall(re.sub(r"\w+_\w+", "", refused.text)) if word not in named] == []
 
 

@@ -29,14 +29,14 @@ def many(count: int) -> tuple[Item, ...]:
 @pytest.mark.requirement("R49")
 def test_bullets() -> None:
     assert render(of(*ITEMS), {}, "BULLETS", Limits(), "en") == (
-        "- Cut costs: 12.50 % (in one year)\n- Launched the shop: with three people\n- DuckDB"
+        "- Cut costs: 12.50% (in one year)\n- Launched the shop: with three people\n- DuckDB"
     )
 
 
 @pytest.mark.requirement("R49")
 def test_short() -> None:
     assert (
-        render(of(*ITEMS[:1], *ITEMS[2:]), {}, "SHORT", Limits(), "ru") == "Cut costs: 12,50 % (in one year). DuckDB."
+        render(of(*ITEMS[:1], *ITEMS[2:]), {}, "SHORT", Limits(), "ru") == "Cut costs: 12,50 % (in one year). DuckDB."
     )
 
 
@@ -44,7 +44,7 @@ def test_short() -> None:
 def test_grouped_bullets() -> None:
     groups = (Group(title="Alor", items=ITEMS[:1]), Group(title="Shop", items=ITEMS[1:]))
     assert render(Facts(run="r", found=True, groups=groups), {}, "GROUPED_BULLETS", Limits(), "en") == (
-        "Alor:\n- Cut costs: 12.50 % (in one year)\nShop:\n- Launched the shop: with three people\n- DuckDB"
+        "Alor:\n- Cut costs: 12.50% (in one year)\nShop:\n- Launched the shop: with three people\n- DuckDB"
     )
 
 
@@ -125,7 +125,7 @@ def test_items_as_a_table() -> None:
     assert render(of(*ITEMS), {}, "TABLE", Limits(), "en").splitlines() == [
         "| Name | Details |",
         "| --- | --- |",
-        "| Cut costs | 12.50 % (in one year) |",
+        "| Cut costs | 12.50% (in one year) |",
         "| Launched the shop | with three people |",
         "| DuckDB | |",
     ]

@@ -44,7 +44,7 @@ def test_one_number(shop: Data) -> None:
     assert shop.ask(total(TABLE)).text("ru") == "Revenue: всего 10\u00a0500,50."
     assert shop.ask(total(TABLE, "sum", "units")).text() == "Units total 100."
     assert shop.ask(total(TABLE, "mean", "units")).text() == "Average units is 16.67."
-    assert shop.ask(total(TABLE, "count_distinct", "region")).text() == "Number of different region is 2."
+    assert shop.ask(total(TABLE, "count_distinct", "region")).text() == "There are 2 different regions."
 
 
 def test_groups(shop: Data) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.asking.replies import chosen, complete, declines, with_readings
-from groundplan.contracts.answer import Clarification, Refusal, refused
+from groundplan.asking.replies import chosen, complete, declines, to_remember, with_readings
+from groundplan.contracts.answer import Clarification, MeantColumn, Refusal, refused
 from groundplan.contracts.reading import Evidence, Metric, Reading, Requirement
 
 
@@ -75,3 +75,21 @@ def test_each_candidate_is_read_before_it_is_offered() -> None:
     assert offered.readings == (reading("a"), *TWO.readings)
     assert with_readings(WORDS, "of it", lambda _: no) is WORDS
     assert with_readings(TWO, "of it", lambda _: no) is TWO
+
+
+def test_a_word_is_remembered_for_a_chosen_column_and_a_clear_wish() -> None:
+    column = MeantColumn(table="trips", column="qty_t")
+    asked = Clarification(text="Which?", missing="mileage", candidates=("trips", "qty_t"), means=(None, column))
+    for reply in ("2 remember", "2, remember it.", "qty_t and remember", "2 запомни"):
+        assert (chosen(asked, reply), to_remember(asked, reply)) == (1, (column, "mileage")), reply
+    for reply in ("2", "1 remember", "remember", "remember 2", "no, remember"):
+        assert to_remember(asked, reply) is None, reply
+    assert complete("total mileage", asked, "2 remember") == "total qty_t"
+
+
+def test_a_single_column_is_confirmed_and_remembered() -> None:
+    column = MeantColumn(table="trips", column="qty_t")
+    asked = CONFIRM.model_copy(update={"missing": "mileage", "means": (column,)})
+    assert to_remember(asked, "yes, remember") == to_remember(asked, "remember") == (column, "mileage")
+    assert to_remember(asked, "yes") is None
+    assert declines(asked, "no")

@@ -24,11 +24,16 @@ def labels() -> set[str]:
     return kinds | analyses | {f"output:{label}" for label in get_args(OutputLabel)}
 
 
+def _own(catalog: Catalog) -> set[str]:
+    """The labels of the analyses that tools bring with them."""
+    return {f"analysis:{label}" for label in catalog.analyses}
+
+
 def _unmapped(catalog: Catalog) -> Iterator[str]:
     mapped = catalog.vocabulary.requirements
     for label in sorted(labels() - {label for label, names in mapped.items() if names}):
         yield f"no capability serves the requirement {label!r}; map it in requirements.yaml"
-    for label in sorted(mapped.keys() - labels()):
+    for label in sorted(mapped.keys() - labels() - _own(catalog)):
         yield f"requirements.yaml maps {label!r}, which is not a label; remove it"
 
 
@@ -39,7 +44,7 @@ def _unknown(catalog: Catalog) -> Iterator[str]:
             yield f"{label!r} is mapped to the unknown capability {name!r}; describe it in capabilities.yaml"
     for name in sorted(set(vocabulary.core) - vocabulary.capabilities.keys()):
         yield f"the core names the unknown capability {name!r}; describe it in capabilities.yaml"
-    askable = labels() | {f"output:chart:{kind}" for kind in get_args(ChartKind)}
+    askable = labels() | _own(catalog) | {f"output:chart:{kind}" for kind in get_args(ChartKind)}
     for name, asked_by in vocabulary.asked_by.items():
         for label in sorted(asked_by - askable):
             yield f"the capability {name!r} is asked by {label!r}, which is not a label; correct it"

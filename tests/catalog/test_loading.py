@@ -93,8 +93,10 @@ def test_our_reader_agrees_with_the_library_on_the_built_in_tools() -> None:
     written = yaml.safe_load(BUILT_IN.read_text())["tools"]
     assert sorted(tool["name"] for tool in written) == list(tools)
     for tool in written:
+        own = [f"does_{tool['analysis']['label']}"] if "analysis" in tool else []
         assert tools[tool["name"]].model_dump(mode="json", include=set(tool)) == {
             **tool,
+            "capabilities": [*tool["capabilities"], *own],
             "inputs": [{"kind": "table", **port} for port in tool["inputs"]],
             "output": tools[tool["name"]].output.model_dump(mode="json") | tool["output"],
         }

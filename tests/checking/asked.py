@@ -140,6 +140,14 @@ SCHEMA = SourceSchema(
                 _column("nights", "number", "measure"),
             ),
         ),
+        Table(
+            name="published",
+            columns=(
+                _column("area", "text", "dimension"),
+                _column("turnover", "number", "measure"),
+                _column("margin", "number", "measure").model_copy(update={"aggregated": True}),
+            ),
+        ),
     ),
     relationships=(
         Relationship(table="items", columns=("order_id",), to_table="orders", to_columns=("order_id",)),
@@ -242,6 +250,7 @@ def draft(
     limits: dict[str, object] | None = None,
     strategy: str = "hand",
     bounds: dict[str, object] | None = None,
+    lacks: Sequence[str] = (),
 ) -> Draft:
     plan = Plan(
         strategy=cast(Strategy, strategy),
@@ -249,5 +258,6 @@ def draft(
         fallback=Fallback.model_validate(fallback) if fallback else None,
         limits=Limits.model_validate(limits or {}),
     )
-    schemas = {"tables": SCHEMA, "knowledge": KNOWLEDGE} if source else {}
+    tables = SCHEMA.model_copy(update={"lacks": tuple(lacks)})
+    schemas = {"tables": tables, "knowledge": KNOWLEDGE} if source else {}
     return Draft(plan, asked(*asks), using, schemas, Bounds.model_validate(bounds or {}))

@@ -1,4 +1,4 @@
-"""5,000 plans, most of them broken: what gets through is sound, and nothing makes the gate raise."""
+"""Thousands of plans, most of them broken: what gets through is sound, and nothing makes the gate raise."""
 
 from __future__ import annotations
 
@@ -145,36 +145,52 @@ plans = st.one_of(
     st.lists(odd_steps, min_size=1, max_size=4),
 )
 
-outcomes: Counter[str] = Counter()
+IN_CI, SLOW = 1_000, 5_000
 
 
 @pytest.mark.requirement("R32", "R35")
-@settings(max_examples=5_000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(plans)
-def test_no_unsound_plan_is_checked_and_none_makes_the_gate_raise(made: list[Any]) -> None:
-    steps = copy.deepcopy(SOUND)
-    if made and isinstance(made[0], dict):
-        steps = made
-    else:
-        for mutate in made:
-            with contextlib.suppress(KeyError, IndexError, TypeError):  # an earlier mutation took its place away
-                mutate(steps)
-    try:
-        plan = Plan.model_validate({"strategy": "hand", "steps": steps})
-    except ValidationError:
-        outcomes["no plan"] += 1
-        return
-    verdict = check(plan, asked(*ASKS), TOOLS, {"tables": SCHEMA})
-    outcomes[type(verdict).__name__] += 1
-    if isinstance(verdict, Passed):
-        assert_sound(verdict.plan.model_dump())
+def test_no_unsound_plan_is_checked_and_none_makes_the_gate_raise() -> None:
+    assert_both_kinds(outcomes_of(IN_CI), IN_CI)
 
 
-def test_the_generator_gives_both_sound_and_broken_plans() -> None:
-    if not outcomes:
-        pytest.skip("runs after the property in the same process")
-    assert outcomes["Passed"] >= 100, outcomes
-    assert outcomes["Refused"] >= 1_000, outcomes
+@pytest.mark.slow
+@pytest.mark.requirement("R32", "R35")
+def test_no_unsound_plan_of_thousands_is_checked_and_none_makes_the_gate_raise() -> None:
+    assert_both_kinds(outcomes_of(SLOW), SLOW)
+
+
+def assert_both_kinds(outcomes: Counter[str], drawn: int) -> None:
+    """The generator gives both sound and broken plans."""
+    assert outcomes["Passed"] >= 0.02 * drawn, outcomes
+    assert outcomes["Refused"] >= 0.2 * drawn, outcomes
+
+
+def outcomes_of(drawn: int) -> Counter[str]:
+    """What became of so many plans; none of those that passed is unsound."""
+    outcomes: Counter[str] = Counter()
+
+    @settings(max_examples=drawn, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(plans)
+    def checked(made: list[Any]) -> None:
+        steps = copy.deepcopy(SOUND)
+        if made and isinstance(made[0], dict):
+            steps = made
+        else:
+            for mutate in made:
+                with contextlib.suppress(KeyError, IndexError, TypeError):  # an earlier mutation took its place away
+                    mutate(steps)
+        try:
+            plan = Plan.model_validate({"strategy": "hand", "steps": steps})
+        except ValidationError:
+            outcomes["no plan"] += 1
+            return
+        verdict = check(plan, asked(*ASKS), TOOLS, {"tables": SCHEMA})
+        outcomes[type(verdict).__name__] += 1
+        if isinstance(verdict, Passed):
+            assert_sound(verdict.plan.model_dump())
+
+    checked()
+    return outcomes
 
 
 def assert_sound(plan: Mapping[str, Any]) -> None:

@@ -47,8 +47,34 @@ def codes(verdict: Verdict) -> set[str]:
     return {issue.code for issue in verdict.issues}
 
 
+def total(column: str) -> dict[str, Any]:
+    return {"kind": "aggregate", "function": "sum", "of": {"kind": "column", "name": column}}
+
+
+def ratio(above: str, below: str) -> dict[str, Any]:
+    return {"kind": "arithmetic", "operator": "/", "left": total(above), "right": total(below)}
+
+
+PRICE = ("metric price = sum(revenue) / sum(units)", "group_by:region")
+MEAN_PRICE = {
+    "kind": "aggregate",
+    "function": "mean",
+    "of": {
+        "kind": "arithmetic",
+        "operator": "/",
+        "left": {"kind": "column", "name": "revenue"},
+        "right": {"kind": "column", "name": "units"},
+    },
+}
+MARGIN = ("of published", "metric:margin:defined", "group_by:area")
+PUBLISHED: dict[str, Any] = {"table": "published", "group_by": ["area"]}
 COVERED: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "a total by group": (TOTALS, {}),
+    "a quotient": (PRICE, {"metrics": [{"expression": ratio("revenue", "units"), "as": "price"}]}),
+    "an aggregated field": (
+        MARGIN,
+        {**PUBLISHED, "metrics": [{"column": "margin", "function": "defined", "as": "margin"}]},
+    ),
     "an average": (("metric:revenue:mean",), {"group_by": [], "metrics": [{**REVENUE, "function": "mean"}]}),
     "a time axis": (("metric:revenue:sum", "time:date:month"), {"group_by": ["date"], "grain": "month"}),
     "any grain": (("metric:revenue:sum", "time:date"), {"group_by": ["date"], "grain": "week"}),
@@ -121,7 +147,18 @@ UNCOVERED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
         "types/unfit-function",
     ),
     "a number in a text": (TOTALS, kept("channel", "=", 5), "types/unfit-value"),
-    "a formula": (TOTALS, {"metrics": [{**REVENUE, "expression": {"kind": "rows"}}]}, "types/unfit-param"),
+    "a formula": (TOTALS, {"metrics": [{"expression": {"kind": "rows"}, "as": "revenue"}]}, "meaning/differs"),
+    "a mean of quotients": (PRICE, {"metrics": [{"expression": MEAN_PRICE, "as": "price"}]}, "meaning/differs"),
+    "a quotient turned": (
+        PRICE,
+        {"metrics": [{"expression": ratio("units", "revenue"), "as": "price"}]},
+        "meaning/differs",
+    ),
+    "a function of an aggregated field": (
+        MARGIN,
+        {**PUBLISHED, "metrics": [{"column": "margin", "function": "mean", "as": "margin"}]},
+        "flow/aggregated-again",
+    ),
     "a calculation": (TOTALS, {"metrics": [{**REVENUE, "calculation": "SUM([revenue])"}]}, "types/unfit-param"),
     "a query of its own": (TOTALS, {"query": {"fields": []}}, "types/unfit-param"),
 }

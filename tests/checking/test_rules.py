@@ -29,7 +29,7 @@ def tools() -> dict[bool, Catalog]:
 @pytest.mark.parametrize(("family", "case"), CASES, ids=[f"{f}-{c['rule']}-{i}" for i, (f, c) in enumerate(CASES)])
 def test_rule_passes_and_fails_as_its_cases_say(family: str, case: dict[str, Any], tools: dict[bool, Catalog]) -> None:
     rule, known = BY_NAME[case["rule"]], tools[case.get("model", False)]
-    given = {key: case[key] for key in ("fallback", "limits", "strategy", "bounds") if key in case}
+    given = {key: case[key] for key in ("fallback", "limits", "strategy", "bounds", "lacks") if key in case}
     source = case.get("source") != "none"
     if "passes" in case:
         assert [*rule(draft(case["passes"], case["asks"], known, source, **given))] == []

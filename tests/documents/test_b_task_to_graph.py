@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 pytest.importorskip("openai", reason="needs the extra `llm`")
@@ -15,8 +18,13 @@ from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.roles import Roles
 from groundplan.contracts.verdict import Passed
 from groundplan.project import Project
+from groundplan.service.http import create_app
+from groundplan.service.projects import Projects
+from groundplan.service.serving import Data
+from groundplan.state.database import SQLite
 from tests.asking.tasks.written import edge, llm, node, router, written
 from tests.documents.asking import ADA, CHEN, FEMI, FIND, LIST, ORDERS, SEND, asked, in_turn, planned
+from tests.llm.scripted import PROBED, says, scripted
 from tests.mcp.tasks import BOOKINGS, MAILS
 from tests.sources.mcp.calling import rows, shop_command
 
@@ -43,6 +51,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "shop.sqlite"
 
 
+@pytest.mark.requirement("R88")
 @pytest.mark.requirement("R20", "R36")
 def test_b1_the_documents_example_is_a_workflow_with_inputs(shop: Path) -> None:
     made, _ = planned(shop, PREMIUM, PREMIUM_GRAPH)
@@ -71,6 +80,7 @@ def test_b1_an_input_that_is_missing_is_asked_for(shop: Path) -> None:
     assert rows(shop, MAILS) == []
 
 
+@pytest.mark.requirement("R79", part="tasks")
 @pytest.mark.requirement("R20", "R37")
 def test_b2_what_a_model_wrote_is_sent(shop: Path) -> None:
     task = (
@@ -165,6 +175,7 @@ def thanks(tool: str = SEND, **more: Any) -> str:
     )
 
 
+@pytest.mark.requirement("R81", part="in the result")
 @pytest.mark.requirement("R21", "R27", "R31")
 def test_b5_bad_json_then_an_unknown_tool_then_right(shop: Path) -> None:
     """Three attempts; each gets the fault of the one before, and all are in the log."""
@@ -247,6 +258,7 @@ def test_b_what_no_tool_does_is_said_by_the_model(shop: Path) -> None:
     assert rows(shop, MAILS) == rows(shop, BOOKINGS) == []
 
 
+@pytest.mark.requirement("R88")
 @pytest.mark.requirement("R27")
 def test_b_a_response_is_kept_as_a_file_and_run_again(shop: Path, tmp_path: Path) -> None:
     made, _ = planned(
@@ -275,3 +287,38 @@ def test_attempts_are_told_as_they_are_made(shop: Path) -> None:
     assert [bool(one.faults) for one in told] == [True, False]
     assert stages == ["route", "read", "plan", "check"]
     assert tuple(told) == made.attempts
+
+
+@pytest.mark.requirement("R27")
+def test_b5_over_http_with_every_attempt_streamed(shop: Path, tmp_path: Path) -> None:
+    """`curl -N -H 'Accept: text/event-stream' …/v1/plans` shows the same."""
+    asked_for = {"question": PREMIUM, "inputs": GIVEN}
+    again, events = asyncio.run(over_http(shop, tmp_path, asked_for, "no graph", PREMIUM_GRAPH))
+    assert {"stage", "attempt"} <= {kind for kind, _ in events}
+    kind, reply = events[-1][0], json.loads(events[-1][1])
+    assert kind == "done"
+    assert [bool(one["faults"]) for one in reply["attempts"]] == [True, False]
+    assert {node["id"] for node in reply["graph"]["nodes"]} >= {"find", "tier", "text", "mail"}
+    assert reply["reasoning"] == "Look the user up, then write to them."
+    assert reply["analysis"] is not None
+    assert len(reply["log"]) >= 2
+    assert min(reply["tokens"], reply["duration_ms"], reply["confidence"]) > 0
+    assert [one["name"] for one in reply["plan"]["takes"]] == ["email", "subject"]
+    assert again["fingerprint"] == reply["fingerprint"], "the workflow is remembered"
+
+
+async def over_http(database: Path, folder: Path, body: Any, *graphs: str) -> tuple[Any, list[tuple[str, str]]]:
+    """The events of the request, and the reply if it is made again."""
+    async with scripted(says(PROBED)) as server:
+        data = Data({"shop": {"mcp": shop_command(database)}}, (server.endpoint(),))
+        projects = Projects(SQLite(folder / "service", data.tenant), data.open)
+        transport = httpx.ASGITransport(create_app(projects, data.tenant))
+        try:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:
+                server.replies["GraphReply"] = in_turn(*graphs)
+                streamed = await client.post("/v1/plans", json=body, headers={"Accept": "text/event-stream"})
+                reply = await client.post("/v1/plans", json=body)
+        finally:
+            await projects.close()
+    assert (reply.status_code, streamed.status_code) == (200, 200), reply.text
+    return reply.json(), re.findall(r"event: (\w+)\ndata: (.+)\n", streamed.text)

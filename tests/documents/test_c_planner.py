@@ -26,6 +26,7 @@ def test_paraphrase_is_planned_and_the_right_project_found() -> None:
     assert [(attempt.model, attempt.faults) for attempt in outcome.proposals] == [("scripted", ())]
 
 
+@pytest.mark.requirement("R79", part="look-ups")
 @pytest.mark.requirement("R22")
 def test_planner_is_called_where_no_name_matches_and_says_what_it_assumed() -> None:
     [outcome], [prompt] = talk(PORTFOLIO, ["Что он делал в банке?"], plans(("company_projects", "Talvik Bank")))
@@ -67,6 +68,7 @@ def test_a_question_with_its_own_name_reaches_the_planner_without_the_conversati
     assert "RAG?" not in prompts[1]
 
 
+@pytest.mark.requirement("R81", part="in the result")
 @pytest.mark.requirement("R21", "R22")
 def test_one_repair_then_the_emergency_plan_and_both_attempts_in_the_result() -> None:
     invented = plans(("PROJECT_ACHIEVEMENTS", "Луна-парк"))
@@ -78,6 +80,7 @@ def test_one_repair_then_the_emergency_plan_and_both_attempts_in_the_result() ->
     assert [bool(attempt.faults) for attempt in outcome.proposals] == [True, True]
 
 
+@pytest.mark.requirement("R83", part="look-ups")
 @pytest.mark.requirement("R10")
 def test_of_two_atlases_the_reply_chooses_one_and_nothing_else() -> None:
     [asked, answered], _ = talk(PORTFOLIO, ["Достижения на Атласе", "2"], plans(("project_achievements", "Atlas News")))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 import groundplan
 from groundplan.contracts.answer import Answer, Clarification, Refusal
 from groundplan.project import Project
+from groundplan.settings import trust_folder
 from tests.documents.c import DEVELOPER, PORTFOLIO
 
 pytestmark = pytest.mark.needs("knowledge")
@@ -106,3 +109,40 @@ def test_questions_back_are_in_russian(question: str, text: str, portfolio: Proj
 def test_a_long_list_says_how_many_more_can_be_asked_for(portfolio: Project) -> None:
     text = said(portfolio, "Какие технологии знает Мирон?")
     assert text.splitlines()[-1] == "…и ещё 25 (по запросу могу вывести)."
+
+
+@pytest.mark.requirement("R8", "R52")
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Does he know Fortran?", "Neither the graph nor the documents say so."),
+        ("Он знает Fortran?", "Ни в графе, ни в документах об этом не сказано."),
+    ],
+)
+def test_a_known_name_without_a_relation_is_an_honest_no(question: str, text: str, tmp_path: Path) -> None:
+    base = tmp_path / "portfolio"
+    copytree(PORTFOLIO, base)
+    trust_folder(base)
+    technologies = base / "technologies.yaml"
+    unused = "  - {id: 'technology:fortran', type: technology, name: Fortran}\n"
+    lines = technologies.read_text(encoding="utf-8").splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if line.startswith("nodes:"))
+    technologies.write_text("".join([*lines[: place + 1], unused, *lines[place + 1 :]]), encoding="utf-8")
+    with groundplan.open(base) as project:
+        assert said(project, question) == text
+
+
+@pytest.mark.requirement("R8")
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Which technologies were used in Lotsman?", "Read as: technologies, Lotsman."),
+        ("Does he know Kubernetes?", "Read as: used in, Kubernetes; yes or no."),
+        ("Где применял RAG?", "Понято так: где применялось, RAG."),
+        ("Он знает Kubernetes?", "Понято так: где применялось, Kubernetes; да или нет."),
+    ],
+)
+def test_a_look_up_says_how_it_was_read(question: str, line: str, portfolio: Project) -> None:
+    outcome = portfolio.ask(question).outcome
+    assert isinstance(outcome, Answer)
+    assert outcome.read_as == line

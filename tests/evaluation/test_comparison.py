@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, TraceEntry, Usage
+from groundplan.contracts.estimate import Estimate, wilson
 from groundplan.contracts.matching_rows import same_rows
 from groundplan.errors import SourceError, UsageError
 from groundplan.evaluation.comparing.compare import Variant, compare
 from groundplan.evaluation.comparing.conversations import Conversation, Turn, load_conversations, sql_over
 from groundplan.evaluation.comparing.figures import Comparison
-from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap, quantile, wilson
+from groundplan.evaluation.comparing.intervals import Array, bootstrap, quantile
 from groundplan.evaluation.comparing.side_by_side import lines
 from groundplan.evaluation.comparing.strategies import Way, _compare, compare_folder, find_ways
 from groundplan.project import AsyncProject
@@ -101,12 +102,12 @@ def compared(variants: Sequence[Variant], *conversations: Conversation) -> Compa
     ("held", "of", "low", "high"), [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0)]
 )
 def test_a_share_has_wilsons_interval(held: int, of: int, low: float, high: float) -> None:
-    share = wilson([True] * held + [False] * (of - held))
+    share = wilson(held, of)
     assert share == Estimate(value=held / of, low=low, high=high, n=of)
 
 
 def test_of_nothing_there_is_no_share() -> None:
-    assert wilson([]) is None
+    assert wilson(0, 0) is None
 
 
 @pytest.mark.parametrize("rows", [[5.0], [3.0, 1.0], [4.0, 1.0, 3.0, 2.0, 9.0]])

@@ -11,14 +11,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import httpx
+import httpx2
+import pytest
 from pydantic import ValidationError
 
+from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check_text
 from groundplan.contracts.plan import Limits
 from groundplan.errors import GroundplanError
+from groundplan.own_tools import load_own_tools
 from groundplan.project import Project
 from groundplan.settings import wanted_by
 from groundplan.sources.http.client import Reply
@@ -27,11 +30,13 @@ from groundplan.sources.knowledge.source import Knowledge
 from groundplan.sources.tableau.models import Fields, Page, Rows, SignedIn
 from groundplan.sources.tableau.rows import expected_columns, to_table
 from groundplan.sources.tableau.vizql import Query
-from groundplan.sources.tables.engine.duckdb_limits import limits
+from groundplan.sources.tables.engine.duckdb_limits import connect
+from groundplan.sources.tables.engine.engines import open_url
 from groundplan.sources.tables.files.load import SETTINGS, _load_all
 from groundplan.sources.tables.source import Tables
 from groundplan.text.periods.find import find_periods
 from tests.asking.tables.described import SALES
+from tests.asking.tables.sql import made_up
 from tests.fuzz.workbook import workbook
 from tests.sources.knowledge.small import DESCRIPTION
 from tests.sources.trackers.calling import gitlab, ready, youtrack
@@ -107,7 +112,7 @@ def csv() -> Iterator[Parse]:
 
         def parse(body: bytes) -> None:
             write(body)
-            with duckdb.connect(config=SETTINGS | limits()) as connection:
+            with connect(":memory:", SETTINGS) as connection:
                 _typed(lambda: _load_all(connection, [path]))
 
         yield parse
@@ -226,11 +231,67 @@ def tableau_bodies() -> Iterator[Parse]:
     yield parse
 
 
+@contextmanager
+def sql() -> Iterator[Parse]:
+    """A statement of a model, translated into a reading."""
+    with TemporaryDirectory() as folder:
+        made_up.write(Path(folder))
+        with made_up.opened(Path(folder)) as data:
+            known: dict[str, Any] = {"today": TODAY, "question": "?"}
+
+            def parse(body: bytes) -> None:
+                with suppress(Untranslatable):
+                    translate(_text(body), data.schema, data.values, **known)
+
+            yield parse
+
+
+@contextmanager
+def recordings() -> Iterator[Parse]:
+    """A recorded conversation with a model, replayed to the client."""
+    from groundplan.llm.recording import replaying
+
+    async def replay(path: Path) -> None:
+        with replaying(path) as player:
+            while player.unused:
+                first = player.unused[0]
+                try:
+                    request = httpx2.Request(first.method, f"http://127.0.0.1{first.path}", json=first.request)
+                except (ValueError, httpx2.InvalidURL):  # no client asks so
+                    return
+                await (await player.handle_async_request(request)).aread()
+
+    with _file("recording.json") as (path, write):
+        yield lambda body: (write(body), _typed(lambda: asyncio.run(replay(path))))
+
+
+@contextmanager
+def own_tools() -> Iterator[Parse]:
+    """A YAML file of a tool of one's own; the Python file beside it is code that was trusted."""
+    code = b"def concentration(table, params):\n    return table\n"
+    yield lambda body: _typed(lambda: load_own_tools({"concentration.yaml": body, "concentration.py": code}))
+
+
+@contextmanager
+def addresses() -> Iterator[Parse]:
+    """Addresses of engines, as far as libpq reads them: nothing is connected."""
+    import psycopg
+    from psycopg.conninfo import make_conninfo
+
+    def connect(url: str, **_: Any) -> None:
+        make_conninfo(url)
+        raise psycopg.OperationalError("nobody answers")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg, "connect", connect)
+        yield lambda body: _typed(lambda: open_url(_text(body)))
+
+
 PARSERS: Mapping[str, Callable[[], Any]] = {
     parser.__name__: parser
     for parser in (
         plans, questions, periods, settings, tools, knowledge, graph, csv, excel, model_replies, mcp_tools, mcp_results,
-        tracker_bodies, tableau_bodies,
+        tracker_bodies, tableau_bodies, sql, recordings, own_tools, addresses,
     )
 }  # fmt: skip
 

@@ -10,7 +10,13 @@ from tests.fuzz.mutating import examples_of, inputs
 from tests.fuzz.parsers import PARSERS
 
 EXAMPLES = {"csv": 60, "excel": 4, "graph": 60, "questions": 30, "tools": 150, "tracker_bodies": 60}
-NEEDS = {"mcp_tools": "mcp", "mcp_results": "mcp", "model_replies": "llm"}
+NEEDS = {
+    "mcp_tools": "mcp",
+    "mcp_results": "mcp",
+    "model_replies": "llm",
+    "recordings": "llm",
+    "addresses": "postgres",
+}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 import groundplan
 from groundplan.errors import UsageError
 from tests.interfaces.test_cli import groundplan as command
+from tests.patience import HANGS
 
 SALES = Path(__file__).parents[2] / "examples/sales.csv"
 WALKTHROUGH = "get revenue totals by region and product type over time"
@@ -20,14 +21,17 @@ WALKTHROUGH = "get revenue totals by region and product type over time"
 
 @pytest.mark.requirement("R58")
 def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -> None:
-    """In a process whose sockets are broken: whatever would call out fails the test."""
+    """In a process whose sockets are broken: whatever would call out fails the test. Nothing of it imports pandas."""
     shut = tmp_path / "sitecustomize.py"
     refuse = "def no(*a, **k): raise OSError('the network is shut')"
     shut.write_text(f"import socket\n{refuse}\nsocket.socket.connect = no\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    run = [sys.executable, "-m", "groundplan.interfaces.cli.main", "ask", str(SALES), WALKTHROUGH, "--json"]
-    done = subprocess.run(run, capture_output=True, text=True, env=environment, timeout=120)
+    run = [sys.executable, "-X", "importtime", "-m", "groundplan.interfaces.cli.main", "ask", str(SALES), WALKTHROUGH]
+    done = subprocess.run([*run, "--json"], capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "duckdb" in imported
+    assert "pandas" not in imported
     document = json.loads(done.stdout)
     assert [step["tool"] for step in document["plan"]["steps"]] == [
         "parse_datetime",
@@ -44,6 +48,18 @@ def test_the_walkthrough_question_without_a_model_or_a_network(tmp_path: Path) -
     stages = [entry["stage"] for entry in document["trace"]]
     assert stages == ["route", "read", "plan", "check", "run", "answer"]
     assert not any(document["usage"].values()), "no model was asked"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_it_ends_when_nobody_reads_on(stream: str) -> None:
+    """`groundplan ask … 2>&1 | head -1` hung: the thread of the run ended with its progress."""
+    run = [sys.executable, "-m", "groundplan.interfaces.cli.main", "ask", str(SALES), WALKTHROUGH]
+    process = subprocess.Popen(
+        run, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: subprocess.PIPE}
+    )
+    getattr(process, stream).close()
+    assert process.wait(HANGS) == (141 if stream == "stdout" else 0)
 
 
 @pytest.mark.requirement("R10")
@@ -136,6 +152,11 @@ def test_a_folder_with_settings_knows_its_data(tmp_path: Path, monkeypatch: pyte
     assert done.returncode == 0, done.stderr
     assert "21,930" in done.stdout
     assert command("init", "sales.csv").returncode == 2
+    settings = (tmp_path / "groundplan.toml").read_text(encoding="utf-8")
+    taught = settings.replace("# [", "[").replace("# called", "called").replace("# meaning", "meaning")
+    assert taught != settings
+    (tmp_path / "groundplan.toml").write_text(taught, encoding="utf-8")
+    assert "Units total" in command("ask", "total takings").stdout
     (tmp_path / "groundplan.toml").write_text("sauce = 1\n")
     wrong = command("ask", "how many rows are there?")
     assert wrong.returncode == 2

@@ -1,23 +1,55 @@
-"""The command line as a person uses it: real processes, real files, exit codes."""
+"""The command line as a person uses it: real files, exit codes and, where it matters, real processes."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+
+from groundplan.interfaces.cli import main as command_line
+from groundplan.interfaces.cli import terminal
 
 ROOT = Path(__file__).parents[2]
 SALES, PLAN = ROOT / "examples/sales.csv", ROOT / "examples/sales_plan.json"
 
 
-def groundplan(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+COLUMNS = 160
+
+
+def groundplan(*arguments: object, stdin: str = "") -> CompletedProcess[str]:
+    """What the command prints and its exit code, in this process: a new one imports everything again."""
+    given = (stdin.encode(), b"", b"")
+    names = ("stdin", "stdout", "stderr")
+    streams = {name: io.TextIOWrapper(io.BytesIO(text), "utf-8") for name, text in zip(names, given, strict=True)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(COLUMNS))
+        patch.setattr(terminal.out, "width", COLUMNS)
+        patch.setattr(terminal.err, "width", COLUMNS)
+        patch.setattr(command_line, "_collect_garbage_later", lambda: None)
+        patch.setattr(sys, "argv", ["groundplan", *map(str, arguments)])
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        with pytest.raises(SystemExit) as ending:
+            command_line.main()
+    printed = [streams[name] for name in ("stdout", "stderr")]
+    for stream in printed:
+        stream.flush()
+    out, err = (stream.buffer.getvalue().decode() for stream in printed)  # type: ignore[attr-defined]
+    code = ending.value.code
+    return CompletedProcess(list(arguments), code if isinstance(code, int) else 0, out, err)
+
+
+def started(*arguments: object, stdin: str | None = None) -> CompletedProcess[str]:
+    """The same in a process of its own."""
     command = [sys.executable, "-m", "groundplan.interfaces.cli.main", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
+    environment = {**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
     return subprocess.run(command, capture_output=True, text=True, input=stdin, timeout=120, env=environment)
 
 
@@ -29,7 +61,7 @@ def broken(**changes: Any) -> str:
 
 @pytest.mark.requirement("R34")
 def test_check_reports_like_a_linter() -> None:
-    done = groundplan("check", "-", "--source", SALES, stdin=broken(group_by=["date", "regoin"]))
+    done = started("check", "-", "--source", SALES, stdin=broken(group_by=["date", "regoin"]))
     assert done.returncode == 1
     assert "names/unknown-column" in done.stdout
     assert "steps.1.params.group_by.1" in done.stdout
@@ -53,7 +85,7 @@ def test_check_as_json() -> None:
 
 @pytest.mark.requirement("R53", part="tables")
 def test_run_writes_pictures_tables_and_the_whole_answer(tmp_path: Path) -> None:
-    done = groundplan("run", PLAN, "--source", SALES, "--output", tmp_path)
+    done = started("run", PLAN, "--source", SALES, "--output", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "✓ totals" in done.stderr
     assert "700 more rows" in done.stdout
@@ -64,7 +96,7 @@ def test_run_writes_pictures_tables_and_the_whole_answer(tmp_path: Path) -> None
 
 
 def test_run_as_json_prints_one_document_and_nothing_else() -> None:
-    done = groundplan("run", PLAN, "--source", SALES, "--json")
+    done = started("run", PLAN, "--source", SALES, "--json")
     assert done.returncode == 0
     document = json.loads(done.stdout)
     assert document["kind"] == "answer"
@@ -91,6 +123,13 @@ def test_a_wrong_call_says_what_to_do(arguments: list[object], code: int, says: 
     assert "Traceback" not in done.stderr
 
 
+def test_a_wrong_call_ends_a_process_with_2() -> None:
+    done = started("run", PLAN, "--source", "no_such.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no_such.csv" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_refused_run_exits_1() -> None:
     done = groundplan("run", "-", "--source", SALES, stdin=broken(group_by=["regoin"]))
     assert done.returncode == 1
@@ -114,11 +153,11 @@ def test_catalog_lists_and_shows_tools() -> None:
     shown = groundplan("catalog", "show", "aggregate")
     assert "group_by" in shown.stdout
     assert "list of column" in shown.stdout
-    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 34
+    assert len(json.loads(groundplan("catalog", "list", "--json").stdout)) == 37
 
 
 def test_doctor_finds_everything_it_needs() -> None:
-    done = groundplan("doctor")
+    done = started("doctor")
     assert done.returncode == 0, done.stdout
     assert "DuckDB" in done.stdout
 

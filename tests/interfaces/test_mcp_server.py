@@ -61,12 +61,14 @@ def test_a_client_asks_plans_checks_runs_and_explains(tmp_path: Path) -> None:
         ("ask", {"question": "1", "thread": "a"}),
         ("ask", {"question": "revenue by salesperson"}),
         ("verify_sql", {"question": QUESTION, "sql": "SELECT region, AVG(revenu) FROM sales GROUP BY region"}),
+        ("feedback", {"run": "nobodys", "thumb": "good"}),
     ]
     names, results = asyncio.run(called(tmp_path, [str(SALES)], calls))
-    assert names == ["ask", "plan", "check", "run", "explain", "verify_sql"]
+    assert names == ["ask", "plan", "check", "run", "explain", "verify_sql", "feedback"]
     asked, plan, check, ran, explained, broken, unclear, clear, refused, verified = (
-        found.structured_content for found in results
+        found.structured_content for found in results[:-1]
     )
+    assert "no run 'nobodys'" in results[-1].content[0].text
     assert asked["text"] == ran["text"] == alone.text
     assert len(asked["tables"][0]["rows"]) == 5
     assert plan["proposal"] == proposed

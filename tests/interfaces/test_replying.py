@@ -37,6 +37,7 @@ def at_a_terminal(question: str, *keys: bytes) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), shown.decode(errors="replace")
 
 
+@pytest.mark.requirement("R83", part="terminal")
 @pytest.mark.requirement("R70", part="ask")
 def test_a_number_chooses_the_reading() -> None:
     code, shown = at_a_terminal(UNCLEAR, b"2")
@@ -77,6 +78,7 @@ def test_a_pipe_is_not_asked() -> None:
     assert spans == [["2025-04-03", "2025-04-04"], ["2025-03-04", "2025-03-05"]]
 
 
+@pytest.mark.requirement("R83", part="chat")
 @pytest.mark.requirement("R70", part="chat")
 def test_in_a_chat_an_empty_line_confirms(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: object

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -175,3 +177,15 @@ def wait_for_a_call(journal: Path) -> None:
     until = time.monotonic() + SOON
     while not calls(journal) and time.monotonic() < until:
         time.sleep(0.05)
+
+
+def test_a_line_without_end_leaves_no_traceback(journal: Path, tmp_path: Path) -> None:
+    """In a process of its own: the pipe was closed only after its event loop."""
+    command = json.dumps(hostile_command("sends a line without end", journal))
+    (tmp_path / "groundplan.toml").write_text(f"[sources.shop]\nmcp = {command}")
+    trust_folder(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps(plan([step("it", "look", "a")])))
+    started = [sys.executable, "-m", "groundplan.interfaces.cli.main", "run", "plan.json"]
+    ended = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert "the server sent more than" in ended.stdout
+    assert "Traceback" not in ended.stderr

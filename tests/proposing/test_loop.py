@@ -61,6 +61,7 @@ def test_a_proposal_that_passes_is_taken_at_once() -> None:
     assert 0 < log[0].tokens <= calls.usage.tokens
 
 
+@pytest.mark.requirement("R81", part="faults")
 @pytest.mark.parametrize(
     ("reply", "named"),
     [
@@ -89,6 +90,7 @@ def test_a_field_with_a_default_may_be_left_out() -> None:
     assert len(log) == 1
 
 
+@pytest.mark.requirement("R81", part="next model")
 def test_after_the_attempts_the_next_model_is_asked_afresh() -> None:
     wrong = [says(f'{{"name": "kiwi{number}"}}') for number in range(3)]
     found, log, prompts, _ = proposed(wrong, [says('{"name": "plum"}')])
@@ -97,6 +99,7 @@ def test_after_the_attempts_the_next_model_is_asked_afresh() -> None:
     assert prompts[1] == [PROMPT]
 
 
+@pytest.mark.requirement("R81", part="floor")
 def test_after_the_last_model_the_floor_decides() -> None:
     found, log, prompts, _ = proposed([says('{"name": "kiwi"}'), says('{"name": "lime"}')], attempts=2)
     assert found is None

@@ -1,4 +1,8 @@
-"""Real questions, asked as people type them: how many answers are right, and how many are wrong."""
+"""Real questions, asked as people type them: wrong answers never become more.
+
+What is right is measured, not held: `benchmarks/grammar_use.py` scores each set without what it alone taught the
+grammar. The sets in `kept_apart` are not looked at; they are scored by `make slow` alone.
+"""
 
 from __future__ import annotations
 
@@ -12,36 +16,36 @@ from groundplan.evaluation.suites.questions import evaluate
 
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
-FRESH = {  # right of the answerable, wrong of all: floors that only rise
-    "blood_and_milk": (0.27, 0.03),
-    "claims_and_brewery": (0.36, 0.05),
-    "gym_and_freight": (0.52, 0.03),
-    "hotels_and_tickets": (0.45, 0.04),
-    "library_and_calls": (0.65, 0.04),
-    "parking_and_restaurants": (0.55, 0.02),
-    "rentals_and_garage": (0.59, 0.04),
-    "shelter_and_batches": (0.62, 0.02),
-    "translation_and_recycling": (0.38, 0.03),
-    "trees_and_food": (0.41, 0.03),
-    "turbines_and_furniture": (0.15, 0.02),
-    "vets_and_solar": (0.45, 0.09),
+MOST_WRONG = {  # answers of each set: ceilings that only fall
+    "fresh/gym_and_freight": 2,
+    "fresh/library_and_calls": 2,
+    "fresh/parking_and_restaurants": 0,
+    "fresh/shelter_and_batches": 1,
+    "fresh/trees_and_food": 0,
+    "fresh/vets_and_solar": 4,  # three before short names of columns were found by their letters: customers by `Cust`
+    "kept_apart/blood_and_milk": 1,
+    "kept_apart/claims_and_brewery": 1,
+    "kept_apart/hotels_and_tickets": 1,
+    "kept_apart/rentals_and_garage": 2,
+    "kept_apart/translation_and_recycling": 1,
+    "kept_apart/turbines_and_furniture": 0,
 }
-SETS = [  # every second one is for `make slow`
-    pytest.param(name, marks=[pytest.mark.slow] if place % 2 else []) for place, name in enumerate(sorted(FRESH))
-]
+SOON = ("fresh/library_and_calls", "fresh/shelter_and_batches", "fresh/vets_and_solar")
+SETS = [pytest.param(name, marks=[] if name in SOON else [pytest.mark.slow]) for name in MOST_WRONG]
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the question benchmark is not here; set GROUNDPLAN_QUESTIONS")
 def test_the_benchmark() -> None:
-    assert_reached(FOLDER, 0.70, 0.03)
+    assert len(wrong_in(FOLDER)) <= 3
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_questions_by_fresh_eyes(name: str) -> None:
-    assert_reached(HERE / "fresh" / name, *FRESH[name])
+    assert len(wrong := wrong_in(HERE / name)) <= MOST_WRONG[name], wrong
 
 
-def assert_reached(folder: Path, right: float, wrong: float) -> None:
+def wrong_in(folder: Path) -> list[str]:
+    """The questions that are answered wrong; some are answered right, so that the set was really asked."""
     found = asyncio.run(evaluate(folder, None, lambda *_: None))
-    wrongly = [miss.question for miss in found.misses if miss.why == "wrong"]
-    assert found.outside({"right": right}, {"wrong": wrong}) == [], wrongly
+    assert found.scores["right"] > 0
+    return [miss.question for miss in found.misses if miss.why == "wrong"]

@@ -47,6 +47,17 @@ STALLS = """
     CREATE TABLE stalls AS SELECT 'S' || n AS "stall no", ['fish', 'fruit'][1 + n % 2] AS goods,
         100 + n * 37 % 400 AS sales, 5 + n * 11 % 60 AS profit FROM range(1, 70) AS s(n)
 """
+TOURS = """
+    CREATE TABLE tours AS SELECT 'T' || n AS "tour no", DATE '2025-01-05' + CAST(n * 11 % 280 AS INT) AS led_on,
+        ['Moor', 'Glen', 'Shore'][1 + n % 3] AS route, ['yes', 'no'][1 + n * 7 % 5 % 2] AS guide_rep,
+        200 + n AS walker_id, 1 + n * 5 % 6 AS tickets, 4 + n * 17 % 23 + 0.25 AS "hike price", 1 + n * 3 % 5 AS rating,
+        3 + n * 29 % 97 + 0.1 AS wind_speed FROM range(1, 97) AS s(n)
+"""
+CREW = """
+    CREATE TABLE crew AS SELECT n AS crew_id, ['deck', 'galley'][1 + n % 2] AS unit_name,
+        DATE '2019-02-01' + CAST(n * 31 % 1900 AS INT) AS hired_on,
+        CASE WHEN n % 4 = 0 THEN DATE '2025-01-10' + CAST(n * 3 AS INT) END AS left_on FROM range(1, 70) AS s(n)
+"""
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
 ASKED = {
@@ -72,7 +83,7 @@ ASKED = {
             "SELECT harbour, sum(takings) / sum(minutes) FROM hires GROUP BY 1"
         ),
         "takings by boat for the two best harbours": REFUSE,
-        "takings by boat and its distribution": REFUSE,
+        "takings by boat and its distribution": "SELECT boat, avg(takings) FROM hires GROUP BY 1",
         "distribution of minutes by boat": (
             "SELECT boat, cast(minutes // 20 * 20 AS INT) || ' to ' || cast(minutes // 20 * 20 + 20 AS INT) FROM hires "
             "GROUP BY 1, 2"
@@ -124,13 +135,52 @@ ASKED = {
         "margin by goods": "SELECT goods, sum(profit) / sum(sales) FROM stalls GROUP BY 1",
         "profit by goods": "SELECT goods, sum(profit) FROM stalls GROUP BY 1",
     },
+    "crew": {
+        "average tenure by unit name": (
+            f"SELECT unit_name, avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew GROUP BY 1"
+        ),
+        "average tenure of those who left in 2025 by unit name": (
+            "SELECT unit_name, avg(left_on - hired_on) FROM crew WHERE year(left_on) = 2025 GROUP BY 1"
+        ),
+        "средний стаж": f"SELECT avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew",
+    },
+    "tours": {
+        "repeat walkers": NO_ANSWER,
+        "tickets by route": "SELECT route, sum(tickets) FROM tours GROUP BY 1",
+        "how many tickets": "SELECT sum(tickets) FROM tours",
+        "average tickets by route for Moor and Glen": (
+            "SELECT route, avg(tickets) FROM tours WHERE route IN ('Moor', 'Glen') GROUP BY 1"
+        ),
+        "which route had the highest wind speed ever": (
+            'SELECT "tour no", route, wind_speed FROM tours ORDER BY wind_speed DESC LIMIT 1'
+        ),
+        "lowest wind speed on record, and which route": (
+            'SELECT "tour no", route, wind_speed FROM tours ORDER BY wind_speed LIMIT 1'
+        ),
+        "hike price per ticket by route": NO_ANSWER,
+        "total hike price per ticket by route": (
+            'SELECT route, sum("hike price") / sum(tickets) FROM tours GROUP BY 1'
+        ),
+        "fare by route": NO_ANSWER,
+    },
     "exams": {
+        "price by examiner": NO_ANSWER,
+        "score by examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1",
         "number of ex no with pupil age over 65": 'SELECT count(*) FROM exams WHERE "pupil age" > 65',
         "lowest rated examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 LIMIT 1",
         "2 highest rated examiners": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
     },
 }
-MADE = {"hires": HIRES, "repairs": REPAIRS, "gauges": GAUGES, "exams": EXAMS, "calls": CALLS, "stalls": STALLS}
+MADE = {
+    "hires": HIRES,
+    "repairs": REPAIRS,
+    "gauges": GAUGES,
+    "exams": EXAMS,
+    "calls": CALLS,
+    "stalls": STALLS,
+    "tours": TOURS,
+    "crew": CREW,
+}
 CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -21,7 +22,7 @@ TABLES = """
     );
     CREATE TABLE checks (
         check_id INT PRIMARY KEY, permit_id INT REFERENCES permits (permit_id),
-        warden_id INT REFERENCES wardens (warden_id), fee DECIMAL(8, 2), minutes INT, method TEXT
+        warden_id INT REFERENCES wardens (warden_id), fee DECIMAL(8, 2), minutes INT, items INT, method TEXT
     );
     CREATE TABLE duties (
         duty_id INT PRIMARY KEY, warden_id INT REFERENCES wardens (warden_id), start_date DATE, end_date DATE
@@ -32,7 +33,7 @@ TABLES = """
         CASE WHEN n % 4 = 0 THEN DATE '2025-01-01' + CAST(n * 20 AS INT) END FROM generate_series(1, 16) AS s(n);
     INSERT INTO permits SELECT n, 1 + n % 10, DATE '2025-01-01' + CAST(n * 37 % 300 AS INT),
         CASE n % 3 WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'withdrawn' END FROM generate_series(1, 90) AS s(n);
-    INSERT INTO checks SELECT n, 1 + n % 80, 1 + n % 13, 5 + (n * 31) % 90, 10 + (n * 7) % 50,
+    INSERT INTO checks SELECT n, 1 + n % 80, 1 + n % 13, 5 + (n * 31) % 90, 10 + (n * 7) % 50, n * 3 % 17,
         CASE n % 2 WHEN 0 THEN 'patrol' ELSE 'camera' END FROM generate_series(1, 240) AS s(n);
     INSERT INTO duties SELECT n, 1 + n % 16, DATE '2024-01-01' + CAST(n * 5 AS INT),
         CASE WHEN n % 3 > 0 THEN DATE '2025-02-01' + CAST(n * 4 AS INT) END FROM generate_series(1, 50) AS s(n);
@@ -51,6 +52,9 @@ ASKED = {
     "how many left in 2025": "SELECT count(*) FROM wardens WHERE left_on BETWEEN '2025-01-01' AND '2025-12-31'",
     "how many duties ended in 2025": "SELECT count(*) FROM duties WHERE end_date BETWEEN '2025-01-01' AND '2025-12-31'",
     "which warden sells most": NO_ANSWER,
+    "total minutes by month": f"SELECT {MONTH}, sum(minutes) FROM checks JOIN permits USING (permit_id) GROUP BY 1",
+    "items per month": f"SELECT {MONTH}, sum(items) FROM checks JOIN permits USING (permit_id) GROUP BY 1",
+    "fee by county in 2024 and in 2025": NO_ANSWER,
     "average permit id": REFUSE,
     "permits and fee by month": (
         f"SELECT {MONTH}, count(DISTINCT permit_id), sum(fee) FROM permits LEFT JOIN checks USING (permit_id) "
@@ -99,3 +103,28 @@ def _postgres() -> Iterator[Project]:
 @pytest.mark.parametrize("question", ASKED)
 def test_the_answer_is_what_sql_gives(project: Project, truth: duckdb.DuckDBPyConnection, question: str) -> None:
     assert_truth(project.ask(question, today=TODAY).outcome, ASKED[question], truth)
+
+
+CHARGES = """
+    CREATE TABLE lodges AS SELECT n AS lodge_id, ['Fell', 'Tarn'][1 + n % 2] AS valley FROM range(1, 25) AS s(n);
+    CREATE TABLE stays AS SELECT n AS stay_id, 1 + n % 24 AS lodge_id, 1 + n % 6 AS nights FROM range(1, 90) AS s(n);
+    CREATE TABLE charges AS SELECT n AS charge_id, 1 + n % 70 AS stay_id, n % 60 AS pence FROM range(1, 300) AS s(n);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("fees by valley", NO_ANSWER),
+        (
+            "charges by valley",
+            "SELECT valley, count(*) FROM charges JOIN stays USING (stay_id) JOIN lodges USING (lodge_id) GROUP BY 1",
+        ),
+        ("how many stays have charges", "SELECT count(DISTINCT stay_id) FROM charges"),
+    ],
+)
+def test_what_points_at_rows_is_counted_itself(question: str, wanted: str, tmp_path: Path) -> None:
+    write_csv(tmp_path, CHARGES, ("lodges", "stays", "charges"))
+    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
+        truth.execute(CHARGES)
+        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)

@@ -18,7 +18,7 @@ FRESH = Path(__file__).parent / "fresh"
 
 
 @pytest.mark.requirement("R70", part="python")
-@pytest.mark.parametrize("name", ["blood_and_milk", "library_and_calls"])
+@pytest.mark.parametrize("name", ["shelter_and_batches", pytest.param("library_and_calls", marks=pytest.mark.slow)])
 def test_a_chosen_candidate_is_its_reading(name: str) -> None:
     asked = asyncio.run(_questions_back(FRESH / name))
     assert len(asked) > 5

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import ibis
 
@@ -53,8 +57,16 @@ MOST = 10_000
 class Store:
     """One table, `data`, whose rows are replaced before each run."""
 
-    def __init__(self, executor: Executor, connection: Any, place: str, columns: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        connection: Any,
+        place: str,
+        columns: Mapping[str, str],
+        stored: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
         self._executor, self._connection, self._place, self._columns = executor, connection, place, columns
+        self._stored = stored
         self._start = handle_on(executor.engine.table("data", CancelScope()))
 
     def run(self, plan: Plan, catalog: Catalog, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -84,7 +96,7 @@ class Store:
         self._connection.execute("DELETE FROM data")
         if rows:
             marks = ", ".join([f"({', '.join([self._place] * len(self._columns))})"] * len(rows))
-            values = [row[name] for row in rows for name in self._columns]
+            values = [self._stored(row[name]) for row in rows for name in self._columns]
             self._connection.execute(f"INSERT INTO data VALUES {marks}", values)
 
     def _fetch(self, table: Any) -> list[dict[str, Any]]:
@@ -101,10 +113,76 @@ def _shown(handle: Handle, params: Mapping[str, Any]) -> Handle:
     return replace(handle, table=arranged(handle.table, order).limit(params["limit"]), order=order)
 
 
+class SparkStore(Store):
+    """A view on the rows: a session of Spark Connect keeps no table of its own."""
+
+    def _fill(self, rows: Sequence[dict[str, Any]]) -> None:
+        made = [tuple(self._stored(row[name]) for name in self._columns) for row in rows]
+        self._connection.createDataFrame(made, _spark_types(self._columns)).createOrReplaceTempView("data")
+
+
+def _spark_types(columns: Mapping[str, str]) -> str:
+    types = {"TEXT": "STRING", "DOUBLE PRECISION": "DOUBLE", "TIMESTAMP": "TIMESTAMP_NTZ", "TIMESTAMPTZ": "TIMESTAMP"}
+    return ", ".join(f"{name} {types.get(type_, type_)}" for name, type_ in columns.items())
+
+
+@contextmanager
+def spark_store(url: str) -> Iterator[Store]:
+    engine = open_url(url)
+    session = engine.backend._session
+    session.createDataFrame([], _spark_types(COLUMNS)).createOrReplaceTempView("data")
+    try:
+        yield SparkStore(Executor(engine, ["data"]), session, "", COLUMNS)
+    finally:
+        engine.close()
+
+
 def duckdb_store(columns: Mapping[str, str] = COLUMNS) -> Store:
     backend = ibis.duckdb.connect()
     backend.con.execute(_table(columns))
     return Store(Executor(open_backend(backend), ["data"]), backend.con, "?", columns)
+
+
+@contextmanager
+def sqlite_store(folder: Path) -> Iterator[Store]:
+    connection = sqlite3.connect(folder / "reference.sqlite", isolation_level=None)
+    types = {"BIGINT": "INTEGER", "DOUBLE PRECISION": "REAL", "TIMESTAMPTZ": "TIMESTAMP"}
+    connection.execute(_table({name: types.get(type_, type_) for name, type_ in COLUMNS.items()}))
+    engine = open_url(f"sqlite://{folder}/reference.sqlite")
+    try:
+        yield Store(Executor(engine, ["data"]), connection, "?", COLUMNS, _as_text)
+    finally:
+        engine.close()
+        connection.close()
+
+
+@contextmanager
+def mysql_store(url: str) -> Iterator[Store]:
+    """In a database with a binary collation: the definition compares texts letter by letter."""
+    import MySQLdb
+
+    parts = urlsplit(url)
+    given = {"host": parts.hostname, "port": parts.port, "user": parts.username, "charset": "utf8mb4"}
+    database = f"reference_{os.getpid()}"
+    with closing(MySQLdb.connect(**given, autocommit=True)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute("SET time_zone = '+00:00', sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')")
+        cursor.execute(f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+        cursor.execute(f"USE {database}")
+        types = {"TIMESTAMP": "DATETIME(6)", "TIMESTAMPTZ": "DATETIME(6)"}
+        cursor.execute(_table({name: types.get(type_, type_) for name, type_ in COLUMNS.items()}))
+        engine = open_url(f"{url}/{database}")
+        try:
+            yield Store(Executor(engine, ["data"]), cursor, "%s", COLUMNS, _as_text)
+        finally:
+            engine.close()
+            cursor.execute(f"DROP DATABASE {database}")
+
+
+def _as_text(value: Any) -> Any:
+    """Dates and moments as SQLite keeps them, in UTC."""
+    if isinstance(value, datetime):
+        return (value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else value
 
 
 @contextmanager

@@ -37,6 +37,7 @@ class Fleet:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)  # exit codes after SIGTERM
     start: float = 0.0  # seconds that processes need to start
+    spared: int = 0  # of the servers and of the workers: these are never ended, so that their memory can be measured
 
     def serve(self, port: int) -> None:
         self.servers[port] = self._start("serve", "--port", str(port))
@@ -62,11 +63,11 @@ class Fleet:
             return
         number = signal.SIGKILL if kind.endswith("kill") else signal.SIGTERM
         if kind.startswith("server"):
-            port = chance.choice(sorted(self.servers))
+            port = chance.choice([*self.servers][self.spared :])
             self._end(self.servers.pop(port), number)
             self.serve(port)
         else:
-            self._end(self.workers.pop(chance.randrange(len(self.workers))), number)
+            self._end(self.workers.pop(chance.randrange(self.spared, len(self.workers))), number)
             self.work()
 
     def _end(self, process: subprocess.Popen[bytes], number: int) -> None:

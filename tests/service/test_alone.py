@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import shutil
 import subprocess
@@ -9,10 +10,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock, patch
 
 import httpx
 import pytest
 
+from groundplan.contracts.run import RunRequest
+from groundplan.service.serving import Data
+from groundplan.service.worker import _outcome
+from groundplan.state.database import SQLite
+from groundplan.state.runs import Runs
 from tests.asking.tables.described import SALES
 from tests.service.processes import MAIN, WAIT, ask, events, get, served, settled, until
 
@@ -165,6 +172,7 @@ def test_a_clarification_is_answered(client: httpx.Client, reply: str) -> None:
     assert client.post(f"/v1/runs/{run['id']}/answer", json={"text": reply}).json()["code"] == "service/conflict"
 
 
+@pytest.mark.requirement("R83", part="http")
 @pytest.mark.requirement("R70", part="http")
 def test_a_choice_is_a_number_of_what_is_offered(client: httpx.Client) -> None:
     run = ask(client, UNCLEAR)
@@ -290,3 +298,26 @@ def test_runs_survive_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         until(lambda: all(get(second, run)["state"] == "succeeded" for run in asked))
         second.post(f"/v1/runs/{waiting}/answer", json={"text": "1"})
         assert settled(second, waiting)["state"] == "succeeded"
+
+
+def test_today_is_that_of_the_settings_where_a_question_names_no_time_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "groundplan.toml").write_text('timezone = "Pacific/Kiritimati"\n')
+    monkeypatch.chdir(tmp_path)
+    database = SQLite(tmp_path, "alone")
+
+    async def asked(**more: Any) -> Any:
+        runs = Runs(database)
+        await runs.add(RunRequest(question="total revenue", **more))
+        claim = await runs.claim()
+        assert claim is not None
+        project, ask = await Data(str(SALES)).open(database), AsyncMock()
+        with patch.object(project, "ask", ask):
+            await _outcome(project, claim, Mock())
+        await project.close()
+        assert ask.await_args is not None
+        return ask.await_args.kwargs["timezone"]
+
+    assert asyncio.run(asked()) == "Pacific/Kiritimati"
+    assert asyncio.run(asked(timezone="Asia/Tokyo")) == "Asia/Tokyo"

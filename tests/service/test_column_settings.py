@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import httpx
 import psycopg
@@ -13,14 +14,17 @@ import pytest
 
 from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.answer import Answer
+from groundplan.contracts.run import Run
+from groundplan.service.problems import MayNotChange
 from groundplan.service.projects import Projects
+from groundplan.service.runs import reply_to
 from groundplan.service.serving import Data
 from groundplan.state import column_settings
 from groundplan.state.audit import Audit
 from groundplan.state.column_settings import SavedSettings
 from groundplan.state.uploads import NoRoom, Uploads
 from tests.service.conftest import OpenDatabase
-from tests.service.processes import ask, make_key, process, served
+from tests.service.processes import ask, make_key, process, served, settled
 from tests.test_column_settings import CSV
 
 MACHINES = "how many machines are there?"
@@ -47,6 +51,32 @@ def reset(client: httpx.Client, column: str, table: str = "jobs") -> None:
 def column(client: httpx.Client, name: str) -> dict[str, Any]:
     [table] = client.get("/v1/sources").json()[0]["tables"]
     return next(one for one in table["columns"] if one["name"] == name)
+
+
+def test_a_word_that_was_asked_about_is_remembered_if_the_reply_says_so(client: httpx.Client) -> None:
+    question = "total mileage by zone"
+    for wish, known in ({"remember": False}, False), ({"remember": True}, True):
+        waiting = ask(client, question)
+        assert waiting["state"] == "waiting_answer"
+        place = waiting["waiting"]["means"].index({"table": "jobs", "column": "dpt_h"}) + 1
+        replied = client.post(f"/v1/runs/{waiting['id']}/answer", json={"choice": place, **wish})
+        assert replied.status_code == 200, replied.text
+        assert settled(client, waiting["id"])["outcome"]["kind"] == "answer"
+        assert column(client, "dpt_h")["synonyms"] == (["mileage"] if known else [])
+    assert ask(client, question)["state"] == "succeeded"
+    reset(client, "dpt_h")
+    assert ask(client, question)["state"] == "waiting_answer"
+
+
+def test_a_key_that_reads_has_no_name_remembered_for_the_others(client: httpx.Client) -> None:
+    waiting = ask(client, "total mileage by zone")
+    run, runs = Run.model_validate(waiting), Mock(reply=AsyncMock())
+    reading = Mock(state=Mock(role="read"))
+    with pytest.raises(MayNotChange, match="remembered"):
+        asyncio.run(reply_to(reading, runs, run, "1 remember"))
+    runs.reply.assert_not_called()
+    asyncio.run(reply_to(reading, runs, run, "1"))
+    runs.reply.assert_awaited_once()
 
 
 def test_a_column_means_what_was_said_until_it_is_reset(client: httpx.Client) -> None:

@@ -51,7 +51,7 @@ def database() -> Iterator[Cluster]:
 @pytest.mark.requirement("R76", part="events")
 @pytest.mark.parametrize(
     ("count", "people", "pause"),
-    [(12, 4, 1.5), pytest.param(100, 20, 2.5, marks=pytest.mark.slow)],
+    [(6, 4, 1.5), pytest.param(100, 20, 2.5, marks=pytest.mark.slow)],
     ids=["few", "many"],
 )
 def test_faults_lose_nothing_and_repeat_nothing(

@@ -112,7 +112,7 @@ def test_a_client_asks_plans_checks_runs_and_explains(mode: str, alone: httpx.Cl
     async def session() -> None:
         async with connected(alone, mode=mode) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain", "verify_sql"]
+            assert [tool.name for tool in tools] == ["ask", "plan", "check", "run", "explain", "verify_sql", "feedback"]
             assert all(tool.output_schema for tool in tools)
 
             async def call(name: str, **given: Any) -> dict[str, Any]:

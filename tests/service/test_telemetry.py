@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from groundplan.contracts.answer import Answer
+from groundplan.contracts.rollout import Measured
 from groundplan.contracts.run import RunRequest
 from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
@@ -31,6 +33,7 @@ from groundplan.service.serving import Data
 from groundplan.service.worker import Worker
 from groundplan.state.database import SQLite
 from groundplan.state.runs import Runs
+from groundplan.telemetry.logs import MORE, Calm
 from groundplan.telemetry.metrics import Metrics
 from groundplan.telemetry.observing import counted, observed, observing
 from groundplan.telemetry.telemetry import Telemetry
@@ -284,6 +287,11 @@ def exercised() -> Telemetry:
     """Things that did not happen in this test, so that every query has something to find."""
     telemetry = Telemetry()
     telemetry.metrics.request("/v1/runs", "POST", 503, 0.1)
+    telemetry.metrics.rated("bad")
+    telemetry.metrics.stopped()
+    for side in ("trial", "shadow"):
+        told = {"run": "r", "side": side, "share": 0, "status": "answered", "fell_back": "error", "same_meaning": True}
+        telemetry.metrics.tried(Measured.model_validate(told))
     with observing(telemetry):
         counted("step_retries", source="tables")
         with observed("stage", name="check", verdict="refused", codes="coverage/missing"):
@@ -357,3 +365,19 @@ def test_each_alert_fires_when_it_should_and_not_else() -> None:
     alerts = yaml.safe_load((folder / "alerts.yaml").read_text())["groups"][0]["rules"]
     firing = yaml.safe_load((folder / "alerts.test.yaml").read_text())["tests"][0]["promql_expr_test"][0]
     assert firing["exp_samples"] == [{"labels": "{}", "value": len(alerts)}]
+
+
+def test_a_line_that_repeats_itself_is_left_out_and_counted() -> None:
+    now = [0.0]
+    calm = Calm(3, lambda: now[0])
+
+    def record() -> logging.LogRecord:
+        return logging.LogRecord("asyncio", logging.ERROR, "selector_events.py", 170, "no descriptor left", None, None)
+
+    assert [calm.filter(record()) for _ in range(5)] == [True, True, True, False, False]
+    other = logging.LogRecord("asyncio", logging.ERROR, "selector_events.py", 171, "another line", None, None)
+    assert calm.filter(other)
+    now[0] = 60.0
+    later = record()
+    assert calm.filter(later)
+    assert getattr(later, MORE) == {"left_out": 2}

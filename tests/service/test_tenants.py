@@ -106,6 +106,9 @@ def attempts(
         ("POST", f"{base}/answer", {"text": "1"}),
         ("POST", f"{base}/approval", approval),
         ("POST", f"{base}/approval", {**approval, "approved": False}),
+        ("POST", f"{base}/feedback", {"thumb": "bad", "reason": "why"}),
+        ("GET", f"{base}/feedback", None),
+        ("POST", "/v1/reviews/{id}", {}),
     ):
         yield method, template, template.replace("{id}", run).replace("{step}", "s1"), body
     yield "GET", "/v1/threads/{name}", f"/v1/threads/{thread}", None
@@ -115,6 +118,11 @@ def attempts(
     for method, body in (("PUT", {"called": ["word"]}), ("DELETE", None)):
         yield method, "/v1/column-settings", f"/v1/column-settings?table=t{secret}&column=c{secret}", body
     yield "GET", "/v1/runs", f"/v1/runs?cursor={run}", None
+    yield "POST", "/v1/rollout", "/v1/rollout", {"variant": f"v{secret}"[:30]}
+    for command in ("step", "stop", "promote"):
+        yield "POST", f"/v1/rollout/{command}", f"/v1/rollout/{command}", {}
+    for path in ("/v1/reviews", "/v1/reviews/regressions", "/v1/rollout"):
+        yield "GET", path, path, None
     for path in ("/v1/threads", "/v1/keys", "/v1/audit", "/v1/uploads", "/v1/column-settings", "/v1/sources"):
         yield "GET", path, path, None
 

@@ -177,6 +177,20 @@ def test_sizes_and_numbers_are_limited(client: httpx.Client) -> None:
     assert upload(client, "d.csv", TARGETS).status_code == 201
 
 
+def test_what_uploads_become_is_limited(client: httpx.Client) -> None:
+    """A small file of texts that repeat themselves inside takes a hundred times its size in a database."""
+    stream, line = io.BytesIO(), "".join(f"{number} of a long text " for number in range(300))
+    parquet.write_table(
+        pa.table({"note": [f"{number} {line}" for number in range(20_000)]}), stream, compression="zstd"
+    )
+    content = stream.getvalue()
+    assert len(content) < 3_000_000
+    full = upload(client, "grows.parquet", content)
+    assert (full.status_code, full.json()["code"]) == (409, "service/no-room")
+    assert "when loaded" in full.json()["detail"]
+    assert upload(client, "small.csv", TARGETS).status_code == 201
+
+
 @pytest.mark.slow
 def test_uploads_survive_a_restart_and_other_data_has_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groundplan.answering.verifying.readback import shows_number
 from groundplan.answering.writing.display import brief, decimals, percent
-from groundplan.interfaces.cli.show import cell
+from groundplan.interfaces.table_cells import cells
 from groundplan.text.rounding import rounded
 
 
@@ -35,7 +35,7 @@ def test_a_half_goes_up(value: float, places: int, said: str) -> None:
 def test_all_places_round_alike() -> None:
     assert brief(14068.5, "en") == decimals(14068.5, 0, "en") == "14,069"
     assert decimals(14068.5, 0, "ru") == "14\u00a0069"
-    assert cell(2.125) == decimals(2.125, 2, "en") == "2.13"
+    assert cells([2.125], None, "en") == [decimals(2.125, 2, "en")] == ["2.13"]
     assert percent(0.125, "en") == "13%"
     assert percent(0.125, "en", signed=True) == "+13%"
 

@@ -10,6 +10,7 @@ import { useTexts } from "./texts/language";
 
 const RunScreen = lazy(() => import("./screens/run"));
 const RunsScreen = lazy(() => import("./screens/runs"));
+const RolloutScreen = lazy(() => import("./screens/rollout"));
 const SourcesScreen = lazy(() => import("./screens/sources"));
 
 export function App() {
@@ -38,6 +39,7 @@ function Screens() {
       <Route path="/runs" component={RunsScreen} />
       <Route path="/runs/:id">{({ id }) => <RunScreen key={id} id={id} />}</Route>
       <Route path="/sources" component={SourcesScreen} />
+      <Route path="/rollout" component={RolloutScreen} />
       <Route>
         <Redirect to="/" />
       </Route>

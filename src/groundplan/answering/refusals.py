@@ -9,10 +9,19 @@ from groundplan.contracts.answer import Refusal
 from groundplan.text.words import language_of
 
 QUOTED = re.compile(r"'([^']*)'")
-TABLE = re.compile(r"(\S+) has (.+)")
+HINTS = (  # the parts of a hint, and how they are said
+    (re.compile(r"the nearest (?:is|are) (.+)"), "Похоже называется: {}."),
+    (re.compile(r"ask for what is there: total (.+) by (.+)"), "Спросите, например: сумма {} по {}."),
+    (
+        re.compile(r"(called = .+) under (\[.+\]) in groundplan\.toml teaches the word"),
+        "Слову учит {0} под {1} в groundplan.toml.",
+    ),
+)
 REASONS: Mapping[str, str] = {
+    "limits/engine-lacks": "База, в которой лежат данные, этого не умеет («{}»). Спросите о другом.",
     "reading/unread-word": "В данных нет ничего с названием «{}».",
     "reading/message": "Неясно, что и каким инструментом сообщить. Напишите это отдельным шагом.",
+    "reading/aggregated-again": "Источник сам считает это для каждой группы: среднего, суммы и доли у этого нет.",
     "reading/no-question": "Слова знакомы, но неясно, о чём вместе они спрашивают.",
     "reading/empty": "В вопросе нет слов.",
     "reading/too-long": "Вопрос слишком длинный.",
@@ -35,6 +44,7 @@ REASONS: Mapping[str, str] = {
     "reading/period": "Связи в базе знаний не имеют дат, поэтому «{}» учесть нельзя. Спросите без периода.",
     "running/too-many-items": "Шаг «{}» нашёл больше, чем разрешено изменить за один раз, поэтому ничего не сделано. "
     "Сузьте список или разрешите больше: --most-items.",
+    "reading/too-many-parts": "Задача просит слишком многого сразу. Спросите по частям.",
     "budget/steps": "Разбор вопроса занял бы слишком много времени. Спросите короче, по частям.",
     "budget/seconds": "Разбор вопроса занял бы слишком много времени. Спросите короче, по частям.",
     "reading/no-list": "Продолжать нечего: в этом разговоре ещё не было списка. Сначала спросите о нём.",
@@ -63,6 +73,6 @@ def _told(refusal: Refusal) -> list[str]:
     word = QUOTED.search(issue.problem)
     if "{}" in reason and word is None:
         return [OTHERWISE, refusal.text]
-    tables = [TABLE.fullmatch(part) for part in (issue.hint or "").split("; ")]
-    known = [f"В таблице {table[1]} есть: {table[2]}." for table in tables if table]
-    return [reason.format(word[1] if word else ""), *known]
+    parts = (issue.hint or "").split("; ")
+    told = [(said, found) for part in parts for form, said in HINTS if (found := form.fullmatch(part))]
+    return [reason.format(word[1] if word else ""), *(said.format(*found.groups()) for said, found in told)]

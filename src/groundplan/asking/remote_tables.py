@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from groundplan.contracts.contract import Scalar
+from groundplan.contracts.meaning import DAY
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Filter, Requirement
 from groundplan.contracts.tool import Keep, Tool
-
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True)

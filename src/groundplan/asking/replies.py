@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.contracts.answer import Clarification, MeantColumn, Refusal
 from groundplan.contracts.reading import Reading
 from groundplan.text.words import normalise, words_of
 
 LONGEST_REPLY = 12  # words; a longer text is a new question
 MOST_READ = 12  # candidates; with more, only the chosen one is read
+REMEMBER = re.compile(r"[\s,;.]*\b(?:and |и )?(?:remember(?: it)?|запомни(?:ть)?)[\s.!]*$", re.I)
 YES, NO = frozenset({"yes", "y", "approve", "да", "д"}), frozenset({"no", "n", "нет", "н"})
 
 
@@ -25,7 +26,7 @@ def chosen(asked: Clarification, reply: str) -> int | None:
 
     None if it is not exactly one. The one reading of a confirmation is also chosen by `yes`, and never by some words.
     """
-    said = normalise(reply)
+    said = normalise(_without_wish(asked, reply))
     number = re.fullmatch(r"\W*(\d{1,3})\W*", said)
     if number and said not in asked.candidates:
         return int(number[1]) - 1 if 1 <= int(number[1]) <= len(asked.candidates) else None
@@ -33,13 +34,29 @@ def chosen(asked: Clarification, reply: str) -> int | None:
     if _plain(said) in plain:
         return plain.index(_plain(said))
     if asked.confirms:
-        return 0 if yes_or_no(reply) else None
+        return 0 if yes_or_no(said) else None
     return _by_words(plain, said, whole=bool(asked.readings))
+
+
+def to_remember(asked: Clarification, reply: str) -> tuple[MeantColumn, str] | None:
+    """The column and its new name, if the reply chooses a column and ends in `remember`."""
+    place = chosen(asked, reply)
+    wished = _without_wish(asked, reply) != reply
+    meant = asked.means[place] if wished and place is not None else None
+    return (meant, asked.missing) if meant else None
+
+
+def _without_wish(asked: Clarification, reply: str) -> str:
+    """The reply without `remember` at its end, where something can be remembered; alone it says yes."""
+    if not asked.means:
+        return reply
+    left = REMEMBER.sub("", reply)
+    return left or ("yes" if asked.confirms else reply)
 
 
 def declines(asked: Clarification, reply: str) -> bool:
     """True if the reply says no to all that was offered."""
-    return bool(asked.candidates) and chosen(asked, reply) is None and yes_or_no(reply) is False
+    return bool(asked.candidates) and chosen(asked, reply) is None and yes_or_no(_without_wish(asked, reply)) is False
 
 
 def complete(question: str, asked: Clarification, reply: str) -> str | None:

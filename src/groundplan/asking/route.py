@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from groundplan.context import Context
@@ -18,6 +17,7 @@ from groundplan.contracts.roles import RoleName
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.shortlist import Shortlist
 from groundplan.contracts.verdict import Refused
+from groundplan.entry_points import entry_points
 from groundplan.errors import UsageError
 
 
@@ -104,14 +104,14 @@ def attempts_of(role: RoleName | None, context: Context) -> int:
 @cache
 def load_routes() -> Mapping[str, Route]:
     """All routes by name."""
-    return {point.name: point.load()() for point in entry_points(group="groundplan.routes")}
+    return {point.name: point.load()() for point in entry_points("groundplan.routes")}
 
 
 @cache
 def load_planners(route: str) -> tuple[Planner, ...]:
     """The planners of a route, in order. Their entry points are named `route.name`."""
-    points = [point for point in entry_points(group="groundplan.planners") if point.name.startswith(f"{route}.")]
-    loaded = [point.load()() for point in points]
+    points = entry_points("groundplan.planners")
+    loaded = [point.load()() for point in points if point.name.startswith(f"{route}.")]
     return tuple(sorted(loaded, key=lambda planner: (planner.order, planner.name)))
 
 
@@ -135,7 +135,7 @@ def known_strategy(name: str) -> str:
 
 def needs_model(strategy: str | None) -> bool:
     """True if no planner of this name works without a model."""
-    named = [planner for planner in all_planners() if planner.name == strategy]
+    named = [planner for planner in all_planners() if planner.name == strategy] if strategy else []
     return bool(named) and all(planner.needs_model for planner in named)
 
 

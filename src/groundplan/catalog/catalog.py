@@ -101,6 +101,21 @@ class Catalog:
         """The names of the tools, sorted."""
         return self._store.tools_with(self.capability(capability) or capability)
 
+    @cached_property
+    def analyses(self) -> Mapping[str, Tool]:
+        """The tools that bring an analysis of their own, by its label; of two, the first by name."""
+        found: dict[str, Tool] = {}
+        for name in (name for capability in self._own_capabilities() for name in self._store.tools_with(capability)):
+            tool = self._tools[name]
+            if tool.analysis is not None:
+                found.setdefault(tool.analysis.label, tool)
+        return found
+
+    def _own_capabilities(self) -> Iterator[str]:
+        for label, served_by in self.vocabulary.requirements.items():
+            if label.startswith("analysis:") and served_by == (f"does_{label.removeprefix('analysis:')}",):
+                yield served_by[0]
+
     def nearest(self, name: str) -> str | None:
         """The tool with the most similar name, for a hint; never call it instead."""
         return self._tools.nearest(name)

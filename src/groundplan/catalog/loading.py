@@ -10,11 +10,18 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from groundplan.catalog.faults import faults, suggest
 from groundplan.catalog.params import params_faults
 from groundplan.catalog.vocabulary import Vocabulary
-from groundplan.contracts.tool import Keep, Label, Output, Port, Tool
+from groundplan.contracts.tool import Keep, Label, Output, OwnAnalysis, Phrase, Port, Tool
 from groundplan.errors import CatalogError
 from groundplan.text.located_yaml import File, Located, Place, entries
 
-KEYS = (*Tool.model_fields, *Port.model_fields, *Output.model_fields, *Keep.model_fields)
+KEYS = (
+    *Tool.model_fields,
+    *Port.model_fields,
+    *Output.model_fields,
+    *Keep.model_fields,
+    *OwnAnalysis.model_fields,
+    *Phrase.model_fields,
+)
 
 
 def load_file(path: Path) -> File:

@@ -93,7 +93,7 @@ _Spelt = TypedDict(
 )
 
 
-@with_config(ConfigDict(extra="forbid", strict=True))
+@with_config(ConfigDict(extra="forbid", strict=True, defer_build=True))
 class Schema(_Spelt, total=False):
     """Every keyword that params may use. Others are refused, so that none can allow a free string."""
 

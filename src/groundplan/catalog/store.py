@@ -65,7 +65,9 @@ def compile_tools(tools: Iterable[Tool], vocabulary: Vocabulary) -> Store:
     """Compile into a store in memory; aliases of capabilities are resolved."""
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.executescript(LAYOUT)
-    for tool in tools:
+    listed = tuple(tools)
+    vocabulary = vocabulary.with_analyses(listed)
+    for tool in listed:
         _insert(connection, _canonical(tool, vocabulary.names))
     names = [str(name) for (name,) in connection.execute("select name from tool order by name")]
     facts = {
@@ -100,7 +102,8 @@ def _insert(connection: sqlite3.Connection, tool: Tool) -> None:
 
 
 def _canonical(tool: Tool, names: dict[str, str]) -> Tool:
-    meant = tuple(dict.fromkeys(names.get(name, name) for name in tool.capabilities))
+    own = (tool.analysis.capability,) if tool.analysis else ()
+    meant = tuple(dict.fromkeys(names.get(name, name) for name in (*tool.capabilities, *own)))
     return tool if meant == tool.capabilities else tool.model_copy(update={"capabilities": meant})
 
 

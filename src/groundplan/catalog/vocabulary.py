@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from groundplan.catalog.faults import faults
 from groundplan.contracts.contract import Contract, Text
-from groundplan.contracts.tool import Label
+from groundplan.contracts.tool import Label, Tool
 from groundplan.errors import CatalogError
 from groundplan.text.located_yaml import File, Place, whole
 
@@ -31,6 +31,22 @@ class Vocabulary(Contract):
     capabilities: dict[Label, Capability]
     version: Annotated[int, Field(ge=1)]  # of the map below
     requirements: dict[str, tuple[Label, ...]]
+
+    def with_analyses(self, tools: Iterable[Tool]) -> Vocabulary:
+        """With the analyses that tools bring with them: a capability for each, which only its own label asks for."""
+        found = {tool.analysis.label: tool.analysis for tool in tools if tool.analysis}
+        for label, analysis in found.items():
+            if self.requirements.get(analysis.requirement, (analysis.capability,)) != (analysis.capability,):
+                raise CatalogError(f"the analysis {label!r} is built in; give that of the tool another label")
+        made = {
+            analysis.capability: Capability(
+                description=f"Does the analysis {analysis.label}.", asked_by=(analysis.requirement,)
+            )
+            for analysis in found.values()
+        }
+        served = {analysis.requirement: (analysis.capability,) for analysis in found.values()}
+        update = {"capabilities": self.capabilities | made, "requirements": self.requirements | served}
+        return self.model_copy(update=update) if found else self
 
     @cached_property
     def names(self) -> dict[str, str]:

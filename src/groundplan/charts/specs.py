@@ -52,7 +52,8 @@ def line(sketch: Sketch) -> Drawn:
     x, y = str(sketch.params["x"]), str(sketch.params["y"])
     along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
     parts = split(sketch, y, along, _key(sketch, along), fold=False)
-    encoding = _encoding(along, quantity(sketch, y, zero=_near_zero(sketch.numbers(y))), parts)
+    limits = [value for role in ("low", "high") if (name := sketch.name(role)) for value in sketch.numbers(name)]
+    encoding = _encoding(along, quantity(sketch, y, _near_zero([*sketch.numbers(y), *limits]), limits), parts)
     mark: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round", "color": PALETTE[0]}
     if len(sketch.rows) <= FEW_POINTS or len({row[x] for row in sketch.rows}) == 1:
         mark["point"] = {"size": 30, "filled": True, "color": PALETTE[0]} if not parts.series else {"size": 30}
@@ -73,6 +74,12 @@ def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
         ring = {"type": "point", "filled": False, "size": 160, "strokeWidth": 2, "stroke": MARKED, "opacity": 1}
         plain_channels = {name: view["encoding"][name] for name in ("x", "y", "tooltip")}
         layers.append({"transform": [{"filter": datum(marked)}], "mark": ring, "encoding": plain_channels})
+    low, high = sketch.name("low"), sketch.name("high")
+    if low and high:
+        limits = {"y": {**view["encoding"]["y"], "field": sketch.field_of(low)}, "y2": {"field": sketch.field_of(high)}}
+        channels = {name: view["encoding"][name] for name in ("x", "color") if name in view["encoding"]}
+        band: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": {**channels, **limits}}
+        return {"layer": [{"transform": [{"filter": f"isValid({datum(low)})"}], **band}, view, *layers]}
     return {"layer": [view, *layers]} if layers else view
 
 

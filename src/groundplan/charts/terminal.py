@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from groundplan.charts.terminal_text import Screen, cells, compact, fitted, plain_text, to_ascii
-from groundplan.contracts.contract import Scalar
+from groundplan.charts.terminal_text import Screen, cells, compact, fitted, plain_text, point, to_ascii
+from groundplan.contracts.contract import Language, Scalar
 
 Row = dict[str, Any]
 Curve = tuple[str, list[float], list[float]]
-MISSING = "(none)"
+Written = Callable[[float], str]
+MISSING: Mapping[Language, str] = {"en": "(none)", "ru": "(не указано)"}
+SPAN: Mapping[Language, str] = {"en": "{} to {}", "ru": "{} – {}"}
+ONE_SCALE: Mapping[Language, str] = {"en": "all on one scale", "ru": "все в одном масштабе"}
+NO_ROWS: Mapping[Language, str] = {"en": "(no rows)", "ru": "(нет строк)"}
 MARKERS = "ABCDEFGHIJ"
 GRAIN_LENGTHS = {"year": 4, "month": 7, "quarter": 7, "week": 10, "day": 10}
 
@@ -28,6 +32,17 @@ class Meaning:
     orders: dict[str, list[Scalar]]
     grains: dict[str, str]
     folded: bool = False
+    percent: bool = False
+    language: Language = "en"
+
+    def written(self, value: float) -> str:
+        return point(f"{100 * value:.3g}%", self.language) if self.percent else self.number(value)
+
+    def number(self, value: float) -> str:
+        return compact(value, self.language)
+
+    def span(self, first: str, last: str) -> str:
+        return SPAN[self.language].format(first, last)
 
     @property
     def measure(self) -> str:
@@ -38,7 +53,7 @@ class Meaning:
         """The row's label in a role: a date by its grain, a folded series by the name of the fold."""
         value = row.get(self.columns[role])
         if value is None:
-            return MISSING
+            return MISSING[self.language]
         if role in self.grains:
             return str(value)[: GRAIN_LENGTHS.get(self.grains[role], 16)]
         if role == "color" and self.folded and value not in self.orders[role]:
@@ -64,7 +79,7 @@ def drawn(spec: dict[str, Any], screen: Screen) -> str:
         meaning = Meaning(**described)
         rows = [row for row in spec["data"]["values"] if meaning.shown(row)]
         with suppress(ArithmeticError, ValueError):  # numbers near the largest have no difference
-            body = DRAWINGS[meaning.kind](meaning, rows, screen) if rows else ["(no rows)"]
+            body = DRAWINGS[meaning.kind](meaning, rows, screen) if rows else [NO_ROWS[meaning.language]]
     lines = [*_heading(spec.get("title", {}), screen.width), "", *body]
     return "\n".join(to_ascii(line) if screen.ascii_only else line for line in lines)
 
@@ -81,13 +96,13 @@ def _line(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
         series[" / ".join(names)][x] = value
     order = meaning.ordered("x", {x for points in series.values() for x in points})
     if "facet" in meaning.columns:
-        return _sparklines(series, order, screen)
+        return _sparklines(series, order, screen, meaning)
     places = {x: float(place) for place, x in enumerate(order)}
     curves: list[Curve] = []
     for name, points in series.items():
         placed = sorted((places[x], value) for x, value in points.items())
         curves.append((name, [place for place, _ in placed], [value for _, value in placed]))
-    return _plotted(curves, screen, order)
+    return _plotted(curves, screen, order, meaning)
 
 
 def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
@@ -101,21 +116,21 @@ def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
         groups[meaning.label("color", row) if "color" in meaning.orders else ""].append(row)
     names = meaning.ordered("color", set(groups))
     curves = [(name, [row[x] for row in groups[name]], [row[y] for row in groups[name]]) for name in names]
-    return _plotted(curves, screen, None)
+    return _plotted(curves, screen, None, meaning)
 
 
 def _bar(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     """One row for each bar; one row for each part of a stack."""
     measured = _measured(meaning, rows, "facet", "x", "color")
-    return _bars([(" / ".join(names), value) for names, value in measured], screen)
+    return _bars([(" / ".join(names), value) for names, value in measured], screen, meaning.written)
 
 
 def _histogram(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     counts: defaultdict[tuple[float, float], float] = defaultdict(float)
     for row in rows:
         counts[row["bin_start"], row["bin_end"]] += row["count"]
-    named = [(f"{compact(start)} to {compact(end)}", count) for (start, end), count in sorted(counts.items())]
-    return _bars(named, screen)
+    named = [(meaning.span(*map(meaning.number, edges)), count) for edges, count in sorted(counts.items())]
+    return _bars(named, screen, meaning.number)
 
 
 def _box(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
@@ -131,7 +146,8 @@ def _box(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
         marks = [" "] * low + ["-"] * (q1 - low) + ["="] * (q3 - q1) + ["-"] * (high - q3 + 1)
         marks[median] = "|"
         lines.append(f"{fitted(name, wide)}  {''.join(marks)}")
-    return [*_cut(lines, screen), fitted(f"from {compact(least)} to {compact(greatest)}", screen.width).rstrip()]
+    span = meaning.span(meaning.number(least), meaning.number(greatest))
+    return [*_cut(lines, screen), fitted(span, screen.width).rstrip()]
 
 
 def _heatmap(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
@@ -144,8 +160,8 @@ def _heatmap(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     lines = [
         f"{fitted(y, wide)}  {''.join(shade(values.get((y, x))) for x in shown)}" for y in meaning.ordered("y", down)
     ]
-    least, greatest = compact(min(values.values())), compact(max(values.values()))
-    note = f"{shown[0]} to {shown[-1]}; {screen.shades[0]} {least} to {screen.shades[-1]} {greatest}"
+    least, greatest = meaning.written(min(values.values())), meaning.written(max(values.values()))
+    note = f"{meaning.span(shown[0], shown[-1])}; {screen.shades[0]} {least} … {screen.shades[-1]} {greatest}"
     return [*_cut(lines, screen), fitted(note, screen.width).rstrip()]
 
 
@@ -175,7 +191,7 @@ def _measured(meaning: Meaning, rows: list[Row], *roles: str) -> list[tuple[tupl
     return sorted(sums.items(), key=lambda item: [at[label] for at, label in zip(places, item[0], strict=True)])
 
 
-def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None) -> list[str]:
+def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None, meaning: Meaning) -> list[str]:
     """A plotext plot: lines if the positions have labels, else points."""
     import plotext
 
@@ -189,9 +205,10 @@ def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None) -> l
         draw = plotext.plot if labels is not None else plotext.scatter
         marker = MARKERS[place % len(MARKERS)] if letters else "braille"
         draw(x, y, marker=marker, label=fitted(name, 18).rstrip() or None)
-    _ticks([value for _, _, values in curves for value in values], plotext.yticks, 5)
+    _ticks([value for _, _, values in curves for value in values], plotext.yticks, 5, meaning.written)
     if labels is None:
-        _ticks([value for _, values, _ in curves for value in values], plotext.xticks, max(screen.width // 14, 2))
+        along = [value for _, values, _ in curves for value in values]
+        _ticks(along, plotext.xticks, max(screen.width // 14, 2), meaning.number)
     else:
         step = max(1, -(-len(labels) * 12 // screen.width))
         plotext.xticks(range(0, len(labels), step), [fitted(label, 10).rstrip() for label in labels[::step]])
@@ -200,13 +217,15 @@ def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None) -> l
     return (text if screen.colour else str(plotext.uncolorize(text))).splitlines()
 
 
-def _ticks(values: list[float], set_ticks: Callable[[list[float], list[str]], None], count: int) -> None:
+def _ticks(
+    values: list[float], set_ticks: Callable[[list[float], list[str]], None], count: int, written: Written
+) -> None:
     least, greatest = min(values), max(values)
     ticks = [least + (greatest - least) * place / (count - 1) for place in range(count)]
-    set_ticks(ticks, [compact(tick) for tick in ticks])
+    set_ticks(ticks, [written(tick) for tick in ticks])
 
 
-def _sparklines(series: dict[str, dict[str, float]], order: list[str], screen: Screen) -> list[str]:
+def _sparklines(series: dict[str, dict[str, float]], order: list[str], screen: Screen, meaning: Meaning) -> list[str]:
     """One line per series, all on the same scale; adjacent values share a character if there are too many."""
     wide = _label_width(list(series), screen)
     room = max(screen.width - wide - 16, 4)
@@ -216,20 +235,20 @@ def _sparklines(series: dict[str, dict[str, float]], order: list[str], screen: S
     for name, points in series.items():
         marks = "".join(shade(points.get(x)) for x in order[::step])
         known = [points[x] for x in order if x in points]
-        ends = f"{compact(known[0])} to {compact(known[-1])}"
+        ends = meaning.span(meaning.written(known[0]), meaning.written(known[-1]))
         lines.append(fitted(f"{fitted(name, wide)}  {marks}  {ends}", screen.width).rstrip())
-    span = fitted(f"{order[0]} to {order[-1]}, all on one scale", screen.width).rstrip()
+    span = fitted(f"{meaning.span(order[0], order[-1])}, {ONE_SCALE[meaning.language]}", screen.width).rstrip()
     return [*_cut(lines, screen), span]
 
 
-def _bars(named: list[tuple[str, float]], screen: Screen) -> list[str]:
+def _bars(named: list[tuple[str, float]], screen: Screen, written: Written) -> list[str]:
     wide = _label_width([name for name, _ in named], screen)
     room = max(screen.width - wide - 11, 1)
     longest = max((abs(value) for _, value in named), default=0) or 1
     lines = []
     for name, value in named:
         length = round(abs(value) / longest * room)
-        lines.append(f"{fitted(name, wide)} {screen.block * length} {compact(value)}")
+        lines.append(f"{fitted(name, wide)} {screen.block * length} {written(value)}")
     return _cut(lines, screen)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from groundplan.contracts.contract import Language
 
 BOX_TO_ASCII = str.maketrans("─│┌┐└┘├┤┬┴┼…·→█", "-|+++++++++~.>#")
 
@@ -49,12 +52,21 @@ def fitted(text: str, width: int) -> str:
     return clean + " " * (width - cells(clean))
 
 
-def compact(value: float) -> str:
+SIZES: Mapping[Language, Mapping[float, str]] = {
+    "en": {1e12: "T", 1e9: "B", 1e6: "M", 1e3: "k"},
+    "ru": {1e12: " трлн", 1e9: " млрд", 1e6: " млн", 1e3: " тыс."},
+}
+
+
+def compact(value: float, language: Language = "en") -> str:
     """1234567 as 1.23M."""
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= 0.9995 * size:  # include numbers that round up to the size
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
+    fitting = (size for size in SIZES[language] if abs(value) >= 0.9995 * size)  # include numbers that round up to it
+    size = next(fitting, 1)
+    return point(f"{value / size:.3g}", language) + SIZES[language].get(size, "")
+
+
+def point(number: str, language: Language) -> str:
+    return number if language == "en" else number.replace(".", ",")
 
 
 def _cell(character: str) -> int:

@@ -41,6 +41,7 @@ class Column:
     origins: frozenset[Origin] = frozenset()
     repeated: bool = False  # a join has repeated its values, so a sum would count them twice
     function: Function | None = None  # the aggregate that computed it
+    aggregated: bool = False  # of a source: it has values for groups, and none for rows
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,9 @@ def _inputs(
 
 def _of_table(table: Table) -> Shape:
     return Shape(
-        columns={c.name: Column(c.kind, frozenset({(table.name, c.name)})) for c in table.columns},
+        columns={
+            c.name: Column(c.kind, frozenset({(table.name, c.name)}), aggregated=c.aggregated) for c in table.columns
+        },
         keys=frozenset(frozenset(key) for key in table.keys),
     )
 

@@ -49,6 +49,7 @@ class Relation:
     cut_by: tuple[Sorting, ...] = ()  # the order in which `limit` took the first rows
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None
+    analysed: bool = False  # a tool that brings an analysis with it made something of this table
 
     def column(self, name: str) -> Expression:
         return self.columns.get(name) or read_param(Column.model_validate, {"name": name})

@@ -78,6 +78,12 @@ def _of_step(
         return None
     ((port, origin),) = inputs.items()
     given = _input(origin, found)
+    if given and tool.analysis is not None:  # what it works on is compared; what it makes of that is its own
+        return replace(given, order=(), analysed=True)
+    if given and given.analysed and tool.output.kind == "chart":
+        return given
+    if given and given.analysed and tool.name not in ("show_table", "save_table"):
+        return None
     return follow(given, step, shapes.get(port)) if given and follow else None
 
 

@@ -46,6 +46,7 @@ class Spent(Contract):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0  # waited for replies, those that did not come included
+    failed: int = 0  # calls to which no reply came
 
     def added(self, other: Spent) -> Spent:
         return Spent(
@@ -54,6 +55,7 @@ class Spent(Contract):
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             seconds=round(self.seconds + other.seconds, 3),
+            failed=self.failed + other.failed,
         )
 
     @property
@@ -156,11 +158,19 @@ def refused(code: str, problem: str, hint: str) -> Refusal:
     return Refusal(text=text, issues=(Issue(code=code, problem=problem, hint=hint),))
 
 
+class MeantColumn(Contract):
+    """The column that a candidate names."""
+
+    table: str
+    column: str
+
+
 class Clarification(Contract):
     """A question to the user. The reply is a candidate, its number, or its words.
 
     A candidate with a reading is planned as that reading; without one, its words complete the original question.
     One candidate with a reading is a confirmation: yes plans it, no ends the question.
+    Where `means` names the column of a candidate, a reply that ends in `remember` makes `missing` another name of it.
     """
 
     kind: Literal["clarification"] = "clarification"
@@ -168,6 +178,7 @@ class Clarification(Contract):
     missing: str
     candidates: tuple[str, ...] = ()
     readings: tuple[Reading, ...] = ()  # of each candidate, in the same order; or none
+    means: tuple[MeantColumn | None, ...] = ()  # of each candidate, if `missing` is a word that may name a column
     question: str = ""  # the one that was asked
     route: str | None = None  # what kind of question it was read as
     put: str = "{choice}"  # what replaces `missing` in the question; `{choice} {missing}` keeps it
@@ -181,6 +192,8 @@ class Clarification(Contract):
     def _readings_match_candidates(self) -> Clarification:
         if self.readings and len(self.readings) != len(self.candidates):
             raise ValueError(f"{len(self.candidates)} candidates have {len(self.readings)} readings; give each one")
+        if self.means and len(self.means) != len(self.candidates):
+            raise ValueError(f"{len(self.candidates)} candidates mean {len(self.means)} columns; give each one or None")
         return self
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, model_validator
 
 from groundplan.contracts.columns import ColumnKind, Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text, thaw
@@ -24,6 +24,7 @@ Place = Literal["anywhere", "start", "end", "whole"]
 Rounding = Literal["down", "up", "nearest", "toward_zero"]
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
+LATER = ConfigDict(defer_build=True)
 
 
 class Column(Contract):
@@ -357,8 +358,9 @@ Condition = Annotated[
     Field(discriminator="kind"),
 ]
 Node = Expression | Condition
-EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
-CONDITION: TypeAdapter[Condition] = TypeAdapter(Condition)
+Arithmetic.model_rebuild()  # the schema of all expressions, which every contract with one in it then takes over
+EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression, config=LATER)
+CONDITION: TypeAdapter[Condition] = TypeAdapter(Condition, config=LATER)
 
 
 def read_expression(given: object) -> Expression:

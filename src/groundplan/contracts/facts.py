@@ -65,7 +65,7 @@ class TableColumn(Contract):
     name: str
     kind: ColumnKind
     unit: str | None = None
-    grain: str | None = None  # set if a time column was truncated to a grain
+    grain: str | None = None  # of a time column that was truncated to it; `hour` of a number: an hour of the day
     partial: tuple[PartialPeriod, ...] = ()  # of a column with a grain
     ratio: bool = False  # a part of a whole or a relative change: shown as a percentage
     adds_up: bool = True  # False for averages, rates and the like: their sum has no meaning

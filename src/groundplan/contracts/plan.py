@@ -18,6 +18,7 @@ Strategy = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
 
 BY_HAND = "hand"  # the strategy of a plan that a person wrote
 
+ROWS_WITHOUT_APPROVAL = 1_000_000_000  # that a plan may read, unless the settings say otherwise
 MOST_CHARACTERS = 2_000  # in a text field
 INPUT = "input"  # `{"$from": "input.email"}` takes a value that is given when the plan runs; no step has this id
 

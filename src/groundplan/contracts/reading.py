@@ -101,8 +101,11 @@ class Time(Contract):
 
 
 class AnalysisAsked(Contract):
+    """One of the built-in analyses, or one that a tool brings with it, with the settings that the question names."""
+
     kind: Literal["analysis"] = "analysis"
-    label: Analysis
+    label: Analysis | Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+    settings: tuple[tuple[Name, int], ...] = ()  # params of the tool
 
 
 class OutputAsked(Contract):
@@ -313,6 +316,7 @@ class Requirement(Contract):
 class Intent(Contract):
     name: Name
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    called: Text = ""  # in the language of the question
 
 
 class Entity(Contract):
@@ -348,7 +352,7 @@ class Reading(Contract):
     unresolved: tuple[Text, ...] = ()
     read_by: tuple[Name, ...] = ()  # where a model read it: who read it alike, the words and models by their names
     assumes: Annotated[tuple[Text, ...], Field(max_length=8)] = ()  # choices of a model that the question leaves open
-    also: Annotated[tuple[Reading, ...], Field(max_length=3)] = ()  # what else the question asks for
+    also: Annotated[tuple[Reading, ...], Field(max_length=7)] = ()  # what else the question asks for
 
     @property
     def asks(self) -> tuple[Reading, ...]:
@@ -368,3 +372,9 @@ class Reading(Contract):
         if twice:
             raise ValueError(f"requirement ids appear twice: {', '.join(twice)}")
         return self
+
+
+def asks_yes_or_no(reading: Reading) -> bool:
+    """True if each look-up is about one entity, and is answered by yes if anything is found."""
+    asked = [value for r in reading.requirements if isinstance(value := r.value, IntentAsked)]
+    return bool(asked) and all(one.polar for one in asked)

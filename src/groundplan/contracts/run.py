@@ -13,6 +13,7 @@ from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Contract, JsonObject, Scalar, StepId, thaw
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
+from groundplan.contracts.rollout import RunSide
 
 State = Literal[
     "queued", "running", "waiting_approval", "waiting_answer", "succeeded", "partial", "refused", "failed", "cancelled"
@@ -66,7 +67,9 @@ class RunRequest(Contract):
     thread: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)] | None = None
     strategy: Strategy | None = Field(None, description="A planner by name, as in `groundplan ask --strategy`.")
     today: date | None = None
-    timezone: Annotated[str, Field(max_length=64), AfterValidator(storable)] = "UTC"
+    timezone: Annotated[str, AfterValidator(storable)] | None = Field(
+        None, max_length=64, description="Of today; by default that of groundplan.toml."
+    )
     bounds: Bounds = Field(NO_BOUNDS, description="What the caller allows: tools, steps, items, seconds, tokens.")
 
     inputs: dict[StepId, Scalar] = Field({}, description="Values for a task or a plan that takes some, by name.")
@@ -99,6 +102,7 @@ class Run(Contract):
     approve: str | None = Field(None, description="The fingerprint of the plan and the values that wait for approval.")
     outcome: Answer | Refusal | Clarification | None = None
     problem: Issue | None = None  # why it failed
+    rollout: RunSide | None = Field(None, description="Which variant answered, if another was on trial.")
 
     @property
     def ended(self) -> bool:

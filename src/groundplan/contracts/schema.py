@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 
-from groundplan.contracts.columns import ColumnKind, Meaning, Role
+from groundplan.contracts.columns import ColumnKind, Function, Meaning, Role
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.expression import Expression
@@ -30,6 +31,7 @@ class Column(Contract):
     synonyms: tuple[Text, ...] = ()  # other names, from settings or a model file
     unit: str | None = None
     same_for_each: Name | None = None  # the column of a thing that has several rows, each of which repeats this value
+    sampled: bool = False  # of a large table: the next four are estimates from a sample, if they are known at all
     cardinality: int | None = None
     nulls: int | None = None
     trimmed: bool = False  # of a text: no value is empty, or has spaces around it
@@ -37,6 +39,13 @@ class Column(Contract):
     greatest: Scalar = None
     verbs: tuple[Text, ...] = ()  # of a time: verbs for the event, such as `created`
     called: tuple[ValueSynonyms, ...] = ()  # synonyms of its values
+    usual: Function | None = None  # what its publisher takes of it, where a question does not say
+    formula: Text = ""  # of a calculated field, in the language of its source: data, never run here
+    aggregated: bool = False  # its formula aggregates rows: it has a value for a group, and none for a row
+
+    def holds_only(self, values: Collection[str]) -> bool:
+        """True if these are all of its different values."""
+        return not self.sampled and self.cardinality == len(values)
 
 
 class Table(Contract):
@@ -69,6 +78,7 @@ class SourceSchema(Contract):
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
     metrics: tuple[NamedMetric, ...] = ()
+    lacks: tuple[Text, ...] = ()  # what its engine cannot compute, as `needs` names it
     knowledge: KnowledgeSchema | None = None  # for a knowledge base
 
     def find(self, table: str) -> Table | None:

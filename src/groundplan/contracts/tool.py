@@ -55,6 +55,38 @@ class Keep(Contract):
     unless: str | None = None
 
 
+class Phrase(Contract):
+    """A way to ask for an analysis: `forecast {what} for the next {periods} {unit}`.
+
+    `a|b` is one of them, `[a|b]` may be left out. A slot that is a param of the tool takes a number, `{unit}` a unit of
+    time, and any other slot takes words. `read` is the plain question that gives the rows: `{what} by {unit}`.
+    """
+
+    say: Annotated[str, Field(min_length=1, max_length=200)]
+    read: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class OwnAnalysis(Contract):
+    """An analysis that the tool brings with it: its label, how people ask for it and how its table is drawn.
+
+    The tool works on the groups and measures of the plain question. `draws` are the params of the chart step: the name
+    of a column of the output, or `$param` for a column that a param names.
+    """
+
+    label: Label
+    phrases: Annotated[tuple[Phrase, ...], Field(min_length=1, max_length=32)]
+    chart: Literal["line", "bar", "scatter", "band"] | None = None
+    draws: dict[Label, Annotated[str, Field(max_length=64)]] = {}
+
+    @property
+    def requirement(self) -> str:
+        return f"analysis:{self.label}"
+
+    @property
+    def capability(self) -> str:
+        return f"does_{self.label}"
+
+
 class Tool(Contract):
     """`params` is a JSON schema; the keywords `x-column`, `x-keep`, `x-names`, `x-new`, `x-role` are explained in
     docs/reference/tools.md."""
@@ -71,6 +103,7 @@ class Tool(Contract):
     effect: Effect = "write"  # the safe default for a tool that does not declare it
     repeatable: bool = False  # for a tool that writes: a second call with the same key has no further effect
     cost: Annotated[int, Field(ge=0, le=1_000)] = 1
+    analysis: OwnAnalysis | None = None
 
     @property
     def is_query(self) -> bool:

@@ -16,12 +16,17 @@ from typing import Any
 from mcp.server.mcpserver import Context, MCPServer
 
 from groundplan.contracts.answer import Outcome, Refusal
+from groundplan.contracts.feedback import Feedback
 from groundplan.contracts.verdict import Verdict
 from groundplan.contracts.verification import Verification
 from groundplan.project import AsyncProject
 from groundplan.result import Planned
 from groundplan.service.tools import READS, Told, told
 from groundplan.service.tools import create_server as create_tools
+from groundplan.settings import state_folder
+from groundplan.state.asked import keep_asked
+from groundplan.state.database import SQLite
+from groundplan.state.feedback import Ratings
 
 
 def create_server(opening: Any, approving: str) -> MCPServer[AsyncProject]:
@@ -45,9 +50,11 @@ class _Asking:
     async def ask(
         self, ctx: Context[Any], question: str, thread: str | None, today: date | None, strategy: str | None
     ) -> Told:
-        run = None if thread else uuid.uuid4().hex[:12]
-        asked = await _project(ctx).ask(question, today=today, strategy=strategy, thread=thread, run_id=run)
-        return self._told(asked, run)
+        run = uuid.uuid4().hex[:12]
+        run_id = None if thread else run
+        asked = await _project(ctx).ask(question, today=today, strategy=strategy, thread=thread, run_id=run_id)
+        await keep_asked(SQLite(state_folder()), run, question, asked, today)
+        return self._told(asked, run_id).model_copy(update={"run": run})
 
     async def run(self, ctx: Context[Any], proposal: dict[str, Any]) -> Told:
         run = uuid.uuid4().hex[:12]
@@ -61,6 +68,9 @@ class _Asking:
 
     async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification:
         return await _project(ctx).verify(question, sql, today=today)
+
+    async def feedback(self, ctx: Context[Any], run: str, given: Feedback) -> None:
+        await Ratings(_project(ctx).database).give(run, given)
 
     def _told(self, outcome: Outcome, run: str | None) -> Told:
         issues = outcome.issues if isinstance(outcome, Refusal) else ()

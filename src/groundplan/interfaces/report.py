@@ -8,15 +8,39 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from groundplan.answering.writing.display import decimals
 from groundplan.charts.picture import pictures
 from groundplan.contracts.answer import Answer, Outcome, ShownTable
+from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import TableColumn
-from groundplan.interfaces.cli.show import cell
 from groundplan.interfaces.cli.spending import counted
+from groundplan.interfaces.table_cells import cells, heading, language_of
 from groundplan.regular_files import write_regular
 from groundplan.text.printable import csv_text, markdown, markdown_code
 
 ROWS_IN_THE_REPORT = 30
+TEXTS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "how": "How it was answered",
+        "by": "{} by {}",
+        "unmet": "(not met)",
+        "took": "What it took",
+        "stages": "| stage | ms | tokens |",
+        "roles": "| role | model | calls | tokens in | tokens out | seconds |",
+        "more": "{} more rows in {}",
+        "file": "As a file: {}",
+    },
+    "ru": {
+        "how": "Как получен ответ",
+        "by": "{}: шаги {}",
+        "unmet": "(не выполнено)",
+        "took": "Чего это стоило",
+        "stages": "| этап | мс | токены |",
+        "roles": "| роль | модель | вызовы | токены на входе | токены на выходе | секунды |",
+        "more": "Ещё строк: {}, они в {}",
+        "file": "Файлом: {}",
+    },
+}
 LINK_SIGNS = ":/?#[]@!$&'()*+,;=%-._~"  # the characters of a URL; all others are encoded
 
 
@@ -62,12 +86,15 @@ def _report(outcome: Outcome, question: str) -> Iterator[str]:
     for cited in outcome.facts.sources:
         if cited.link:
             yield f"- {markdown(cited.id)}: <{quote(cited.link, safe=LINK_SIGNS)}>"
+    language = language_of(outcome)
+    texts = TEXTS[language]
     for (step, ref), table in zip(outcome.facts.tables.items(), outcome.tables, strict=True):
-        yield from _table(step, table, {column.name: column for column in ref.columns})
-    yield "## How it was answered\n"
+        yield from _table(step, table, {column.name: column for column in ref.columns}, language)
+    yield f"## {texts['how']}\n"
     for item in outcome.coverage:
-        yield f"- {markdown_code(item.requirement)} by {', '.join(item.steps)}{'' if item.ok else ' (not met)'}"
-    yield from _stages(outcome)
+        by = texts["by"].format(markdown_code(item.requirement), ", ".join(item.steps))
+        yield f"- {by}" if item.ok else f"- {by} {texts['unmet']}"
+    yield from _stages(outcome, language)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -92,34 +119,35 @@ def _indented(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))] + markdown(line)
 
 
-def _stages(answer: Answer) -> Iterator[str]:
-    yield "\n## What it took\n"
-    yield "| stage | ms | tokens |"
+def _stages(answer: Answer, language: Language) -> Iterator[str]:
+    texts = TEXTS[language]
+    yield f"\n## {texts['took']}\n"
+    yield texts["stages"]
     yield "| --- | ---: | ---: |"
     for entry in answer.trace:
-        yield f"| {entry.stage} | {entry.ms:,.1f} | {entry.tokens:,} |"
+        yield f"| {entry.stage} | {decimals(entry.ms, 1, language)} | {decimals(entry.tokens, 0, language)} |"
     if answer.usage.calls:
         yield f"\n{markdown(', '.join(answer.usage.models))}: {counted(answer.usage)}\n"
-        yield "| role | model | calls | tokens in | tokens out | seconds |"
+        yield texts["roles"]
         yield "| --- | --- | ---: | ---: | ---: | ---: |"
         for role, spent in answer.usage.roles.items():
-            tokens = f"{spent.prompt_tokens:,} | {spent.completion_tokens:,}"
-            models = markdown(", ".join(spent.models))
-            yield f"| {role} | {models} | {spent.calls:,} | {tokens} | {spent.seconds:,.1f} |"
+            counts = (spent.calls, spent.prompt_tokens, spent.completion_tokens)
+            numbers = [*(decimals(count, 0, language) for count in counts), decimals(spent.seconds, 1, language)]
+            yield f"| {role} | {markdown(', '.join(spent.models))} | {' | '.join(numbers)} |"
 
 
-def _table(step: str, table: ShownTable, known: Mapping[str, TableColumn]) -> Iterator[str]:
-    yield "| " + " | ".join(map(markdown, table.columns)) + " |"
+def _table(step: str, table: ShownTable, known: Mapping[str, TableColumn], language: Language) -> Iterator[str]:
+    rows = table.rows[:ROWS_IN_THE_REPORT]
+    columns = [
+        cells([row[place] for row in rows], known.get(name), language) for place, name in enumerate(table.columns)
+    ]
+    yield "| " + " | ".join(markdown(heading(name, known.get(name))) for name in table.columns) + " |"
     yield "|" + " --- |" * len(table.columns)
-    for row in table.rows[:ROWS_IN_THE_REPORT]:
-        cells = (cell(value, known.get(name)) for name, value in zip(table.columns, row, strict=True))
-        yield "| " + " | ".join(map(markdown, cells)) + " |"
-    more = table.row_count - min(len(table.rows), ROWS_IN_THE_REPORT)
-    yield (
-        f"\n{more:,} more rows in [{step}.csv]({step}.csv)\n"
-        if more > 0
-        else f"\nAs a file: [{step}.csv]({step}.csv)\n"
-    )
+    for row in zip(*columns, strict=True):
+        yield "| " + " | ".join(map(markdown, row)) + " |"
+    more, file = table.row_count - len(rows), f"[{step}.csv]({step}.csv)"
+    texts = TEXTS[language]
+    yield f"\n{texts['more'].format(decimals(more, 0, language), file) if more > 0 else texts['file'].format(file)}\n"
 
 
 def _json(file: Path, document: object) -> None:

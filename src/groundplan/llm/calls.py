@@ -86,7 +86,7 @@ class Calls:
                     temperature=self.limits.temperature,
                 )
             except WorldError as error:
-                self.usage = self.usage.plus(Usage(seconds=time.monotonic() - begun).by(self.role))
+                self.usage = self.usage.plus(Usage(seconds=time.monotonic() - begun, failed=1).by(self.role))
                 return self._failed(model.name, str(error))
             told["result"] = "usable" if isinstance(reply, Reply) else "unusable"
             told["prompt_tokens"] = reply.usage.prompt_tokens

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from groundplan.contracts.contract import Contract
 from groundplan.errors import CatalogError, UsageError
+from groundplan.text.plain_yaml import load_yaml
 
 FOLDER = Path(__file__).parent.parent / "prompts"
 
@@ -38,7 +39,7 @@ def load_prompt(name: str, folder: Path = FOLDER) -> Prompt:
     if not parts:
         raise CatalogError(f"{file}:1: a prompt begins with a header between two lines of ---; add one")
     try:
-        prompt = Prompt.model_validate({**(yaml.safe_load(parts[1]) or {}), "text": parts[2].strip()})
+        prompt = Prompt.model_validate({**(load_yaml(parts[1]) or {}), "text": parts[2].strip()})
     except (ValidationError, yaml.YAMLError, TypeError) as error:
         raise CatalogError(f"{file}:2: the header must have only `into` and `uses`: {error}") from error
     in_text = {*_PLACEHOLDER.findall(prompt.text)}

@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
 import httpx2
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from groundplan.contracts.contract import Contract
 from groundplan.errors import StateInvalid
 from groundplan.llm.secret import hide
 
 KEPT_HEADERS = ("content-type", "retry-after")
+Plain = Annotated[str, Field(pattern=r"^[\x20-\x7e]*$")]  # what a header may hold
 
 
 class Exchange(Contract):
@@ -23,8 +25,8 @@ class Exchange(Contract):
     method: str
     path: str
     request: JsonValue
-    status: int
-    headers: dict[str, str]
+    status: Annotated[int, Field(ge=100, le=599)]
+    headers: dict[Plain, Plain]
     response: str
 
 
@@ -44,7 +46,8 @@ class Recorder(httpx2.AsyncBaseTransport):
         body = await request.aread()
         response = await self._inner.handle_async_request(request)
         text = hide((await response.aread()).decode("utf-8", "replace"), _key(request))
-        headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        given = {name: response.headers.get(name, "") for name in KEPT_HEADERS}
+        headers = {name: value for name, value in given.items() if value and value.isascii() and value.isprintable()}
         self.exchanges.append(
             Exchange(
                 method=request.method,

@@ -5,7 +5,7 @@ A caller gives a prompt, the contract of a reply, a check, and has a floor of it
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -52,13 +52,16 @@ async def propose(
     max_tokens: int,
     attempts: int = MOST_ATTEMPTS,
     choices: Choices | None = None,
+    before: Sequence[ModelAttempt] = (),
 ) -> Accepted[T] | None:
     """The first proposal that passes the check; None if no model of the cascade has one: then the floor decides.
 
-    `attempts` bounds those of the role; `choices` are the names that fields of the reply may have.
+    `attempts` bounds those of the role; `choices` are the names that fields of the reply may have; `before` are
+    attempts for the same question that turned out to be faulty later: they count.
     """
     while True:
-        found = await _ask_one_model(calls, prompt, into, check, log, max_tokens, attempts, choices)
+        found = await _ask_one_model(calls, prompt, into, check, log, max_tokens, attempts, choices, before)
+        before = ()
         if found is not None or not calls.escalate():
             return found
 
@@ -72,11 +75,12 @@ async def _ask_one_model(
     max_tokens: int,
     attempts: int,
     choices: Choices | None,
+    earlier: Sequence[ModelAttempt],
 ) -> Accepted[T] | None:
     """Ask until a proposal is accepted, the attempts are used up, or the model repeats a faulty proposal."""
-    before: list[ModelAttempt] = []
+    before = [*earlier]
     most = min(attempts, calls.limits.attempts)
-    for number in range(1, most + 1):
+    for number in range(max((one.number for one in before), default=0) + 1, most + 1):
         spent, model = calls.usage, calls.model
         sent = _sent_back(prompt, before[-1], number, most) if before else prompt
         reply = await calls.ask(sent, into, choices, max_tokens=max_tokens)

@@ -38,6 +38,7 @@ from groundplan.sources.interface import Call, Source
 from groundplan.state.effects import Effects
 from groundplan.telemetry.audit import Execution
 from groundplan.telemetry.observing import counted, observed
+from groundplan.telemetry.untraced import untraced
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -113,13 +114,13 @@ async def _walked(
     durable: bool,
 ) -> dict[str, StepOutcome]:
     state: State = {}
-    async for mode, event in graph.astream(
-        start, config, stream_mode=["custom", "values"], durability="sync" if durable else None
-    ):
-        if mode == "custom":
-            on_progress(Progress.model_validate(event))
-        else:
-            state = cast(State, event)
+    events = graph.astream(start, config, stream_mode=["custom", "values"], durability="sync" if durable else None)
+    with untraced():
+        async for mode, event in events:
+            if mode == "custom":
+                on_progress(Progress.model_validate(event))
+            else:
+                state = cast(State, event)
     return _outcomes(state)
 
 

@@ -29,9 +29,9 @@ from groundplan.state.audit import ONE_PERSON
 from groundplan.state.keys import PREFIX, Keys, Role
 
 OPEN_TO_ALL = ("/livez", "/readyz", SESSION, SIGN_IN, CALLBACK)
-ADMINISTERED = ("/v1/keys", "/v1/audit")
+ADMINISTERED = ("/v1/keys", "/v1/audit", "/v1/reviews", "/v1/rollout")
 METRICS = "/metrics"
-UPLOADS = "/v1/uploads"
+UPLOADS, COLUMNS = "/v1/uploads", "/v1/column-settings"
 MOST_BYTES = 1_000_000  # of a request without a file
 BODY_SECONDS, UPLOAD_SECONDS = 30.0, 600.0  # in which a body, or a file, has to arrive
 MANY = 1_000_000  # no limit
@@ -128,7 +128,7 @@ class Access:
             return _unknown(
                 "key", f"{'sign in, or ' if self._sessions else ''}send a key: `Authorization: Bearer gp_…`"
             )
-        if not _may(found.role, scope["path"]):
+        if not _may(found.role, scope["path"], scope["method"]):
             return problem(403, "role", f"a key with the role {found.role!r} may not do this")
         scope["state"].update(tenant=found.tenant, actor=found.actor, role=found.role)
         return self._too_often(found.tenant)
@@ -158,11 +158,11 @@ def _unknown(code: str, detail: str, more: str = "") -> Response:
     return problem(401, code, detail, {"WWW-Authenticate": f'Bearer realm="groundplan"{more}'})
 
 
-def _may(role: Role, path: str) -> bool:
+def _may(role: Role, path: str, method: str) -> bool:
     """The metrics tell of all tenants, so a key that reads them is made by the operator and does nothing else."""
     if role == "metrics" or path == METRICS:
         return role == "metrics" and path == METRICS
-    if role == "read" and path.endswith(("/approval", "/resume")):
+    if role == "read" and (path.endswith(("/approval", "/resume")) or (path == COLUMNS and method != "GET")):
         return False
     return role == "admin" or not any(path == one or path.startswith(f"{one}/") for one in ADMINISTERED)
 

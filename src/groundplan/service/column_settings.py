@@ -15,13 +15,13 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.run import storable
 from groundplan.contracts.schema import Column, Table
 from groundplan.project import AsyncProject
+from groundplan.service.access import COLUMNS
 from groundplan.service.runs import project_of
 from groundplan.state.column_settings import NoSuchColumn, SavedSettings, UnfitSetting
 from groundplan.text.names import split_name
 from groundplan.text.stems import stem
 from groundplan.text.words import words_of
 
-PATH = "/v1/column-settings"
 JOINING = frozenset({"by", "within", "per", "and", "or", "versus", "where", "than", "which", "who", "between", "until"})
 STEERING = JOINING | {
     *("function", "superlative", "judged", "compare", "count", "distinct", "times", "negation", "missing"),
@@ -48,14 +48,14 @@ class SavedColumns(BaseModel):
 
 
 def add_column_settings(app: FastAPI) -> None:
-    @app.get(PATH)
+    @app.get(COLUMNS)
     async def list_column_settings(request: Request) -> SavedColumns:
         """What people of this tenant said about columns. `/v1/sources` has the columns as they are then."""
         saved = await _store(request).list()
         columns = [SavedColumn(table=table, column=column, settings=one) for (table, column), one in saved.items()]
         return SavedColumns(columns=columns, meanings={**ALLOWED}, most_names=MOST_NAMES)
 
-    @app.put(PATH, status_code=204)
+    @app.put(COLUMNS, status_code=204)
     async def put_column_settings(
         body: ColumnSettings, request: Request, of_table: TableName, of_column: ColumnName
     ) -> None:
@@ -65,7 +65,7 @@ def add_column_settings(app: FastAPI) -> None:
         _refuse_unfit(body, table, column)
         await _store(request).put((of_table, of_column), body, request.state.actor)
 
-    @app.delete(PATH, status_code=204)
+    @app.delete(COLUMNS, status_code=204)
     async def delete_column_settings(request: Request, of_table: TableName, of_column: ColumnName) -> None:
         """Forget what was said about a column: it means again what was found."""
         await _store(request).delete((of_table, of_column), request.state.actor)

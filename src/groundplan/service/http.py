@@ -26,7 +26,7 @@ from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Plan, Strategy
 from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.reading import Reading
-from groundplan.contracts.run import WAITING, Run, RunEvent, RunReply, RunRequest, Said, storable
+from groundplan.contracts.run import WAITING, Run, RunEvent, RunRequest, Said, storable
 from groundplan.contracts.schema import SourceSchema
 from groundplan.contracts.task import Graph
 from groundplan.contracts.verdict import Passed
@@ -37,13 +37,27 @@ from groundplan.service.administration import add_administration
 from groundplan.service.browser_sessions import BrowserSessions, add_session
 from groundplan.service.code_flow import CodeFlow
 from groundplan.service.column_settings import add_column_settings
+from groundplan.service.feedback import add_feedback
 from groundplan.service.mcp_endpoint import add_mcp
 from groundplan.service.monitoring import add_metrics
 from groundplan.service.oidc import Tokens
 from groundplan.service.pages import add_pages
 from groundplan.service.problems import Problem, add_handlers
 from groundplan.service.projects import Projects
-from groundplan.service.runs import PING, STOPPING, add_run, approve_run, forget, project_of, run_of, runs_of, settled
+from groundplan.service.rollout_routes import add_rollout
+from groundplan.service.runs import (
+    PING,
+    STOPPING,
+    RunId,
+    add_run,
+    approve_run,
+    forget,
+    project_of,
+    reply_to,
+    run_of,
+    runs_of,
+    settled,
+)
 from groundplan.service.sign_in import add_sign_in
 from groundplan.service.uploads import add_uploads
 from groundplan.settings import OidcSettings, ServiceSettings
@@ -56,7 +70,6 @@ from groundplan.text.printable import csv_text
 
 MOST_WAIT = 30.0  # seconds that `Prefer: wait` may ask for
 
-RunId = Annotated[str, Path(pattern=r"^[0-9a-f]{24}$")]
 StepPath = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
@@ -69,7 +82,7 @@ class Asked(Contract):
     question: Said
     strategy: Strategy | None = None
     today: date | None = None
-    timezone: Annotated[str, Field(max_length=64)] = "UTC"
+    timezone: Annotated[str, Field(max_length=64)] | None = None
     bounds: Bounds = NO_BOUNDS
     inputs: dict[StepId, Scalar] = {}
 
@@ -82,7 +95,7 @@ class PlanAsked(Contract):
     changes: Annotated[tuple[Change, ...], Field(max_length=32)] = ()
     strategy: Strategy | None = None
     today: date | None = None
-    timezone: Annotated[str, Field(max_length=64)] = "UTC"
+    timezone: Annotated[str, Field(max_length=64)] | None = None
     bounds: Bounds = NO_BOUNDS
     inputs: dict[StepId, Scalar] = {}
 
@@ -166,6 +179,9 @@ class AnswerText(Contract):
 
     text: Said | None = None
     choice: Annotated[int, Field(ge=1, le=1_000, description="The number of a candidate, from 1.")] | None = None
+    remember: Annotated[
+        bool, Field(description="Whether the word asked about is a name of the column from now on.")
+    ] = False
 
     @model_validator(mode="after")
     def _is_one_of_them(self) -> AnswerText:
@@ -216,7 +232,8 @@ def create_app(
         upload_bytes=settings.upload_bytes,
         minute_requests=settings.minute_requests,
     )
-    add_metrics(app, telemetry or Telemetry())
+    app.state.telemetry = telemetry or Telemetry()
+    add_metrics(app, app.state.telemetry)
     add_handlers(app)
     app.state.projects, app.state.stopping = projects, False
     app.state.most_runs = settings.open_runs if keys else None
@@ -224,6 +241,8 @@ def create_app(
     _add_planning(app)
     add_uploads(app, settings)
     add_column_settings(app)
+    add_feedback(app)
+    add_rollout(app)
     _add_health(app)
     add_session(app, sessions)
     if keys:
@@ -340,12 +359,14 @@ def _add_runs(app: FastAPI) -> None:
         return await runs.resume(id, request.state.actor)
 
     @app.post("/v1/runs/{id}/answer")
-    async def answer(id: RunId, body: AnswerText, runs: Store) -> Run:
+    async def answer(id: RunId, body: AnswerText, request: Request, runs: Store) -> Run:
         """Reply to a clarification with the number of a candidate, or with words; yes or no to a single reading."""
-        waiting = (await run_of(runs, id)).waiting
+        run = await run_of(runs, id)
+        waiting = run.waiting
         if body.choice and isinstance(waiting, Clarification) and body.choice > len(waiting.candidates):
             raise Conflict(f"there is no choice {body.choice}; there are {len(waiting.candidates)}")
-        return await runs.reply(id, "waiting_answer", RunReply(answer=body.text or str(body.choice)))
+        said = body.text or str(body.choice)
+        return await reply_to(request, runs, run, f"{said} remember" if body.remember else said)
 
     @app.get("/v1/threads")
     async def list_threads(runs: Store, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ThreadEntry]:
@@ -464,7 +485,7 @@ async def _planned(body: Asked | PlanAsked, request: Request, **watching: Any) -
         return await project.plan(
             body.question,
             today=body.today,
-            timezone=body.timezone,
+            timezone=body.timezone or project.timezone,
             strategy=body.strategy,
             bounds=body.bounds,
             inputs=body.inputs,

@@ -26,12 +26,14 @@ from starlette.routing import Route
 
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.contract import Contract, thaw
-from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
+from groundplan.contracts.feedback import Feedback
+from groundplan.contracts.run import WAITING, Run, RunRequest
 from groundplan.contracts.verdict import Verdict
 from groundplan.contracts.verification import Verification
 from groundplan.result import Planned
 from groundplan.service.access import MOST_BYTES, Receive, Scope, Send
-from groundplan.service.runs import add_run, approve_run, project_of, run_of, runs_of, settled
+from groundplan.service.feedback import give_feedback
+from groundplan.service.runs import add_run, approve_run, project_of, reply_to, run_of, runs_of, settled
 from groundplan.service.tools import MAY_CHANGE, Told, create_server, told
 from groundplan.settings import LOOPBACK
 from groundplan.text.printable import printable
@@ -112,6 +114,9 @@ class _Running:
     async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification:
         async with project_of(_request(ctx)) as project:
             return await project.verify(question, sql, today=today)
+
+    async def feedback(self, ctx: Context[Any], run: str, given: Feedback) -> None:
+        await give_feedback(_request(ctx), run, given)
 
 
 def _request(ctx: Context[Any]) -> Request:
@@ -220,8 +225,9 @@ async def _taken(ctx: Context[Any], run: Run, reply: ElicitResult) -> Run | None
 
 
 async def _answered(ctx: Context[Any], run: Run, text: str) -> Run:
-    reply = RunReply(answer=_requested(question=text).question)
-    return await runs_of(_request(ctx)).reply(run.id, "waiting_answer", reply)
+    said, request = _requested(question=text).question, _request(ctx)
+    assert said is not None
+    return await reply_to(request, runs_of(request), run, said)
 
 
 def _link(request: Request, run: Run) -> str:
@@ -239,4 +245,4 @@ def _told(request: Request, run: Run) -> Told:
     shown = run.outcome or run.waiting
     if shown is None:
         return Told(kind="running", text="It takes longer. The page of the run shows the answer.", link=link)
-    return told(shown).model_copy(update={"link": link})
+    return told(shown).model_copy(update={"run": run.id, "link": link})

@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 BUILT = Path(__file__).parent / "web"
-PAGES = ("/", "/runs", "/sources")
+PAGES = ("/", "/runs", "/sources", "/rollout")
 NONCE = "__STYLE_NONCE__"
 FOREVER = "public, max-age=31536000, immutable"
 UNHASHED = ("icon.svg", "scheme.js")

@@ -38,8 +38,8 @@ class ForeignOrigin(GroundplanError):
     """A browser sent this for the page of another site."""
 
 
-class MayNotApprove(GroundplanError):
-    """The caller may ask, and not approve."""
+class MayNotChange(GroundplanError):
+    """The caller may ask, and neither approve nor change what others read."""
 
 
 class Problem(BaseModel):
@@ -73,7 +73,7 @@ def of_error(error: GroundplanError) -> JSONResponse:
             return problem(409, "no-room", str(error))
         case TooMany():
             return problem(429, "too-many-runs", str(error), {"Retry-After": "5"})
-        case MayNotApprove():
+        case MayNotChange():
             return problem(403, "role", str(error))
         case ForeignOrigin():
             return problem(403, "origin", str(error))

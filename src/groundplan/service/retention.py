@@ -22,6 +22,7 @@ async def delete_ended(database: Database, days: float) -> int:
             rows = await run(sql, days * DAY, AT_ONCE)
             for tenant, id_, _ in rows:
                 await run("delete from events where tenant = ? and run = ?", tenant, id_)
+                await run("delete from feedback where tenant = ? and run = ?", tenant, id_)
                 # `0` follows `/`: all keys that begin with the run's id
                 await run("delete from effects where tenant = ? and key > ? and key < ?", tenant, f"{id_}/", f"{id_}0")
         for tenant, id_, _ in rows:

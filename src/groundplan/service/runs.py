@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractAsyncContextManager
+from typing import Annotated
 
+from fastapi import Path
 from starlette.requests import Request
 
+from groundplan.asking.replies import to_remember
 from groundplan.asking.route import known_strategy
+from groundplan.contracts.answer import Clarification
 from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.project import AsyncProject
-from groundplan.service.problems import MayNotApprove
+from groundplan.service.problems import MayNotChange
 from groundplan.service.projects import Projects
 from groundplan.state.database import wait_for
 from groundplan.state.runs import NoSuchRun, Runs, settled_topic
 
+RunId = Annotated[str, Path(pattern=r"^[0-9a-f]{24}$")]
 PING = 5.0  # seconds between two signs of life on a stream
 STOPPING = "stopping"  # the bell rings this when the server stops
 
@@ -60,12 +65,20 @@ async def settled(request: Request, runs: Runs, run: Run, seconds: float) -> Run
 async def approve_run(request: Request, runs: Runs, id_: str, plan: str, approved: bool) -> Run:
     """Approve or decline the plan with this fingerprint; a key of the role `read` may do neither."""
     if request.state.role == "read":
-        raise MayNotApprove("a key with the role 'read' may not approve plans; ask somebody who may")
+        raise MayNotChange("a key with the role 'read' may not approve plans; ask somebody who may")
     if approved:
         return await runs.reply(id_, "waiting_approval", RunReply(approved=plan), plan, request.state.actor)
     run = await runs.refuse(id_, plan, request.state.actor)
     await forget(request, run)
     return run
+
+
+async def reply_to(request: Request, runs: Runs, run: Run, said: str) -> Run:
+    """Answer a question back. A key of the role `read` gives no column another name, which all others would read."""
+    asked = run.waiting
+    if request.state.role == "read" and isinstance(asked, Clarification) and to_remember(asked, said):
+        raise MayNotChange("a key with the role 'read' may not have names remembered; reply without it")
+    return await runs.reply(run.id, "waiting_answer", RunReply(answer=said))
 
 
 async def forget(request: Request, run: Run) -> None:

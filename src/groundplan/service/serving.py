@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import signal
+import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
+from groundplan.contracts.rollout import SETTINGS
 from groundplan.errors import Crashed, StoreUnavailable, UsageError
 from groundplan.project import AsyncProject
 from groundplan.service.connections import TimedConnection, most_connections
@@ -25,9 +26,9 @@ from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
 from groundplan.service.runs import STOPPING
 from groundplan.service.worker import AT_ONCE, Worker
-from groundplan.settings import LOOPBACK, Endpoint, load_settings, state_folder
+from groundplan.settings import LOOPBACK, NO_MODEL, Endpoint, load_models, load_settings, state_folder
 from groundplan.sources.tables.engine.engines import AttachedFile
-from groundplan.state.database import Database, SQLite
+from groundplan.state.database import Database, SQLite, local_tenant
 from groundplan.state.keys import Keys
 from groundplan.state.postgres import migrate as migrate_stores
 from groundplan.state.postgres import open_postgres
@@ -37,6 +38,7 @@ from groundplan.telemetry.traces import open_traces
 
 STARTING = 30.0  # seconds that the database may take to answer when this process starts
 CLOSING = 10  # seconds that open requests have to end
+SWITCH = 0.001  # seconds after which a thread that reads a question lets the event loop go on
 MIGRATING = 7_271_001  # the advisory lock of `migrate`
 
 
@@ -47,18 +49,24 @@ class Data:
     where: Any
     models: Sequence[Endpoint] = ()
 
-    async def open(self, database: Database, files: Sequence[AttachedFile] = ()) -> AsyncProject:
+    async def open(
+        self, database: Database, files: Sequence[AttachedFile] = (), variant: str = SETTINGS
+    ) -> AsyncProject:
+        """With the settings of this folder, and what the variant says differently."""
         settings = load_settings(Path.cwd())
-        columns, roles = settings.columns_of(self.where), settings.roles_of(self.models)
-        return await AsyncProject.open(self.where, settings.embeddings, self.models, columns, database, roles, files)
+        said = settings.variant(variant)
+        models = self.models if said.model is None else load_models(Path.cwd(), ",".join(said.model) or NO_MODEL)
+        roles = said.roles_over(settings.roles).among(tuple(model.name for model in models))
+        columns = settings.columns_of(self.where)
+        given = (settings.embeddings, models, columns, database, roles, files)
+        most = settings.rows_without_approval
+        found = await AsyncProject.open(self.where, *given, rows_without_approval=most)
+        found.strategy, found.timezone = said.strategy, settings.timezone
+        return found
 
     @property
     def tenant(self) -> str:
-        """On one machine, each data has its own runs and conversations in the common file."""
-        said = (
-            str(Path(self.where).resolve()) if isinstance(self.where, str) and "://" not in self.where else self.where
-        )
-        return f"local-{hashlib.sha256(repr(said).encode()).hexdigest()[:16]}"
+        return local_tenant(self.where)
 
 
 async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], object] | None = None) -> None:
@@ -74,6 +82,7 @@ async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], 
     async with projects.of(data.tenant):
         pass  # wrong data is named before anything listens
     settings = load_settings(Path.cwd()).service
+    sys.setswitchinterval(SWITCH)
     app = create_app(projects, data.tenant, None, telemetry, settings, _with(Worker(projects, telemetry=telemetry)))
     await _listen(app, database, host, port, listening)
     await projects.close()
@@ -104,6 +113,7 @@ async def work(
         expose(telemetry, metrics_host, metrics_port)
     async with open_postgres(url, STARTING) as database:
         projects = Projects(database, data.open, telemetry.metrics.opened)
+        sys.setswitchinterval(SWITCH)
         worker = Worker(projects, at_once, telemetry, settings.service)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, worker.stop)

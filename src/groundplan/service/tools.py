@@ -19,7 +19,9 @@ from pydantic import BaseModel, Field
 from groundplan import __version__
 from groundplan.asking.replies import yes_or_no
 from groundplan.contracts.answer import Answer, Clarification, Outcome, ShownTable
-from groundplan.contracts.explanation import Reason, WordFate
+from groundplan.contracts.explanation import Reason as Why
+from groundplan.contracts.explanation import WordFate
+from groundplan.contracts.feedback import Feedback, Thumb
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.plan import Strategy
 from groundplan.contracts.verdict import Passed, Verdict
@@ -30,11 +32,13 @@ from groundplan.result import Planned
 ROWS = 100  # of a table in a reply
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 MAY_CHANGE = ToolAnnotations(read_only_hint=False, open_world_hint=False)
+KEEPS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 INSTRUCTIONS = (
     "Answers questions about the user's data. Ask in plain words, one question at a time; the text of an answer is "
     "verified, so repeat its numbers as they are. If the outcome is a clarification, ask the user and send the number "
     "of the candidate, or the user's words, as the next question of the same thread. "
-    "If you wrote SQL yourself, call verify_sql before you show a number."
+    "If you wrote SQL yourself, call verify_sql before you show a number. "
+    "If the user says that an answer is good or bad, call feedback with its run."
 )
 
 Question = Annotated[str, Field(max_length=20_000, description="The question in plain words, in English or Russian.")]
@@ -43,6 +47,8 @@ Today = Annotated[date | None, Field(description="The date to which relative per
 Planner = Annotated[
     Strategy | None, Field(description="The planner to try first, such as rules; by default the usual order.")
 ]
+RunOf = Annotated[str, Field(max_length=64, description="The `run` of the answer.")]
+Reason = Annotated[str, Field(max_length=2_000, description="Why, in the user's words.")]
 Sql = Annotated[str, Field(max_length=20_000, description="One SELECT in DuckDB's dialect over the user's tables.")]
 Thread = Annotated[
     str | None, Field(max_length=200, description="A conversation: follow-ups refer to its last question.")
@@ -59,6 +65,7 @@ class Told(BaseModel):
     candidates: tuple[str, ...] = ()  # of a clarification
     issues: tuple[Issue, ...] = ()  # of a refusal
     approve_with: str | None = Field(None, description="The command with which a person approves the plan.")
+    run: str | None = Field(None, description="The id of the run, for the tool `feedback`.")
     link: str | None = Field(None, description="The page of the run, where a person replies or approves.")
 
 
@@ -76,7 +83,7 @@ class CheckTold(BaseModel):
 
 class ExplanationTold(BaseModel):
     read_as: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Why, ...]
     words: tuple[WordFate, ...]
     why: str
 
@@ -87,6 +94,11 @@ class VerificationTold(BaseModel):
     findings: tuple[Finding, ...]
     unverified: tuple[str, ...] = Field(description="What could not be read.")
     notes: tuple[str, ...]
+
+
+class FeedbackTold(BaseModel):
+    run: str
+    thumb: Thumb
 
 
 class Verbs(Protocol):
@@ -103,6 +115,8 @@ class Verbs(Protocol):
     async def check(self, ctx: Context[Any], proposal: dict[str, Any]) -> Verdict: ...
 
     async def verify(self, ctx: Context[Any], question: str, sql: str, today: date | None) -> Verification: ...
+
+    async def feedback(self, ctx: Context[Any], run: str, given: Feedback) -> None: ...
 
 
 def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPServer[Any]:
@@ -160,6 +174,13 @@ def create_server(verbs: Verbs, acts: ToolAnnotations, **options: Any) -> MCPSer
         async with _typed():
             found = await verbs.verify(ctx, question, sql, today)
         return VerificationTold(**found.model_dump(exclude={"kind", "reading"}))
+
+    @server.tool(annotations=KEEPS)
+    async def feedback(run: RunOf, thumb: Thumb, ctx: Context[Any], reason: Reason = "") -> FeedbackTold:
+        """Keep what the user said of an answer: good or bad, and why. Only what the user said, never your own view."""
+        async with _typed():
+            await verbs.feedback(ctx, run, Feedback(thumb=thumb, reason=reason))
+        return FeedbackTold(run=run, thumb=thumb)
 
     return server
 

@@ -27,6 +27,7 @@ from groundplan.sources.tables.files.load import READERS, safe_name
 from groundplan.state.uploads import NoRoom, Unreadable, Upload, Uploads
 
 LONGEST_NAME = 100  # characters
+MOST_TIMES = 4  # what all uploads of a tenant may take when they are loaded, against what they may take as files
 MOST_NAME_BYTES = 200  # file systems allow 255
 BODY: dict[str, Any] = {
     "requestBody": {
@@ -136,6 +137,9 @@ async def _add(request: Request, file: File, settings: ServiceSettings) -> str:
         projects.database.of(tenant), [upload for upload in stored if upload.name != file.name]
     )
     await _refuse_unreadable(projects, tenant, others, AttachedFile(loaded, tables))
+    taken = sum(one.path.stat().st_size for one in (*others, AttachedFile(loaded, tables)))
+    if taken > MOST_TIMES * settings.upload_total_bytes:
+        raise NoRoom(f"the uploaded files would take {taken:,} bytes when loaded; delete one first")
     most = settings.upload_files, settings.upload_total_bytes
     id_ = await uploads.add(file, file.name, tables, *most, request.state.actor)
     loaded.replace(place_of(tenant, id_))

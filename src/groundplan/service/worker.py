@@ -22,6 +22,8 @@ from groundplan.project import AsyncProject
 from groundplan.service.leases import Leases
 from groundplan.service.projects import Projects
 from groundplan.service.retention import delete_ended
+from groundplan.service.shadow import Shadow
+from groundplan.service.trials import Trial
 from groundplan.settings import ServiceSettings
 from groundplan.state.database import wait_for
 from groundplan.state.runs import CANCEL, MANY, QUEUE, TRIES, Claim, Events, Fenced, Runs
@@ -52,6 +54,7 @@ class Worker:
     ) -> None:
         self._projects, self._database = projects, projects.database
         self._telemetry, self._settings = telemetry or Telemetry(), settings
+        self._shadow = Shadow(projects, self._telemetry.metrics)
         self._runs, self._bell = Runs(projects.database), projects.database.bell
         self._slots, self._at_once = asyncio.Semaphore(at_once), at_once
         self._tasks: dict[Claim, asyncio.Task[None]] = {}
@@ -79,16 +82,20 @@ class Worker:
                     claim = None if self._stopping.is_set() else await self._claimed()
                     if claim is None:
                         self._slots.release()
+                        await self._begin_shadow()
                         if not self._stopping.is_set():
                             await wait_for(rung, LOOK)
                     else:
                         self._start(claim)
+                        if len(self._tasks) >= self._at_once:
+                            await self._shadow.give_way()
             if self._tasks:
                 await asyncio.wait(self._tasks.values(), timeout=GRACE)
         finally:
             for task in self._tasks.values():
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await self._shadow.give_way()
             for task in minding:
                 task.cancel()
 
@@ -99,6 +106,14 @@ class Worker:
             log.warning("no run can be claimed: %s", error)
             await asyncio.sleep(LOOK)
             return None
+
+    async def _begin_shadow(self) -> None:
+        """Nobody waits for an answer: the slot is spare."""
+        try:
+            if not self._stopping.is_set():
+                await self._shadow.begin()
+        except GroundplanError as error:
+            log.warning("no question of the shadow can be taken: %s", error)
 
     def _filling(self) -> str | None:
         """The tenant that has all slots but one: the last is for others, so that slow data delays its tenant only."""
@@ -195,8 +210,9 @@ class Worker:
         telling = _Telling(runs, claim)
         telling("run.started", {"attempt": claim.attempt})
         try:
-            async with telling, self._projects.of(claim.tenant) as project:
-                outcome = await _outcome(project, claim, telling)
+            async with telling:
+                trial = Trial(self._projects, self._telemetry.metrics, claim, runs)
+                outcome = await trial.outcome(lambda project: _outcome(project, claim, telling))
         except (Fenced, StoreUnavailable):
             raise
         except GroundplanError as error:
@@ -264,8 +280,8 @@ async def _outcome(
     return await project.ask(
         request.question,
         today=request.today,
-        timezone=request.timezone,
-        strategy=request.strategy,
+        timezone=request.timezone or project.timezone,
+        strategy=request.strategy or project.strategy,
         thread=request.thread,
         run_id=claim.id,
         bounds=request.bounds,

@@ -94,6 +94,15 @@ class TableSource(Source, Protocol):
 
 
 @runtime_checkable
+class EstimatingSource(Source, Protocol):
+    """A source that knows about how many rows a step would read."""
+
+    async def estimate(self, call: Call, *, is_last: bool) -> tuple[Mapping[str, int], object]:
+        """The rows by query, and a handle for later steps unless a query must run first. The last step is shown."""
+        ...
+
+
+@runtime_checkable
 class SearchedSource(Source, Protocol):
     """A source with so many tables that not all of them are described in full."""
 
@@ -125,6 +134,15 @@ class ToolLister(Source, Protocol):
     """A source that describes its own tools once it is open, as an MCP server does."""
 
     def catalog_tools(self) -> Sequence[Tool]: ...
+
+
+@runtime_checkable
+class ComputingSource(Source, Protocol):
+    """A source that runs functions over rows: the tools of a project's own."""
+
+    def add_functions(self, functions: Mapping[str, Any]) -> None:
+        """Functions from an Arrow table and params to an Arrow table, by the names of their tools."""
+        ...
 
 
 @runtime_checkable

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from groundplan.entry_points import entry_points
 from groundplan.errors import UsageError
 from groundplan.sources.interface import Source
 
@@ -21,7 +22,7 @@ Opener = Callable[[], Source]
 @cache
 def installed() -> Mapping[str, EntryPoint]:
     """The entry points by name; built-in sources are registered like plug-ins."""
-    return {point.name: point for point in sorted(entry_points(group="groundplan.sources"), key=lambda p: p.name)}
+    return {point.name: point for point in sorted(entry_points("groundplan.sources"), key=lambda p: p.name)}
 
 
 def load_type(kind: str) -> Any:

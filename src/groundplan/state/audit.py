@@ -1,4 +1,4 @@
-"""Who signed in, made or revoked keys, approved or declined plans, changed files or columns. Entries are only added."""
+"""Who signed in, made or revoked keys, approved plans, changed files, columns or variants. Entries are only added."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ Action = Literal[
     "upload.deleted",
     "column.changed",
     "column.reset",
+    "feedback.reviewed",
+    "rollout.started",
+    "rollout.stepped",
+    "rollout.stopped",
+    "rollout.promoted",
 ]
 OPERATOR = "operator"  # who uses the command line with the database's URL
 ONE_PERSON = "local"  # who uses a service without keys

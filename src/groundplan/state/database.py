@@ -7,6 +7,7 @@ implementation.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -93,6 +94,12 @@ class Database(Protocol):
     def transaction(self, writes: bool = True) -> AbstractAsyncContextManager[Transaction]: ...
 
 
+def local_tenant(data: Any) -> str:
+    """The tenant of a service for one person: each data has its own runs and conversations in the common file."""
+    said = str(Path(data).resolve()) if isinstance(data, str) and "://" not in data else data
+    return f"local-{hashlib.sha256(repr(said).encode()).hexdigest()[:16]}"
+
+
 def migrations(engine: str) -> list[tuple[int, str]]:
     """The numbered SQL files of this engine, in order: NUMBER_NAME.sql for both, NUMBER_NAME.ENGINE.sql for one."""
     found = sorted(files(__package__).joinpath("migrations").iterdir(), key=lambda file: file.name)
@@ -168,7 +175,7 @@ class _SQLiteTransaction:
 
 
 def _newest() -> int:
-    return 10  # the number of the last file in `migrations` that SQLite runs; a test compares them
+    return 14  # the number of the last file in `migrations` that SQLite runs; a test compares them
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

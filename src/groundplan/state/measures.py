@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import date
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -14,6 +14,7 @@ from groundplan.settings import state_folder
 FILE, SPEEDS = "measures.json", "speeds.json"
 FAST = 20.0  # tokens per second: a draft takes a few seconds
 Count = Annotated[int, Field(ge=0)]
+T = TypeVar("T", bound=Contract)
 
 
 class ModelMeasure(Contract):
@@ -39,44 +40,37 @@ class ModelSpeed(Contract):
     tokens_per_second: Annotated[float, Field(ge=0)]
 
 
-_FILE = TypeAdapter(list[ModelMeasure])
+_MEASURES = TypeAdapter(list[ModelMeasure])
 _SPEEDS = TypeAdapter(list[ModelSpeed])
 
 
 def find_measure(url: str, model: str) -> ModelMeasure | None:
     """The last measure of this model at this server; None if it was never measured."""
-    return next((one for one in _load() if (one.url, one.model) == (url, model)), None)
+    return next((one for one in _read(_MEASURES, FILE) if (one.url, one.model) == (url, model)), None)
 
 
 def keep_measure(measure: ModelMeasure) -> None:
     """Keep the measure in place of an earlier one of the same model and server."""
-    others = [one for one in _load() if (one.url, one.model) != (measure.url, measure.model)]
-    _write(_FILE.dump_json([*others, measure], indent=1), FILE)
+    others = [one for one in _read(_MEASURES, FILE) if (one.url, one.model) != (measure.url, measure.model)]
+    _write(_MEASURES.dump_json([*others, measure], indent=1), FILE)
 
 
 def is_fast(url: str, model: str) -> bool:
     """True if the model at this server was last measured to write fast enough to draft answers."""
-    speeds = {(one.url, one.model): one.tokens_per_second for one in _speeds()}
+    speeds = {(one.url, one.model): one.tokens_per_second for one in _read(_SPEEDS, SPEEDS)}
     return speeds.get((url, model), 0.0) >= FAST
 
 
 def keep_speed(speed: ModelSpeed) -> None:
     """Keep the speed in place of an earlier one of the same model and server."""
-    others = [one for one in _speeds() if (one.url, one.model) != (speed.url, speed.model)]
+    others = [one for one in _read(_SPEEDS, SPEEDS) if (one.url, one.model) != (speed.url, speed.model)]
     _write(_SPEEDS.dump_json([*others, speed], indent=1), SPEEDS)
 
 
-def _load() -> list[ModelMeasure]:
-    """All measures; none if the file is missing or another version wrote it."""
+def _read(kind: TypeAdapter[list[T]], name: str) -> list[T]:
+    """Everything the file holds; nothing if it is missing or another version wrote it."""
     try:
-        return _FILE.validate_json((state_folder() / FILE).read_bytes())
-    except (OSError, ValidationError):
-        return []
-
-
-def _speeds() -> list[ModelSpeed]:
-    try:
-        return _SPEEDS.validate_json((state_folder() / SPEEDS).read_bytes())
+        return kind.validate_json((state_folder() / name).read_bytes())
     except (OSError, ValidationError):
         return []
 

@@ -22,6 +22,7 @@ from pydantic import BaseModel, JsonValue
 
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.rollout import RunSide
 from groundplan.contracts.run import ENDED, WAITING, EventKind, Run, RunEvent, RunReply, RunRequest, State
 from groundplan.errors import GroundplanError, UsageError
 from groundplan.state.audit import ONE_PERSON, Audit
@@ -34,7 +35,7 @@ UNANSWERED = 24 * 3600  # seconds after which a question back is given up, once 
 OPEN = ("queued", "running", "waiting_approval")  # a question back costs nothing while it waits
 NOT_ENDED = ("queued", "running", *WAITING)
 QUEUE, CANCEL = "queue", "cancel"  # what the bell rings for workers
-COLUMNS = "id, state, attempt, request, waiting, outcome, problem, created, updated"
+COLUMNS = "id, state, attempt, request, waiting, outcome, problem, created, updated, rollout"
 ADD = """insert into runs (tenant, id, state, thread, key, request, created, updated)
     values (?, ?, 'queued', ?, ?, ?, {now}, {now}) on conflict (tenant, key) do nothing returning {columns}"""
 # the tenant with the fewest active runs is first, so that nobody's long queue delays others
@@ -46,7 +47,7 @@ CLAIM = """with active as (
         where (r.state = 'queued' or (r.state = 'running' and r.lease < {now}))
         and (r.tenant = ? or ? = '*') and r.tenant != ? and coalesce(active.runs, 0) < ?
         order by coalesce(active.runs, 0), r.id limit 1 {skip_locked})
-    returning tenant, id, attempt, tries, request, reply, cancel, {now} - created"""
+    returning tenant, id, attempt, tries, request, reply, cancel, {now} - created, rollout"""
 RENEW = """update runs set lease = {now} + ? where tenant = ? and id = ? and attempt = ? and state = 'running'
     returning cancel"""
 
@@ -81,6 +82,7 @@ class Claim:
     reply: RunReply | None
     cancelled: bool
     since: float  # when it was requested, on this process's monotonic clock
+    rollout: RunSide | None = None  # the side of an earlier attempt
 
 
 def topic(tenant: str, run: str) -> str:
@@ -244,10 +246,11 @@ class Runs:
             rows = await run(sql, LEASE, self._tenant, self._tenant, besides or EVERY_TENANT, most)
         if not rows:
             return None
-        tenant, id_, attempt, tries, request, reply, cancel, age = rows[0]
+        tenant, id_, attempt, tries, request, reply, cancel, age, rollout = rows[0]
         replied = RunReply.model_validate_json(reply) if reply else None
         asked, since = RunRequest.model_validate_json(request), time.monotonic() - age
-        return Claim(tenant, id_, attempt, tries, asked, replied, bool(cancel), since)
+        side = RunSide.model_validate_json(rollout) if rollout else None
+        return Claim(tenant, id_, attempt, tries, asked, replied, bool(cancel), since, side)
 
     async def queue(self) -> tuple[dict[str, int], float]:
         """The number of runs by state, of states that are no end, and the seconds that the oldest has been queued."""
@@ -340,7 +343,7 @@ def _ended(state: State) -> Events:
 
 
 def _run(row: Row) -> Run:
-    id_, state, attempt, request, waiting, outcome, problem, created, updated = row
+    id_, state, attempt, request, waiting, outcome, problem, created, updated, rollout = row
     waits = json.loads(waiting) if waiting else None
     found = Run.model_validate(
         {
@@ -353,6 +356,7 @@ def _run(row: Row) -> Run:
             "waiting": waits,
             "outcome": json.loads(outcome) if outcome else None,
             "problem": Issue.model_validate_json(problem) if problem else None,
+            "rollout": RunSide.model_validate_json(rollout) if rollout else None,
         }
     )
     if isinstance(found.waiting, Refusal):

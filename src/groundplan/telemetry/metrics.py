@@ -9,6 +9,8 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal
+from groundplan.contracts.feedback import Thumb
+from groundplan.contracts.rollout import Measured
 from groundplan.contracts.run import ENDED, State
 from groundplan.telemetry.observing import Attributes, Kind
 
@@ -45,6 +47,16 @@ class Metrics:
         self._refusals = counter("refusals", "Refusals by the code of their first issue", "code")
         self._clarifications = counter("clarifications", "Questions back")
         self._approvals = counter("approvals_required", "Plans that wait for an approval")
+        self._feedback = counter("feedback", "Thumbs that people gave answers", "thumb")
+        self._variant_questions = counter(
+            "variant_questions", "Questions while a variant was on trial", "side", "status", "fell_back"
+        )
+        self._variant_tokens = counter("variant_tokens", "Tokens while a variant was on trial", "side")
+        self._variant = seconds("variant", "A question while a variant was on trial", "side")
+        self._agreements = counter(
+            "shadow_agreements", "Whether the shadow agrees with the current variant", "what", "same"
+        )
+        self._stops = counter("rollout_stops", "Trials that were stopped by the sequential test")
         self._first = counter("answers", "Answers, by whether the first plan led to them", "first_try")
         self._plans = counter("plans", "Plans proposed, by planner", "planner")
         self._requirements = counter("requirements", "Requirements of answers", "covered")
@@ -129,6 +141,23 @@ class Metrics:
         self._repairs.inc(len(outcome.repairs))
         for covered in outcome.coverage:
             self._requirements.labels(str(covered.ok).lower()).inc()
+
+    def rated(self, thumb: Thumb) -> None:
+        """Somebody said whether an answer is good."""
+        self._feedback.labels(thumb).inc()
+
+    def tried(self, told: Measured) -> None:
+        """A question of one side of a rollout, or of its shadow."""
+        self._variant_questions.labels(told.side, told.status, told.fell_back or "none").inc()
+        self._variant.labels(told.side).observe(told.seconds)
+        self._variant_tokens.labels(told.side).inc(told.tokens)
+        for what, same in (("meaning", told.same_meaning), ("rows", told.same_rows)):
+            if same is not None:
+                self._agreements.labels(what, str(same).lower()).inc()
+
+    def stopped(self) -> None:
+        """A trial was stopped by the sequential test."""
+        self._stops.inc()
 
     def opened(self) -> None:
         self._opened.inc()

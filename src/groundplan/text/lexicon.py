@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
@@ -70,11 +69,17 @@ class Lexicon:
     changes: Phrases
     fillers: frozenset[str]
 
+    @property
+    def stems(self) -> frozenset[str]:
+        """Of all words in it."""
+        phrases = (getattr(self, name) for name in (*_LABELLED, *_LISTED))
+        return self.fillers.union(*(words for one in phrases for found in one.by_first.values() for words, _ in found))
+
 
 @cache
 def load_lexicon() -> Lexicon:
     """The lexicon of lexicon.yaml, read once."""
-    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw = load_yaml(FILE.read_text(encoding="utf-8"))
     return Lexicon(
         **{name: _labelled(raw[name]) for name in _LABELLED},
         **{name: _labelled({name: raw[name]}) for name in _LISTED},

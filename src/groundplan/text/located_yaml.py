@@ -29,9 +29,10 @@ from yaml.events import (
 )
 from yaml.resolver import Resolver
 
+from groundplan.text.plain_yaml import LOADER
+
 Place = tuple[str | int, ...]
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEEPEST = 32
 MOST_REPEATED = 10_000  # values that the aliases of one file stand for: aliases of aliases grow without end
 LONGEST_CHAIN = 4

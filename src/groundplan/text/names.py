@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from groundplan.text.stems import lower
+from groundplan.text.stems import lower, stem
 
 _UPPER, _LOWER = "A-ZА-ЯЁ", "a-zа-яё"
 _HUMP = re.compile(  # order|Date, HTTP|Request, USD|To|EUR, SKU|Id; the capitals of userIDs and IMDb stay together
@@ -15,6 +16,9 @@ _HUMP = re.compile(  # order|Date, HTTP|Request, USD|To|EUR, SKU|Id; the capital
 _UNITS = frozenset(  # stay together
     {"kW", "kWh", "MWh", "GWh", "TWh", "hL", "mL", "dL", "kHz", "MHz", "GHz", "dB", "pH", "mAh", "kPa"}
 )
+IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
+"""Last words of names of columns that identify and do not measure."""
+_FAMILY = re.compile("(?<=....)(?:ation|ition|ission|sion|tion|ion|ance|ence|able|ible|ive|al|er|or)$")
 _VOWELS = "aeiouаеиоуыэюя"
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -37,7 +41,26 @@ def _is_short_upper(word: str) -> bool:
     return word.strip("().,") in _UNITS or (word.isupper() and len(word.strip("().,")) <= 4)
 
 
-@lru_cache(maxsize=20_000)
+def is_id(name: str) -> bool:
+    """Called as a key: `order_id`, `Booking No`."""
+    *_, last = split_name(name) or ("",)
+    return last in IDENTIFYING
+
+
+def stands_for(name: str, id_: str, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether things may be told by their names without their ids: `Aurora` for `1 / Aurora`.
+
+    The columns are called after the same thing, and in these rows each id has a name that no other has.
+    """
+    *thing, last = split_name(id_) or ("",)
+    if last not in IDENTIFYING or not {*thing} & {*split_name(name)}:
+        return False
+    pairs = {(row[id_], row[name]) for row in rows}
+    named = all(isinstance(called, str) and known is not None for known, called in pairs)
+    return named and len(pairs) == len(dict(pairs)) == len({called for _, called in pairs})
+
+
+@lru_cache(maxsize=100_000)  # columns of a thousand tables, which are gone through several times
 def split_name(name: str) -> tuple[str, ...]:
     """The words in lower case, with their digits: `q1Sales` is (q1, sales)."""
     return tuple(lower(word) for word in _WORD.findall(spaced(name)))
@@ -65,9 +88,44 @@ def is_short_for(short: str, word: str) -> bool:
     return all(letter in rest for letter in short)
 
 
+def kin(one: str, other: str) -> bool:
+    """Words of one family: cancellation and cancelled, readmission and readmitted; not department and departed."""
+    roots = {_root(one), _root(other)}
+    return len(roots) == 1 and len(roots.pop()) >= 4
+
+
+@lru_cache(maxsize=20_000)
+def _root(word: str) -> str:
+    plain = re.sub("miss(?:ion)?$", "mit", stem(word))
+    plain = _FAMILY.sub("", plain)
+    return plain.removesuffix("t").removesuffix("s").removesuffix("t").removesuffix("s").removesuffix("e")
+
+
 def singular(word: str) -> str:
     """An English noun in the singular, by its ending: customers, countries, classes."""
     for ending, instead in (("ies", "y"), ("sses", "ss"), ("s", "")):
         if word.endswith(ending) and not word.endswith("ss"):
             return word.removesuffix(ending) + instead
     return word
+
+
+def plural(name: str) -> str:
+    """An English name in the plural, by its ending: customers, countries, classes."""
+    if not name[-1:].isalpha():
+        return f"values of {name}"
+    if name.endswith("s"):
+        return name
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("x", "z", "ch", "sh")) else f"{name}s"
+
+
+def is_plural(noun: str) -> bool:
+    """Whether a noun takes a plural verb: `units` and `sales`, but not `revenue`."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+
+
+def things_of(table: str) -> str | None:
+    """What its rows are, if the name is English for several things: `order_items`, not `export_2024`."""
+    words = worded(table)
+    return words if is_plural(words) and words.replace(" ", "").isalpha() and words.isascii() else None

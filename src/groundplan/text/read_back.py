@@ -32,6 +32,7 @@ from groundplan.contracts.reading import (
     Each,
     Filter,
     GroupBy,
+    IntentAsked,
     Metric,
     OutputAsked,
     Rank,
@@ -41,13 +42,15 @@ from groundplan.contracts.reading import (
     Value,
 )
 from groundplan.contracts.wording import Wording, day_named, in_words
-from groundplan.text.names import worded
+from groundplan.text.names import plural, worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
 from groundplan.text.safe import ACTIVE, as_code, plain
 
 SAID: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "line": "Read as: {}.",
+        "yes or no": "; yes or no",
+        "own": "{} of {}",
         "readers": " Read by {}.",
         "by words": "words",
         "twice": "{}, twice alike",
@@ -66,6 +69,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "different": "different {}",
         "rows": "rows",
         "combinations": "combinations of {}",
+        "each": "each {}",
         "over": " over {}",
         "by": " by {}",
         "long by": ", by {}",
@@ -102,6 +106,8 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     },
     "ru": {
         "line": "Понято так: {}.",
+        "yes or no": "; да или нет",
+        "own": "{}: {}",
         "readers": " Прочитано: {}.",
         "by words": "слова",
         "twice": "{}, дважды одинаково",
@@ -120,6 +126,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "different": "разные значения {}",
         "rows": "строки",
         "combinations": "сочетаний {}",
+        "each": "каждый {}",
         "over": " по каждой из групп {}",
         "by": ", разбивка: {}",
         "long by": ", разбивка: {}",
@@ -217,12 +224,25 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
 
 def read_as(reading: Reading) -> str:
-    """The line that stands before an answer; empty if the question was not about tables."""
-    if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
-        return ""
+    """The line that stands before an answer; empty for tasks and for the lists of trackers."""
     said = SAID[language_of(reading)]
+    if {requirement.kind for requirement in reading.requirements} & {"intent", "goal", "constraint"}:
+        told = look_ups_in_words(reading)
+        return said["line"].format(told) if told else ""
     line = said["line"].format(read_back(reading).removesuffix("."))
     return line + _readers(reading, said) + _assumptions(reading, said)
+
+
+def look_ups_in_words(reading: Reading) -> str:
+    """What is looked up of which entity: `projects where it is used, Kubernetes`; empty if that has no words."""
+    said, called = SAID[language_of(reading)], {intent.name: plain(intent.called) for intent in reading.intents}
+    asked = [value for r in reading.requirements if isinstance(value := r.value, IntentAsked)]
+    if len(asked) < len(reading.requirements) or not all(called.get(one.intent) for one in asked):
+        return ""
+    names = {entity.id: plain(entity.name) for entity in reading.entities}
+    told = [", ".join(filter(None, (called[one.intent], names.get(one.entity or "")))) for one in asked]
+    polar = said["yes or no"] if any(one.polar for one in asked) else ""
+    return "; ".join(dict.fromkeys(f"{one[0].lower()}{one[1:]}" for one in told)) + polar
 
 
 def _readers(reading: Reading, said: Mapping[str, str]) -> str:
@@ -261,6 +281,9 @@ def _dates_in(value: Value, language: Language) -> set[str]:
     wording = _wording(language, exact=False)
     if isinstance(value, GroupBy | Time) and not (isinstance(value, GroupBy) and value.expression):
         return {wording.name(value.column)}
+    if isinstance(value, Each):
+        cuts = [part for one in value.computed for part in walk(one.expression) if isinstance(part, DateCut)]
+        return {wording.name(part.name) for cut in cuts for part in walk(cut) if isinstance(part, Column)}
     node = of_filter(value) if isinstance(value, Filter) else value
     return {wording.name(part.name) for part in walk(node) if isinstance(part, Column)}
 
@@ -300,7 +323,7 @@ def part_in_words(value: Value, language: Language) -> str:
         case OutputAsked(chart=str() as chart):
             return CHARTS[language][chart]
         case AnalysisAsked(label=label) | OutputAsked(label=label):
-            return FORMS[language][label]
+            return FORMS[language].get(label, label)
         case _:
             return value.kind
 
@@ -317,6 +340,10 @@ def read_back(reading: Reading, *, exact: bool = False) -> str:
     text = "".join((_subject(reading, meaning, wording), _groups(meaning, wording), *_conditions(meaning, wording)))
     if sides:
         text += _sides(sides, wording)
+    for asked in (r.value for r in reading.requirements if isinstance(r.value, AnalysisAsked)):
+        if asked.label not in FORMS[language]:  # a tool brings it
+            named = "".join(f", {name} = {value}" for name, value in asked.settings)
+            text = said["own"].format(asked.label.replace("_", " "), text) + named
     order = _order(meaning, wording)
     text += f", {order}" if order else ""
     if len(reading.tables) > 1:
@@ -376,14 +403,20 @@ def _measures(reading: Reading, meaning: Meaning, wording: Wording) -> list[str]
     )
 
 
+PLURAL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*s(?: [^\W\d_]+ed)?")
+"""A name for rows: `orders`, `requests merged`."""
+
+
 def _wording_of_things(reading: Reading, meaning: Meaning, wording: Wording) -> Wording:
     """Counts are of things; or of what the question calls the rows."""
     if meaning.things is not None:
         return replace(wording, things=_things(meaning, wording))
     for requirement in reading.requirements:
         match requirement.value:
-            case Metric(expression=Rows(where=None), name=str() as name) if wording.language == "en":
-                if name.endswith("s") and name.replace(" ", "").isalpha():
+            case Metric(column=None, expression=None | Rows(where=None), name=str() as name) if (
+                wording.language == "en"
+            ):
+                if PLURAL.fullmatch(name):
                     return replace(wording, things=name)
     return wording
 
@@ -394,9 +427,11 @@ def _things(meaning: Meaning, wording: Wording) -> str:
     keys = {key.name for key in meaning.things.keys if isinstance(key, Column)}
     said = {name for node in (*meaning.measures, *meaning.groups) for name in columns_of(node)}
     made = sorted(in_words(key, wording) for key in meaning.things.keys if not isinstance(key, Column))
-    names = sorted(keys - said) or sorted(keys)
+    names = sorted(keys - said) or ([] if made else sorted(keys))
     if len(names) == 1 and not made:
         return wording.several(names[0])
+    if len(made) == 1 and not names:
+        return SAID[wording.language]["each"].format(made[0])
     told = [*map(wording.name, names), *made]
     return SAID[wording.language]["combinations"].format(_list(told, wording.language))
 
@@ -505,7 +540,7 @@ def _wording(language: Language, exact: bool) -> Wording:
         return _quoted(written, language) if exact or language == "ru" else _safe(written)
 
     def several(column: str) -> str:
-        return name(column) if exact or language == "ru" else _plural(name(column))
+        return name(column) if exact or language == "ru" else plural(name(column))
 
     def value(given: Scalar) -> str:
         return _value(given, language)
@@ -527,16 +562,6 @@ def _quoted(text: str, language: Language) -> str:
     if ACTIVE.search(text):
         return as_code(text)
     return f"«{plain(text)}»" if language == "ru" else f'"{plain(text)}"'
-
-
-def _plural(name: str) -> str:
-    if not name[-1:].isalpha():
-        return f"values of {name}"
-    if name.endswith("s"):
-        return name
-    if name.endswith("y") and name[-2:-1] not in "aeiou":
-        return f"{name[:-1]}ies"
-    return f"{name}es" if name.endswith(("x", "z", "ch", "sh")) else f"{name}s"
 
 
 def _value(given: Scalar, language: Language) -> str:

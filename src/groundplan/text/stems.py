@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import snowballstemmer
+import Stemmer
 
 if TYPE_CHECKING:
     from pymorphy3 import MorphAnalyzer
@@ -31,8 +31,8 @@ def stem(word: str) -> str:
     """The English or Russian stem, by script. Russian endings are cut repeatedly while three letters remain."""
     plain = _POSSESSIVE.sub("", lower(word))
     if not is_russian(plain):
-        return str(snowballstemmer.stemmer("english").stemWord(plain))  # a new one: stemmers are not thread-safe
-    cut = snowballstemmer.stemmer("russian").stemWord
+        return str(Stemmer.Stemmer("english", 0).stemWord(plain))  # a new one: stemmers are not thread-safe
+    cut = Stemmer.Stemmer("russian", 0).stemWord
     shorter = str(cut(plain))
     while len(shorter) >= SHORTEST and shorter != plain:  # cut once, канал and каналам have different stems
         plain, shorter = shorter, str(cut(shorter))

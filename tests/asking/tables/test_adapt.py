@@ -201,7 +201,7 @@ def test_only_tools_for_what_is_missing_are_offered_and_none_that_nobody_asked_f
 
 @pytest.mark.requirement("R26")
 def test_code_names_new_columns_cuts_time_and_gives_the_table(sales: Known, catalog: Catalog) -> None:
-    reading = reading_of("average revenue per month by region", sales)
+    reading = reading_of("average revenue by month and region", sales)
     session = Session(reading, sales, catalog)
     totals = next(step for step in session.base.steps if step.tool == "aggregate")
     metrics = [{"column": "revenue", "function": "median"}, {"column": None, "function": "count"}]

@@ -138,6 +138,7 @@ def test_a_misspelt_word_names_what_it_was_read_as(known: dict[str, Known]) -> N
     assert naming(reading, known["sales"]).unfounded(reading) is None
 
 
+@pytest.mark.requirement("R85", part="implied")
 @pytest.mark.requirement("R66", part="read-back")
 @pytest.mark.parametrize(
     ("name", "question", "assumed", "truth", "off"),

@@ -70,7 +70,7 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "a formula of measures": (
         "comparison",
         ("of sales", "metric price = sum(revenue) / sum(units)", "group_by:region", "output:table"),
-        ("tableau_query", "derive_column", "select_columns", "show_table"),
+        ("tableau_query", "show_table"),
     ),
 }
 
@@ -92,7 +92,10 @@ def test_the_plan_with_a_query_passes_the_gate(case: str, tools: Catalog) -> Non
 def test_only_what_is_kept_is_sent_where_ties_do_not_count() -> None:
     top = params_of(steps_of(reading_of("ranking", *TOTALS, "rank:bottom:3")))["top"]
     assert top == {"direction": "bottom", "limit": 3}
-    for asks in ((*TOTALS, "rank:top:1"), TOTALS):
+    price = ("of sales", "metric price = sum(revenue) / sum(units)", "group_by:region", "output:table")
+    assert params_of(steps_of(reading_of("ranking", *price, "rank:top:3")))["top"]["limit"] == 3
+    missing_first = (*price, "rank:bottom:3"), (*TOTALS, "group_by:channel", "rank:bottom:3")
+    for asks in ((*TOTALS, "rank:top:1"), TOTALS, *missing_first):
         assert "top" not in params_of(steps_of(reading_of("ranking", *asks)))
 
 

@@ -79,4 +79,4 @@ def test_a_russian_question_is_asked_back_in_russian() -> None:
     assert isinstance(asks, Clarification)
     assert asks.text == "В данных нет ничего с названием «прокатов». Что имеется в виду?"
     assert asks.candidates[0] == "library loans"
-    assert "синонимам" in asks.notes[0]
+    assert "`1 запомни`" in asks.notes[0]

@@ -79,8 +79,11 @@ def test_what_each_of_them_says_is_done_for_each_item(task: str) -> None:
 
 
 @pytest.mark.requirement("R17")
-def test_one_of_them_is_not_each_of_them() -> None:
-    plan = plan_of("List the open tickets of ann@desk.org and close the ticket.")
+def test_which_of_them_has_to_be_said() -> None:
+    open_ = made("List the open tickets of ann@desk.org and close the ticket.")
+    assert isinstance(open_, NoWorkflow)
+    assert open_.problem == "close_ticket needs 'ticket_id', and neither the task nor another tool provides it"
+    plan = plan_of("List the open tickets of ann@desk.org and close the first ticket.")
     assert [step.for_each for step in plan.steps] == [None, None]
 
 

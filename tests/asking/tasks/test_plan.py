@@ -311,3 +311,18 @@ def test_an_act_is_not_replaced_by_another_where_the_words_have_another_verb(wor
 def test_several_may_hang_on_the_condition_of_one() -> None:
     task = f"If {ANN} is a student, send {BEN} and {CEM} a note {NOTE}."
     assert isinstance(verdict_of(task, plan_of(task)), Passed)
+
+
+@pytest.mark.requirement("R20")
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [
+        ("Order the book Dune.", "order_book needs 'copies', and neither the task nor another tool provides it"),
+        ("Charge member 7 5 or 10.", "the task says '5' or '10'"),
+        ('Reserve a desk on 2026-02-30 for 3 hours with the title "Exam".', "there is no 2026-02-30"),
+    ],
+)
+def test_a_change_takes_no_value_that_the_task_leaves_open(task: str, problem: str) -> None:
+    made = composed(task)
+    assert isinstance(made, NoWorkflow)
+    assert made.problem == problem

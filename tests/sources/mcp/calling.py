@@ -24,10 +24,11 @@ from groundplan.sources.interface import Call
 from groundplan.sources.mcp.source import Mcp
 
 HERE = Path(__file__).parent
+SHOP = HERE.parents[2] / "examples" / "shop" / "shop_server.py"
 
 
 def shop_command(database: Path) -> str:
-    return shlex.join([sys.executable, str(HERE / "shop_server.py"), "--database", str(database)])
+    return shlex.join([sys.executable, str(SHOP), "--database", str(database)])
 
 
 def hostile_command(behaviour: str, journal: Path) -> str:

@@ -189,6 +189,66 @@ def test_a_cut_that_is_no_filter_is_one_of_sorted_rows(params: Params) -> None:
 
 
 TOTALS = {"group_by": ["State"], **kept(("Region", "=", "West")), "top": {"limit": 3}}
+RATIO = {
+    "kind": "arithmetic",
+    "operator": "/",
+    "left": {"kind": "aggregate", "function": "sum", "of": {"kind": "column", "name": "Profit"}},
+    "right": {"kind": "aggregate", "function": "sum", "of": {"kind": "column", "name": "Sales"}},
+}
+MARGINS: Params = {"group_by": ["Region"], "metrics": [{"expression": RATIO, "as": "margin"}, SALES]}
+WITH_RATIO = TABLE.model_copy(
+    update={
+        "columns": (
+            *TABLE.columns,
+            Column(name="Profit Ratio", type="REAL", kind="number", role="measure", aggregated=True),
+        )
+    }
+)
+DEFINED = {"column": "Profit Ratio", "function": "defined", "as": "Profit Ratio"}
+
+
+@pytest.mark.requirement("R46")
+def test_arithmetic_over_measures_is_a_formula_of_the_query(copied: tuple[Tables, duckdb.DuckDBPyConnection]) -> None:  # noqa: F811
+    _, double = copied
+    sent = compiled(MARGINS, TABLE)
+    field: Any = sent.query.wire()["fields"][1]  # type: ignore[index,call-overload]
+    assert field["calculation"] == "SUM([Profit])/SUM([Sales])"
+    truth = double.execute(
+        'SELECT "Region", sum("Profit") / sum("Sales"), sum("Sales") FROM superstore GROUP BY 1'
+    ).fetchall()
+    assert sorted(same([*row]) for row in answer(double, sent.query.wire(), {}).rows) == sorted(
+        same([*row]) for row in truth
+    )
+
+
+@pytest.mark.requirement("R46")
+def test_an_aggregated_field_is_asked_for_without_a_function() -> None:
+    sent = compiled({"group_by": ["Region"], "metrics": [DEFINED], "top": {"limit": 2}}, WITH_RATIO)
+    assert [*sent.query.wire()["fields"]][1] == {  # type: ignore[misc]
+        "fieldCaption": "Profit Ratio",
+        "sortDirection": "DESC",
+        "sortPriority": 1,
+    }
+    assert sent.row_limit == 2
+
+
+@pytest.mark.requirement("R46")
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"metrics": [{**DEFINED, "function": "mean"}]},
+        {"metrics": [{**DEFINED, "function": "sum"}]},
+        {"metrics": [{**SALES, "function": "defined"}]},
+        {"metrics": [SALES], "group_by": ["Profit Ratio"]},
+        kept(("Profit Ratio", ">=", 0.1)),
+    ],
+    ids=["averaged", "added up", "a plain field as defined", "grouped by", "filtered by"],
+)
+def test_an_aggregated_field_is_never_aggregated_again(params: Params) -> None:
+    with pytest.raises(Inexpressible, match=r"Profit Ratio|Sales"):
+        compiled(params, WITH_RATIO)
+
+
 CHANGED: dict[str, Any] = {
     "another function": lambda query: query["fields"][1].update(function="AVG"),
     "another field": lambda query: query["fields"][1].update(fieldCaption="Profit"),
@@ -207,6 +267,17 @@ CHANGED: dict[str, Any] = {
     "of another field": lambda query: query["filters"][1].update(field={"fieldCaption": "City"}),
     "no cut": lambda query: query["filters"].pop(),
 }
+
+
+FORMULAS = ("SUM([Sales])/SUM([Profit])", "AVG([Profit])/SUM([Sales])", "SUM([Profit]/[Sales])", "SUM([Profit])", "[a]")
+
+
+@pytest.mark.requirement("R32", "R46")
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_another_formula_is_never_sent(formula: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundplan.sources.tableau.compile.write", lambda expression: formula)
+    with pytest.raises(ToolError):
+        compiled(MARGINS, TABLE)
 
 
 @pytest.mark.requirement("R32", "R46")

@@ -1,15 +1,25 @@
-"""One data set on two real engines: a DuckDB file and a PostgreSQL that is read as a SELECT-only role."""
+"""One data set on real engines: a DuckDB and a SQLite file, and servers that are read as SELECT-only roles."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sqlite3
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import duckdb
+import ibis
 import pytest
 from tests.cluster import cluster
+from tests.mariadb import mariadb
+from tests.real_spark import real_spark
+from tests.sail import sail
 from tests.sources.tables.data import COLUMNS, ROWS
 
 from groundplan.sources.tables.source import Tables
@@ -70,7 +80,83 @@ def postgres_source(postgres_url: str) -> Tables:
     return Tables.open(postgres_url)
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
+@pytest.fixture(scope="session")
+def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sqlite") / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for table, columns in COLUMNS.items():
+            connection.execute(f"CREATE TABLE {table} ({columns})")
+            marks = ", ".join("?" * len(ROWS[table][0]))
+            connection.executemany(
+                f"INSERT INTO {table} VALUES ({marks})", [[*map(_as_sqlite, r)] for r in ROWS[table]]
+            )
+    return path
+
+
+@pytest.fixture(scope="session")
+def sqlite_source(sqlite_file: Path) -> Tables:
+    return Tables.open(f"sqlite://{sqlite_file}")
+
+
+@pytest.fixture(scope="session")
+def mariadb_url() -> Iterator[str]:
+    """A database with the data set, reached as a role that may only SELECT."""
+    with mariadb() as server:
+        import MySQLdb
+
+        parts = urlsplit(server)
+        given = {"host": parts.hostname, "port": parts.port, "user": parts.username, "charset": "utf8mb4"}
+        with closing(MySQLdb.connect(**given, autocommit=True)) as owner, closing(owner.cursor()) as cursor:
+            cursor.execute("CREATE DATABASE shop CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin")
+            cursor.execute("USE shop")
+            for table, columns in COLUMNS.items():
+                cursor.execute(f"CREATE TABLE {table} ({columns.replace('moment timestamp', 'moment datetime')})")
+                marks = ", ".join(["%s"] * len(ROWS[table][0]))
+                cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", ROWS[table])
+            cursor.execute("CREATE USER reader@127.0.0.1 IDENTIFIED BY 'word-of-reader'")
+            cursor.execute("GRANT SELECT ON shop.* TO reader@127.0.0.1")
+        yield f"mysql://reader:word-of-reader@127.0.0.1:{parts.port}/shop"
+
+
+@pytest.fixture(scope="session")
+def mariadb_source(mariadb_url: str) -> Tables:
+    return Tables.open(mariadb_url)
+
+
+@pytest.fixture(scope="session")
+def spark_address() -> Iterator[str]:
+    with sail() as server:
+        yield server.address
+
+
+@pytest.fixture(scope="session")
+def spark_source(spark_address: str, duckdb_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    return on_spark(spark_address, duckdb_file, tmp_path_factory.mktemp("spark"))
+
+
+@pytest.fixture(scope="session")
+def real_spark_source(duckdb_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
+    with real_spark() as address:
+        yield on_spark(address, duckdb_file, tmp_path_factory.mktemp("real_spark"))
+
+
+def on_spark(address: str, file: Path, folder: Path) -> Tables:
+    """The tables of the file as views of a session."""
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(address.replace("spark://", "sc://")).create()
+    copied = shutil.copy(file, folder)  # the file itself may be open with other settings
+    with duckdb.connect(str(copied), read_only=True) as connection:
+        for table in COLUMNS:
+            rows = connection.sql(f"FROM {table}").to_arrow_table()
+            session.createDataFrame(rows).createOrReplaceTempView(table)
+    return Tables.open(ibis.pyspark.connect(session))
+
+
+ENGINES = ["duckdb", "postgres", "sqlite", "mariadb", "spark", pytest.param("real_spark", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(params=ENGINES)
 def source(request: pytest.FixtureRequest) -> Tables:
     """The same test on every engine."""
     opened: Tables = request.getfixturevalue(f"{request.param}_source")
@@ -86,6 +172,17 @@ def plain() -> duckdb.DuckDBPyConnection:
         marks = ", ".join("?" * len(ROWS[table][0]))
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", ROWS[table])
     return connection
+
+
+def _as_sqlite(value: object) -> object:
+    match value:
+        case datetime():
+            return value.isoformat(" ")
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+    return value
 
 
 def _fill_postgres(owner: object) -> None:

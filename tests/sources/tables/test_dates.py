@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.questions.notation import value
 from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.errors import ToolError
@@ -53,6 +54,35 @@ def test_the_same_text_is_read_on_every_engine(source: Tables) -> None:
     assert all(row["day_text"] == row["day"] for row in parsed)
 
 
+@pytest.mark.parametrize(
+    ("written", "form", "first"),
+    [
+        ("joined(day_text, ' 10:15:00')", "auto", "2024-01-01T10:15:00"),
+        ("joined(day_text, 'T10:15:00+03:00')", "auto", "2024-01-01T07:15:00"),
+        ("joined(day_text, 'T10:15:00-05:30')", "auto", "2024-01-01T15:45:00"),
+        ("joined(day_text, 'T10:15:00.5Z')", "auto", "2024-01-01T10:15:00.500000"),
+        ("joined('29.', '02.', '2024')", "auto", "2024-02-29"),
+        ("joined('02/29/', '2024')", "auto", "2024-02-29"),
+        ("joined('01/02/', '2024')", "DD/MM/YYYY", "2024-02-01"),
+        ("joined('2024', '-02')", "auto", "2024-02-01"),
+        ("20240229 + id * 0", "auto", "2024-02-29"),
+        ("2024 + id * 0", "auto", "2024-01-01"),
+        ("1704067200 + id", "auto", "2024-01-01T00:00:00"),
+        ("1704067200123 + id * 1000", "auto", "2024-01-01T00:00:00.123000"),
+    ],
+)
+def test_every_form_is_read_on_every_engine(source: Tables, written: str, form: str, first: str) -> None:
+    expression = value(written).model_dump(mode="json")
+    derived = made(source, "derive_column", {"expression": expression, "as": "given"})
+    parsed = made(source, "parse_datetime", {"column": "given", "format": form}, derived)
+    found = rows(source, made(source, "select_columns", {"columns": ["id", "given"]}, parsed), order_by=["id"])
+    assert found[0]["given"] == first
+    assert all(row["given"] is not None for row in found)
+    if "+ id" in written and "* 0" not in written:
+        begin = datetime.fromisoformat(first)
+        assert [row["given"] for row in found] == [(begin + timedelta(seconds=n)).isoformat() for n in range(600)]
+
+
 def test_day_or_month_first_is_asked_and_never_guessed() -> None:
     with pytest.raises(ToolError, match="give the format: DD/MM/YYYY or MM/DD/YYYY"):
         read(["01/02/2024", "03/04/2024"])
@@ -65,8 +95,9 @@ def test_text_that_is_no_date_is_counted_as_a_fact() -> None:
 
 
 def test_a_column_without_a_single_date_is_refused() -> None:
-    with pytest.raises(ToolError, match="have no known date format"):
-        read(["soon", "later"])
+    for values in (["soon", "later"], ["2024-01-01T10:15+03:00"], ["2024-01-01T10:15:00+0300"]):
+        with pytest.raises(ToolError, match="have no known date format"):
+            read(values)
     with pytest.raises(ToolError, match=r"no value of column 'when' is written as DD\.MM\.YYYY"):
         read(["2024-01-01"], "DD.MM.YYYY")
 

@@ -20,6 +20,7 @@ from tests.sources.tables.tooling import call, made, rows
 
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
+from groundplan.sources.tables.engine.duckdb_limits import connect
 from groundplan.sources.tables.source import Tables
 
 FRAME = {"name": ["a", "b", None], "value": [1, 2, 3], "day": [date(2024, 1, 1), date(2024, 1, 2), None]}
@@ -214,7 +215,7 @@ def test_a_header_longer_than_a_name_may_be_is_cut(tmp_path: Path) -> None:
         ),
         *(
             (lambda folder, url=url: url, UsageError, f"^{url.partition(':')[0]}://h/db: .* are not supported; name")
-            for url in ("mysql://me:word@h/db?a=word", "snowflake://me:word@h/db", "sqlite://h/db", "nonsense://h/db")
+            for url in ("oracle://me:word@h/db?a=word", "mssql://me:word@h/db", "ftp://h/db", "nonsense://h/db")
         ),
         (lambda folder: object(), UsageError, "is not an SQL backend"),
         (lambda folder: {"a": 5}, UsageError, "give at least one frame by name"),
@@ -250,3 +251,10 @@ def test_cells_are_plain_json(tmp_path: Path) -> None:
     assert found["huge"] == 2**127 - 1
     assert found["zoned"] == "2024-01-01T00:00:00+00:00"
     assert call(Tables.open(path), "show_table", {}, "kinds").facts.model_dump_json()
+
+
+def test_the_engine_writes_no_progress_to_standard_output() -> None:
+    """After two seconds of a query DuckDB would: among the JSON of `ask --json`."""
+    with connect(":memory:", {}) as connection:
+        for one in (connection, connection.cursor()):
+            assert one.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

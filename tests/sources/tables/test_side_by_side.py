@@ -15,6 +15,7 @@ import ibis
 import pyarrow as pa
 import pytest
 from ibis.common.bases import Comparable
+from sqlglot import exp
 from tests.sources.tables.tooling import call, made, rows, tools
 
 from groundplan.contracts.plan import Limits
@@ -47,8 +48,8 @@ def test_each_query_is_described_by_its_own_columns(source: Tables, hasty: None)
 
     def described(number: int) -> bool:
         names = [COLUMNS[(number + place) % len(COLUMNS)] for place in range(1 + number % 4)]
-        listed = ", ".join(f'"{name}"' for name in names)
-        return list(engine.schema(f'SELECT {listed} FROM "sales"', CancelScope(60)).names) == names
+        sql = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(exp.to_table("sales"))
+        return list(engine.schema(sql.sql(engine.backend.dialect), CancelScope(60)).names) == names
 
     assert all(in_threads(described, 200))
 
@@ -193,7 +194,7 @@ def test_rows_of_other_sources_stay_as_long_as_their_run(monkeypatch: pytest.Mon
 
 
 def test_rows_of_many_runs_are_taken_at_once(hasty: None) -> None:
-    source = Tables.scratch()
+    source, before = Tables.scratch(), threading.active_count()
     shared = pa.table({"n": list(range(100))})
 
     def summed(number: int) -> bool:
@@ -208,5 +209,5 @@ def test_rows_of_many_runs_are_taken_at_once(hasty: None) -> None:
         return True
 
     assert all(in_threads(summed, 40))
-    assert threading.active_count() < 60
+    assert threading.active_count() < before + 60
     asyncio.run(source.close())

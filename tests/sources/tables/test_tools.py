@@ -121,6 +121,13 @@ def test_a_condition_keeps_what_plain_sql_keeps(
     assert sorted(row["id"] for row in kept) == sorted(wanted)
 
 
+def test_a_filter_keeps_the_first_of_all_rows(source: Tables, plain: duckdb.DuckDBPyConnection) -> None:
+    asked = written("among_top(units, 7)").model_dump(mode="json")
+    kept = rows(source, made(source, "filter_rows", {"where": asked}))
+    wanted = expected(plain, "SELECT id FROM sales ORDER BY units DESC, id LIMIT 7")
+    assert sorted(row["id"] for row in kept) == sorted(row[0] for row in wanted)
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [

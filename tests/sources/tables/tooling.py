@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import sqlglot
 import yaml
 
 from groundplan.contracts.facts import TableRef
@@ -61,4 +62,5 @@ def runaway(source: Tables) -> TableRef:
     facts = call(source, "aggregate", {"metrics": [{"function": "count", "as": "n"}]}).facts
     assert facts.table is not None
     query = f'SELECT SUM("t0"."units" * "t1"."units" * "t4"."id") AS "n" FROM {tables} WHERE "t2"."id" <> "t3"."id"'
-    return facts.table.model_copy(update={"query": query})
+    (written,) = sqlglot.transpile(query, read="duckdb", write=source._executor.engine.backend.dialect)
+    return facts.table.model_copy(update={"query": written})

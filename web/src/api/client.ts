@@ -1,4 +1,4 @@
-import type { Change, ColumnSettings, Kind, Page, PlanReply, Reading, Run, SavedColumns, SessionState, SourceSchema, Suggestion, Upload, UploadList } from "./types";
+import type { Change, ColumnSettings, Feedback, Kind, Page, PlanReply, Reading, RolloutStatus, Run, SavedColumns, SessionState, SourceSchema, Suggestion, Upload, UploadList } from "./types";
 
 const KEPT = "groundplan-key";
 
@@ -104,6 +104,12 @@ export const api = {
   resume: (id: string) => post<Run>(`/v1/runs/${id}/resume`, {}),
   answer: (id: string, reply: { text: string } | { choice: number }) => post<Run>(`/v1/runs/${id}/answer`, reply),
   approve: (id: string, plan: string, approved: boolean) => post<Run>(`/v1/runs/${id}/approval`, { plan, approved }),
+  feedback: (id: string, signal?: AbortSignal) => get<Feedback | null>(`/v1/runs/${id}/feedback`, signal),
+  rate: (id: string, feedback: Feedback) =>
+    send(`/v1/runs/${id}/feedback`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(feedback) }),
+  rollout: (signal?: AbortSignal) => get<RolloutStatus>("/v1/rollout", signal),
+  startRollout: (variant: string) => post<unknown>("/v1/rollout", { variant }),
+  changeRollout: (command: "step" | "stop" | "promote") => post<unknown>(`/v1/rollout/${command}`, {}),
   planQuestion: (question: string, signal?: AbortSignal) =>
     post<PlanReply>("/v1/plans", { question, timezone, strategy: "rules" }, signal),
   planReading: (reading: Reading, changes: Change[], signal?: AbortSignal) =>

@@ -24,6 +24,7 @@ function sure(value: number): number {
 
 function shownNumber(given: number, column: TableColumn | undefined, language: string): string {
   const value = sure(given);
+  if (column?.grain === "hour") return `${String(value).padStart(2, "0")}:00`;
   if (column?.ratio) {
     return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
   }

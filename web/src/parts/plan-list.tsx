@@ -9,7 +9,7 @@ import css from "./plan-list.module.css";
 /** The steps that led to the answer, each with what it is there for. */
 export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
   const { t, number } = useTexts();
-  const covered = (answer.coverage ?? []).filter((one) => one.ok).length;
+  const coverage = answer.coverage ?? [];
   const seconds = (answer.trace ?? []).reduce((sum, entry) => sum + entry.ms, 0) / 1000;
   const usage = answer.usage;
   const tokens = (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0);
@@ -18,7 +18,7 @@ export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
       <summary className={css.summary}>
         <span>{t.plan.title}</span>
         <span className="quiet small">
-          {answer.plan.steps.map((step) => step.tool ?? step.kind).join(" → ")}
+          {answer.plan.steps.map((step) => does(step, t)).join(" → ")}
         </span>
       </summary>
       {answer.plan.steps.length > 1 && <StepGraph steps={answer.plan.steps} />}
@@ -28,7 +28,7 @@ export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
         ))}
       </ol>
       <div className={css.foot}>
-        {(answer.coverage ?? []).length > 0 && covered === answer.coverage?.length && <p>{t.plan.covered(covered)}</p>}
+        {coverage.length > 0 && coverage.every((one) => one.ok) && <p>{t.plan.covered}</p>}
         <p>
           {[
             t.plan.by(answer.plan.strategy),
@@ -56,15 +56,14 @@ export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
 function StepGraph({ steps }: { steps: Step[] }) {
   const { t } = useTexts();
   const lit = useLit();
-  const nameOf = (step: Step) => step.tool ?? step.kind ?? "";
   const boxes = steps.map((step, index) => ({
     id: step.id,
-    name: `${index + 1}  ${nameOf(step)}`,
-    title: `${nameOf(step)} ${step.id}`,
+    name: `${index + 1}  ${does(step, t)}`,
+    title: `${toolOf(step)} ${step.id}`,
     lit: (step.satisfies ?? []).includes(lit.requirement ?? ""),
   }));
   const arrows = steps.flatMap((step) => (step.needs ?? []).map((need): Arrow => [need, step.id]));
-  const told = steps.map((step) => [nameOf(step), ...(step.needs?.length ? [t.plan.needs, step.needs.join(", ")] : [])].join(" "));
+  const told = steps.map((step) => [does(step, t), ...(step.needs?.length ? [t.plan.needs, step.needs.join(", ")] : [])].join(" "));
   return (
     <div className={css.graph}>
       <Graph boxes={boxes} arrows={arrows} label={t.plan.graph} told={told.join("; ")} />
@@ -89,25 +88,32 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
       </span>
       <div className={css.body}>
         <p>
-          <strong className="break">{step.tool ?? step.kind}</strong> <span className="quiet small break">{step.id}</span>
-          {(step.needs ?? []).length > 0 && (
-            <span className="quiet small break">
-              {" "}
-              · {t.plan.needs} {(step.needs ?? []).join(", ")}
-            </span>
-          )}
+          <strong className="break">{does(step, t)}</strong>
         </p>
         {step.for_each && <p className="small quiet break">{t.plan.forEach(step.for_each)}</p>}
         {step.rationale && <p className="small quiet break">{step.rationale}</p>}
-        <Params params={step.params ?? {}} />
         {serves.length > 0 && (
           <p className="small quiet break">
             {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : serves.map((id) => inWords(id, t)).join(", ")}
           </p>
         )}
+        <details className={css.how}>
+          <summary>
+            {toolOf(step)}
+            {(step.needs ?? []).length > 0 && ` · ${t.plan.needs} ${(step.needs ?? []).join(", ")}`}
+          </summary>
+          <Params params={step.params ?? {}} />
+        </details>
       </div>
     </li>
   );
+}
+
+const toolOf = (step: Step): string => step.tool ?? step.kind ?? "";
+
+/** What the step does, in words; a tool of somebody else by its name. */
+function does(step: Step, t: Texts): string {
+  return t.plan.does[toolOf(step)] ?? toolOf(step);
 }
 
 /** A part that has no chip because it follows from others: `output:chart`. */

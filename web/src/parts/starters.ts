@@ -50,10 +50,17 @@ function questions(table: Table, language: Language): string[] {
       : [
           measure && by && `total ${measure} by ${by}`,
           measure && time && `monthly ${measure} trend`,
-          measure && by && `top 3 ${by} by ${measure}`,
+          measure && by && `top 3 ${several(by)} by ${measure}`,
           measure && other && `average ${measure} by ${other}`,
           by && `how many rows by ${by}`,
           measure && !by && `total ${measure}`,
         ];
   return said.filter((question): question is string => !!question);
+}
+
+/** More than one of it: regions, product categories, branches. */
+function several(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  if (/(ch|sh|x|z)$/.test(name)) return `${name}es`;
+  return name.endsWith("s") ? name : `${name}s`;
 }

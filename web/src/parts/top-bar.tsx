@@ -1,6 +1,6 @@
 import { ActionIcon, Menu, useMantineColorScheme } from "@mantine/core";
 import { IconCheck, IconSettings } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { api, key } from "../api/client";
@@ -20,10 +20,20 @@ export function TopBar() {
         <NavLink to="/">{t.nav.ask}</NavLink>
         <NavLink to="/runs">{t.nav.runs}</NavLink>
         <NavLink to="/sources">{t.nav.sources}</NavLink>
+        <RolloutLink />
       </nav>
       <Settings />
     </header>
   );
+}
+
+/** Only those who may administer see the page, and only where there is a variant. */
+function RolloutLink() {
+  const { t } = useTexts();
+  const held = useSyncExternalStore(key.subscribe, key.get);
+  const status = useQuery({ queryKey: ["rollout", "link", held], queryFn: ({ signal }) => api.rollout(signal), staleTime: Infinity });
+  if (!status.data || ((status.data.variants ?? []).length === 0 && !status.data.rollout)) return null;
+  return <NavLink to="/rollout">{t.nav.rollout}</NavLink>;
 }
 
 function NavLink({ to, children }: { to: string; children: ReactNode }) {

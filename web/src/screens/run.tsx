@@ -19,6 +19,7 @@ import { QuestionBox } from "../parts/question-box";
 import { QuestionHeading } from "../parts/question-heading";
 import { ResultView } from "../parts/result-view";
 import { resultsOf } from "../parts/results";
+import { Thumbs } from "../parts/thumbs";
 import { questionOf } from "../parts/run-list";
 import { ApprovalNeeded, QuestionBack } from "../parts/waiting";
 import { useTexts } from "../texts/language";
@@ -97,6 +98,7 @@ function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boole
         {outcome?.kind === "answer" && <AnswerBody answer={outcome as Answer} run={run} chips={chips} />}
         {outcome?.kind === "refusal" && <RefusalBody refusal={outcome as Refusal} reading={reading} />}
       </div>
+      {outcome && ENDED.has(run.state) && outcome.kind !== "clarification" && <Thumbs run={run.id} />}
       {ENDED.has(run.state) && <Next run={run} />}
     </>
   );

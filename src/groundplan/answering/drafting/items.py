@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from groundplan.answering.drafting.proving import sentences_of
 from groundplan.answering.verifying.artefacts import find_artefacts
 from groundplan.answering.writing.write import is_affirmed
@@ -22,6 +20,7 @@ from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.reading import Reading
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import keys_of, lower
 from groundplan.text.words import words_of
 
@@ -84,7 +83,7 @@ def offer_facts(
 
 @cache
 def neutral(language: Language) -> tuple[str, ...]:
-    told = yaml.safe_load(files(__package__).joinpath("item_words.yaml").read_text(encoding="utf-8"))
+    told = load_yaml(files(__package__).joinpath("item_words.yaml").read_text(encoding="utf-8"))
     return tuple(told[language].split())
 
 

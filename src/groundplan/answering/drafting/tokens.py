@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-import yaml
-
 from groundplan.contracts.contract import Language
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import lower, stem
 
 TOKEN = re.compile(r"\{(\w+)\}(?:['’]s\b)?|([^\W\d_]+(?:['’-][^\W\d_]+)*)|(\s+)|(.)", re.DOTALL)
@@ -30,7 +29,7 @@ class Token:
 @cache
 def words_of(language: Language) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     """For each kind, its phrases, each as words."""
-    told = yaml.safe_load(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))[language]
+    told = load_yaml(files(__package__).joinpath("words.yaml").read_text(encoding="utf-8"))[language]
     return {kind: tuple(tuple(lower(phrase).split()) for phrase in phrases) for kind, phrases in told.items()}
 
 

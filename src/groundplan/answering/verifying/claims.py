@@ -18,6 +18,8 @@ from groundplan.answering.writing.phrases import RELATED
 from groundplan.answering.writing.subjects import Quotient, Row, Subject, selects_groups
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows
 from groundplan.answering.writing.write import LOOKUP, is_affirmed
+from groundplan.contracts.contract import Scalar
+from groundplan.text.names import stands_for
 
 Test = Callable[..., bool]
 
@@ -54,9 +56,17 @@ def valueless(stated: Stated, label: str) -> bool:
 
 
 def named(stated: Stated, names: str, value: str) -> bool:
-    """The names identify the number and belong to it."""
+    """The names identify the number and belong to it; an id is spared where a name stands for it."""
     same_step = all(stated.record.subject(trace) is stated.subject(value) for trace in stated.slots[names])
-    return same_step and stated.names(names) == stated.record.selection(stated.one(value))
+    said = stated.names(names)
+    return same_step and said == _without_ids(stated.record.selection(stated.one(value)), said, stated.subject(value))
+
+
+def _without_ids(keys: Mapping[str, Scalar], said: Mapping[str, Scalar], subject: Subject) -> dict[str, Scalar]:
+    """The keys without ids for which a name that is said stands."""
+    names = [name for name in said if name in keys]
+    spared = {key for key in keys for name in names if key not in said and stands_for(name, key, subject.rows)}
+    return {key: held for key, held in keys.items() if key not in spared}
 
 
 def same_row(stated: Stated, *slots: str) -> bool:
@@ -172,7 +182,7 @@ def counts_rows(stated: Stated, value: str) -> bool:
 
 def counts_things(stated: Stated, value: str) -> bool:
     measure = stated.subject(value).measures[stated.column(value)]
-    return measure.name is not None and measure.function in ("count", "count_distinct")
+    return measure.function in ("count", "count_distinct") and bool(measure.name or measure.counted("en"))
 
 
 def all_known(stated: Stated, value: str) -> bool:
@@ -422,7 +432,8 @@ def _moves(stated: Stated, name: str, first: str, last: str) -> list[float]:
     groups = subject.groups if begin.column == end.column else subject.keys
     cells = [{key: Cell(cell.step, cell.row, key) for key in groups} for cell in (begin, end)]
     own = [{key: stated.record.value(cell) for key, cell in row.items()} for row in cells]
-    if own != [stated.names(name)] * 2:
+    said = stated.names(name)
+    if [_without_ids(one, said, subject) for one in own] != [said] * 2:
         raise Untraceable("the name does not belong to the numbers")
     starts, ends = _sides(subject, begin, end, groups)
     return [ends[key] - starts[key] for key in starts if key in ends]

@@ -40,7 +40,8 @@ def shows(citation: Citation, trace: Trace, record: Record, language: Language) 
             return _shows_place(text, path, record, language)
         case Column(_, column):
             measure = record.subject(trace).measures.get(column)
-            return text.casefold() == (measure.label(language) if measure else worded(column)).casefold()
+            known = (measure.label(language), measure.counted(language)) if measure else (worded(column),)
+            return text.casefold() in [name.casefold() for name in known if name]
         case Cell():
             return _shows_cell(text, trace, record, language)
         case Derived(function="share" | "change"):
@@ -54,14 +55,14 @@ def _shows_cell(text: str, cell: Cell, record: Record, language: Language) -> bo
     column = subject.columns[cell.column]
     if is_number(value):
         as_name = cell.column in subject.keys or cell.column not in subject.measures
-        if as_name and text == named(value, language):
+        if as_name and text == named(value, language, column.grain):
             return True
         return shows_percent(text, value, language) or shows_number(text, value, column.unit, language)
     if isinstance(value, str) and column.kind == "time":
         return shows_moment(text, value, column.grain, language)
     if isinstance(value, str) and cell.column in HOLDS_COLUMN_NAMES and text.casefold() == worded(value).casefold():
         return True
-    return text == named(value, language)
+    return text == named(value, language, column=cell.column)
 
 
 def _shows_place(text: str, path: str, record: Record, language: Language) -> bool:

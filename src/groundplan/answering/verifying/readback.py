@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from groundplan.answering.writing.phrases import AGES, MONTHS_OF_DAYS, SCALES, WEEK
+from groundplan.answering.writing.phrases import AGES, MONTHS_OF_DAYS, SCALES, SIGNS, WEEK
 from groundplan.contracts.contract import Language
 from groundplan.text.period_names import MONTHS
 
@@ -24,11 +24,21 @@ CLOCK = re.compile(r", (\d\d:\d\d)$")
 def shows_number(text: str, value: float, unit: str | None, language: Language) -> bool:
     """Whether the number matches within half of its last digit, with the column's unit."""
     if unit:
-        if not text.endswith(f" {unit}"):
+        bare = _without_unit(text, unit, language)
+        if bare is None:
             return False
-        text = text.removesuffix(f" {unit}")
+        text = bare
     scale = next((scale for scale, word in SCALES[language].items() if text.endswith(f" {word}")), 1.0)
     return _shows(text.rpartition(" ")[0] if scale > 1 else text, value / scale, language)
+
+
+def _without_unit(text: str, unit: str, language: Language) -> str | None:
+    """The number beside its unit: `£5`, `-£5`, `12%`, `5 kWh`."""
+    if unit in SIGNS and language == "en" and unit != "%":
+        found = re.fullmatch(rf"([+-]?){re.escape(unit)}(\d.*)", text)
+        return found[1] + found[2] if found else None
+    gap = " " if unit not in SIGNS else "" if language == "en" else "\u00a0"
+    return text.removesuffix(gap + unit) if text.endswith(gap + unit) else None
 
 
 def shows_percent(text: str, ratio: float, language: Language) -> bool:

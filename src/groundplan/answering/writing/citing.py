@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from groundplan.answering.writing.display import brief, decimals, exact, moment, named, percent
+from groundplan.answering.writing.display import brief, decimals, exact, moment, named, percent, with_unit
 from groundplan.answering.writing.phrases import RHYTHMS
-from groundplan.answering.writing.subjects import Subject
+from groundplan.answering.writing.subjects import ShownMeasure, Subject
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Rows, Trace, total
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language, Scalar
-from groundplan.text.names import worded
+from groundplan.text.names import stands_for, worded
 
 Cites = tuple[Citation, ...]
 
@@ -72,7 +72,7 @@ class Citing:
             return self._cites(text, figure.trace, figure.value)
         text = exact(figure.value, self.language) if fully else brief(figure.value, self.language)
         text = f"+{text}" if signed and figure.value > 0 else text
-        return self._cites(f"{text} {column.unit}" if column.unit else text, figure.trace, figure.value)
+        return self._cites(with_unit(text, column.unit, self.language), figure.trace, figure.value)
 
     def _is_change(self, column: str) -> bool:
         told = self.subject.measures.get(column)
@@ -81,16 +81,27 @@ class Citing:
 
     def name(self, row: int, column: str) -> Cites:
         value, told = self.subject.rows[row][column], self.subject.columns[column]
-        text = named(value, self.language, told.grain, is_time=told.kind == "time")
+        text = named(value, self.language, told.grain, is_time=told.kind == "time", column=column)
         return self._cites(text, Cell(self.subject.step, row, column), value)
 
     def names(self, row: int, columns: Sequence[str]) -> Cites:
-        return tuple(cite for column in columns for cite in self.name(row, column))
+        return tuple(cite for column in self.telling(columns) for cite in self.name(row, column))
+
+    def telling(self, columns: Sequence[str]) -> Sequence[str]:
+        """Without ids for which a name beside them stands."""
+        pairs = ((id_, name) for id_ in columns for name in columns if name != id_)
+        spared = {id_ for id_, name in pairs if stands_for(name, id_, self.subject.rows)}
+        return [column for column in columns if column not in spared]
 
     def label(self, column: str) -> Cites:
         measure = self.subject.measures.get(column)
         text = measure.label(self.language) if measure else worded(column)
         return self._cites(text, Column(self.subject.step, column), column)
+
+    def counted(self, measure: ShownMeasure) -> Cites:
+        """The things that a measure counts."""
+        text = measure.counted(self.language)
+        return self._cites(text, Column(self.subject.step, measure.column), measure.column) if text else ()
 
     def labels(self, columns: Sequence[str]) -> Cites:
         return tuple(cite for column in columns for cite in self.label(column))

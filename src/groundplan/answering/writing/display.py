@@ -17,12 +17,14 @@ from groundplan.answering.writing.phrases import (
     PERIOD,
     PERIODS,
     SCALES,
+    SIGNS,
     TEXT,
     WEEK,
 )
 from groundplan.contracts.contract import Language, Scalar, thaw
 from groundplan.contracts.expression import Condition
 from groundplan.contracts.facts import Item
+from groundplan.contracts.meaning import DAY
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import Filter
 from groundplan.contracts.wording import Wording, in_words
@@ -33,7 +35,6 @@ from groundplan.text.safe import ACTIVE, as_code, plain
 
 BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes
 QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
 ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
 
@@ -57,6 +58,20 @@ def brief(value: float, language: Language) -> str:
             places = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
             return f"{decimals(scaled, places, language)} {word}"
     return decimals(value, 0, language) if abs(value) >= 10_000 else exact(value, language)
+
+
+def with_unit(number: str, unit: str | None, language: Language) -> str:
+    """`£1,250`, `-£5`, `12%`, `20 kWh`; in Russian `1 250 £`."""
+    if not unit:
+        return number
+    if unit not in SIGNS:
+        return f"{number} {unit}"
+    if language == "ru":
+        return f"{number} {unit}"
+    if unit == "%":
+        return number + unit
+    sign = number[0] if number[0] in "+-" else ""
+    return sign + unit + number.removeprefix(sign)
 
 
 def percent(ratio: float, language: Language, *, signed: bool = False, fine: bool = False) -> str:
@@ -91,13 +106,19 @@ def period(start: str, end: str, language: Language) -> str:
     return PERIOD[language].format(*(moment(day.isoformat(), "day", language) for day in (first, last)))
 
 
-def named(value: Scalar, language: Language, grain: str | None = None, *, is_time: bool = False) -> str:
-    """A value as a name. Text that could act as markup is shown as code, and long text is truncated."""
+def named(
+    value: Scalar, language: Language, grain: str | None = None, *, is_time: bool = False, column: str | None = None
+) -> str:
+    """A value as a name: `(no region)` if the column has none. Markup is shown as code, and long text is truncated."""
     match value:
+        case None if column and language == "en":
+            return f"(no {worded(column)})"
         case None:
             return NOTHING[language]
         case bool():
             return BOOLEANS[language][value]
+        case int() | float() if grain == "hour":
+            return f"{int(value):02}:00"
         case int() | float():
             return str(int(value)) if value == int(value) else str(value)
         case str() if is_time and _is_moment(value):

@@ -9,11 +9,10 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
-import yaml
-
 from groundplan.answering.writing.phrases import JOINED
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language
+from groundplan.text.plain_yaml import load_yaml
 
 SLOT = re.compile(r"\{(\w+)([/,&]?)\}")
 OPTIONAL = re.compile(r"\[([^\]]*)\]")
@@ -56,7 +55,7 @@ class Sentence:
 
 @cache
 def forms() -> Mapping[str, Form]:
-    told = yaml.safe_load(files(__package__).joinpath("forms.yaml").read_text(encoding="utf-8"))
+    told = load_yaml(files(__package__).joinpath("forms.yaml").read_text(encoding="utf-8"))
     return {name: _form(name, item) for name, item in told.items()}
 
 

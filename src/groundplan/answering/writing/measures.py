@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from groundplan.answering.writing.citing import Cites, Citing, Figure, is_number
 from groundplan.answering.writing.forms import Sentence, Slots
-from groundplan.answering.writing.phrases import is_plural
 from groundplan.answering.writing.subjects import Quotient, ShownMeasure
+from groundplan.text.names import is_plural
 
 MOST_MEASURES = 4
 MOST_DIMENSIONS = 3
@@ -62,7 +62,7 @@ def _one_number(cite: Citing, measure: ShownMeasure) -> Sentence:
 
 
 def _by_keys(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
-    time, groups = cite.subject.time, cite.subject.groups
+    time, groups = cite.subject.time, cite.telling(cite.subject.groups)
     yield from _overall(cite, measure)
     if time is None:
         yield _extremes(cite, measure)
@@ -111,6 +111,8 @@ def _total(cite: Citing, measure: ShownMeasure) -> Sentence:
 def _whole(cite: Citing, measure: ShownMeasure, told: Cites) -> Sentence:
     label = measure.label(cite.language)
     plural = is_plural(label)
+    if measure.counted(cite.language) and told[0].value != 1:
+        return Sentence("things_counted", {"measure": cite.counted(measure), "value": told})
     if measure.counts_rows:
         return Sentence("one_row_counted" if told[0].value == 1 else "rows_counted", {"value": told})
     counts = measure.name is not None and measure.function in ("count", "count_distinct")
@@ -123,7 +125,7 @@ def _whole(cite: Citing, measure: ShownMeasure, told: Cites) -> Sentence:
 
 def _extremes(cite: Citing, measure: ShownMeasure) -> Sentence:
     column, keys = measure.column, (*cite.subject.groups, *filter(None, [cite.subject.time]))
-    figures = cite.figures(column, keys)
+    figures = sorted(cite.figures(column, keys), key=lambda f: [str(cite.subject.rows[f.row][key]) for key in keys])
     top, low = _highest(figures), _lowest(_of_full_periods(cite, figures))
     label = cite.label(column)
     if len(figures) == 1:
@@ -174,7 +176,7 @@ def _of_full_periods(cite: Citing, figures: Sequence[Figure]) -> Sequence[Figure
 def _leaders(cite: Citing, measure: ShownMeasure) -> Iterator[Sentence]:
     """The largest and the smallest part by each dimension alone."""
     column, all_of_it = measure.column, whole(cite, measure)
-    for dimension in cite.subject.groups[:MOST_DIMENSIONS]:
+    for dimension in cite.telling(cite.subject.groups)[:MOST_DIMENSIONS]:
         figures = cite.figures(column, [dimension])
         top, low = _highest(figures), _lowest(figures)
         if top.value == low.value or low.value < 0 or all_of_it.value <= 0:

@@ -22,6 +22,8 @@ SCALES: Mapping[Language, Mapping[float, str]] = {
     "en": {1e12: "trillion", 1e9: "billion", 1e6: "million"},
     "ru": {1e12: "трлн", 1e9: "млрд", 1e6: "млн"},
 }
+SIGNS = frozenset({"%", "$", "US$", "€", "£", "¥", "₽", "₹", "₴", "₺", "₩"})
+"""Units that stand next to the number."""
 NOTHING: Mapping[Language, str] = {"en": "(none)", "ru": "(не указано)"}
 TEXT: Mapping[Language, str] = {"en": '"{}"', "ru": "«{}»"}
 EMPTY: Mapping[Language, str] = {"en": "(empty)", "ru": "(пусто)"}
@@ -80,8 +82,9 @@ LABELS: Mapping[Language, Mapping[str, str]] = {
         "min": "minimum {}",
         "max": "maximum {}",
         "count": "number of {} values",
-        "count_distinct": "number of different {}",
         "std": "standard deviation of {}",
+        "defined": "{}",
+        "things": "number of {}",
         "rows": "number of rows",
     },
     "ru": {
@@ -93,6 +96,7 @@ LABELS: Mapping[Language, Mapping[str, str]] = {
         "count": "число значений «{}»",
         "count_distinct": "число разных значений «{}»",
         "std": "стандартное отклонение «{}»",
+        "defined": "{}",
         "rows": "число строк",
     },
 }
@@ -115,11 +119,6 @@ def label(function: str | None, column: str | None, language: Language) -> str:
     if column is None:
         return LABELS[language]["rows"]
     return LABELS[language][function or "sum"].format(worded(column))
-
-
-def is_plural(noun: str) -> bool:
-    """Whether a noun takes a plural verb: `units` and `sales`, but not `revenue`."""
-    return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
 def headed(title: str, language: Language) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Cites, is_number, placed
-from groundplan.answering.writing.display import escaped, exact, named, percent
+from groundplan.answering.writing.display import escaped, exact, named, percent, with_unit
 from groundplan.answering.writing.ends import of_steps
 from groundplan.answering.writing.forms import Sentence
 from groundplan.answering.writing.phrases import headed
@@ -115,7 +115,7 @@ def item_sentence(item: Item, path: str, form: str, language: Language) -> Sente
     if item.value is None:
         return Sentence(f"{form}_of_text" if text else form, slots)
     number = exact(item.value, language) if is_number(item.value) else named(item.value, language, is_time=True)
-    shown = f"{number} {item.unit}" if item.unit else number
+    shown = with_unit(number, item.unit, language)
     return Sentence(form, {**slots, "value": placed(shown, f"{path}.value", item.value)})
 
 
@@ -132,7 +132,7 @@ def _cells(
         column = kinds.get(name)
         if value is None:
             yield ""
-        elif is_number(value) and (column is None or column.kind == "number"):
+        elif is_number(value) and (column is None or (column.kind, column.grain) == ("number", None)):
             yield percent(value, language, fine=True) if column and column.ratio else exact(value, language)
         else:
             time = column is not None and column.kind == "time"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from groundplan.answering.writing.phrases import label
+from groundplan.answering.writing.phrases import LABELS, label
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
@@ -29,8 +29,8 @@ from groundplan.contracts.expression import (
 from groundplan.contracts.facts import Facts, PartialPeriod, TableColumn, TableRef
 from groundplan.contracts.normal_form import normal_expression, substituted
 from groundplan.contracts.plan import CheckedPlan, Step
-from groundplan.contracts.reading import Metric
-from groundplan.text.names import worded
+from groundplan.contracts.reading import Filter, Metric
+from groundplan.text.names import is_id, plural, things_of, worded
 
 Kind = Literal[
     "anomalies",
@@ -44,10 +44,12 @@ Kind = Literal[
     "shares",
     "changes",
     "segments",
+    "forecast",
     "measured",
     "listing",
 ]
 KINDS: Mapping[str, Kind] = {
+    "does_forecast": "forecast",
     "anomaly_detection": "anomalies",
     "correlation": "correlation",
     "compare_periods": "periods",
@@ -65,6 +67,7 @@ KINDS: Mapping[str, Kind] = {
 """The kind of a table by the capabilities of the steps behind it; the first match wins."""
 
 NEEDS: Mapping[Kind, frozenset[str]] = {
+    "forecast": frozenset({"part", "low", "high"}),
     "anomalies": frozenset({"score", "expected", "anomaly"}),
     "correlation": frozenset({"left", "right", "correlation", "rows"}),
     "periods": frozenset({"current", "previous"}),
@@ -76,6 +79,7 @@ NEEDS: Mapping[Kind, frozenset[str]] = {
     "segments": frozenset({"overall", "difference_ratio"}),
 }
 WORKED_ON: Mapping[Kind, tuple[str, ...]] = {
+    "forecast": ("time", "column"),
     "anomalies": ("column",),
     "ranking": ("by",),
     "shares": ("column", "as"),
@@ -106,6 +110,7 @@ class ShownMeasure:
     name: str | None = None  # what the question calls it
     adds_up: bool = False
     whole: bool = True  # every group is there, so that their sum is the total
+    rows: str | None = None  # what the rows are that it counts
     quotient: Quotient | None = None
 
     @property
@@ -117,7 +122,17 @@ class ShownMeasure:
         """Whether it is a number of rows that the question has no name for."""
         return self.function == "count" and self.of is None and self.name is None
 
+    def counted(self, language: Language) -> str | None:
+        """In the plural, what it counts and the question has no name for: `orders`, `different regions`."""
+        if language != "en" or self.name:
+            return None
+        if self.function == "count_distinct" and self.of:
+            return f"different {plural(worded(self.of))}"
+        return self.rows if self.counts_rows else None
+
     def label(self, language: Language) -> str:
+        if counted := self.counted(language):
+            return LABELS[language]["things"].format(counted)
         return worded(self.name) if self.name else label(self.function, self.of, language)
 
 
@@ -174,7 +189,7 @@ class Subject:
     @property
     def naming(self) -> tuple[str, ...]:
         """The columns that identify a row for the reader."""
-        told = [column.name for column in self.columns.values() if column.kind in ("time", "text")]
+        told = [c.name for c in self.columns.values() if c.kind in ("time", "text") or is_id(c.name)]
         return self.keys or tuple(told[:MOST_NAMING])
 
     def column_path(self, column: str) -> str:
@@ -201,7 +216,8 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     kind, source, params = _kind(plan, behind, frozenset(table.columns))
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
     asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
-    measures = {m.column: replace(m, whole=whole) for m in _measures(_metrics(plan, behind), columns, asked)}
+    rows = _rows_before(plan, made_by) if made_by else None
+    measures = {m.column: replace(m, whole=whole, rows=rows) for m in _measures(_metrics(plan, behind), columns, asked)}
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -268,7 +284,9 @@ def _metrics(plan: CheckedPlan, behind: list[Step]) -> dict[str, Mapping[str, An
     if not behind:
         return {}
     params: Mapping[str, Any] = behind[-1].params
-    told = [*params.get("metrics", ()), *([params["metric"]] if "metric" in params else ())]
+    told = [*params.get("metrics", ())]
+    if "metric" in params:
+        told.append({**params["metric"], "called": params.get("called")})
     known = {name: one for one in told for name in ([one["as"]] if "as" in one else ["current", "previous"])}
     if not plan.tools[behind[-1].tool or ""].is_query:
         return known
@@ -290,13 +308,14 @@ def _measures(
         if name in known:
             metric = known[name]
             of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
+            called = metric.get("called") or name
             shown = quotients.get(name)
             yield ShownMeasure(
                 name,
                 metric.get("function"),
                 of,
                 column.unit,
-                name=name if name in asked else None,
+                name=called if called in asked else None,
                 adds_up=column.adds_up and adds_up(_measure_of(metric)),
                 quotient=shown if shown and {shown.part, shown.whole} <= columns.keys() else None,
             )
@@ -358,8 +377,10 @@ def find_filters(plan: CheckedPlan, step: str) -> Iterator[tuple[str, Mapping[st
         if where:
             yield f"plan.steps.{place}.params.where", where
         if found.id in reached and found.tool and plan.tools[found.tool].keeps:
+            kept = {keep.column for keep in plan.tools[found.tool].keeps if found.params.keys() >= {*keep.params}}
             for number, requirement in enumerate(plan.requirements):
-                if requirement.kind == "filter" and requirement.id in found.satisfies:
+                about = requirement.value.column if isinstance(requirement.value, Filter) else None
+                if about in kept and requirement.id in found.satisfies:
                     yield f"plan.requirements.{number}.value", requirement.value.model_dump(mode="json")
 
 
@@ -374,6 +395,20 @@ def selects_groups(plan: CheckedPlan, path: str) -> bool:
             return True
         waiting += _before(plan, name)
     return False
+
+
+def _rows_before(plan: CheckedPlan, step: Step) -> str | None:
+    """What the rows are that a step works on, by the table's name; None if a step before it made other rows."""
+    while True:
+        table = step.params.get("table", step.params.get("left"))
+        if isinstance(table, str):
+            return things_of(table)
+        before = [*_before(plan, step.id)]
+        if len(before) != 1:
+            return None
+        step = next(item for item in plan.steps if item.id == before[0])
+        if not step.tool or plan.tools[step.tool].output.columns not in ("input", "joined"):
+            return None
 
 
 def _before(plan: CheckedPlan, step: str) -> Iterator[str]:

@@ -270,7 +270,19 @@ def _more(cite: Citing, listed: int) -> Iterator[Sentence]:
         yield Sentence("more", {"count": cite.rest(listed)})
 
 
+def _forecast(cite: Citing, items: int) -> Iterator[Sentence]:
+    """What is expected of each period to come, with its limits."""
+    params, rows = cite.subject.params, cite.subject.rows
+    ahead = [place for place, row in enumerate(rows) if row["part"] == "forecast"]
+    yield Sentence("forecast", {"column": cite.label(params["column"])})
+    for row in ahead[:items]:
+        told = {name: cite.cell(row, name) for name in ("low", "high")}
+        names = cite.names(row, [*params.get("by", ()), params["time"]])
+        yield Sentence("forecast_entry", {"name": names, "value": cite.cell(row, params["column"]), **told})
+
+
 TELLERS: Mapping[Kind, Teller] = {
+    "forecast": _forecast,
     "anomalies": _anomalies,
     "correlation": _correlation,
     "periods": _periods,

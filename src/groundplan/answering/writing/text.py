@@ -14,7 +14,18 @@ TABLES = frozenset({"rows", "row", "row_of_text", "name_rows", "name_row"})
 LISTS = (
     RANKS
     | TABLES
-    | {"share", "anomaly", "summary", "summary_of_text", "item", "item_of_text", "group", "more", "more_on_request"}
+    | {
+        "share",
+        "anomaly",
+        "forecast_entry",
+        "summary",
+        "summary_of_text",
+        "item",
+        "item_of_text",
+        "group",
+        "more",
+        "more_on_request",
+    }
 )
 LINES = LISTS | STEPS
 HEADS = frozenset(
@@ -28,6 +39,7 @@ HEADS = frozenset(
         "shares",
         "anomalies",
         "anomalies_one",
+        "forecast",
     }
 )
 

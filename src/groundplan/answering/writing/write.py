@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
@@ -45,14 +46,16 @@ def sentences(
     about = subjects(plan, facts, shown)
     asks = _by_ask(about)
     if not facts.found and not about and not facts.steps:
-        yield Sentence("nothing", {})
+        yield Sentence("not_said" if _is_polar(plan) else "nothing", {})
     if nothing_left(plan, facts):
         yield Sentence("no_more", {})
     if is_affirmed(plan, facts):
         yield _yes(plan, facts)
-    for own in asks[:-1]:
+    for own, after in pairwise(asks):
         yield from findings(plan, facts, own, language) or _charts(own, language)
-        yield from _kept(plan, facts, own, language)
+        kept, later = ([*_kept(plan, facts, one, language)] for one in (own, after))
+        if text_of(kept, language)[0] != text_of(later, language)[0]:
+            yield from kept
     yield from findings(plan, facts, asks[-1], language) or _charts(asks[-1], language)
     yield from remarks(plan, facts, about, language)
 
@@ -71,10 +74,13 @@ def nothing_left(plan: CheckedPlan, facts: Facts) -> bool:
 
 def is_affirmed(plan: CheckedPlan, facts: Facts) -> bool:
     """True if the question asks for yes or no, and the graph itself has what it asks for."""
-    polar = any(isinstance(r.value, IntentAsked) and r.value.polar for r in plan.requirements)
     skipped = {failure.step for failure in facts.failures if failure.status == "skipped"}
     by_graph = plan.fallback is None or skipped.issuperset(plan.fallback.steps)
-    return polar and by_graph and bool(facts.items or any(group.items for group in facts.groups))
+    return _is_polar(plan) and by_graph and bool(facts.items or any(group.items for group in facts.groups))
+
+
+def _is_polar(plan: CheckedPlan) -> bool:
+    return any(isinstance(r.value, IntentAsked) and r.value.polar for r in plan.requirements)
 
 
 def _yes(plan: CheckedPlan, facts: Facts) -> Sentence:

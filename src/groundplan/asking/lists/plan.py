@@ -11,7 +11,8 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from groundplan.asking.remote_tables import Fetching
-from groundplan.contracts.contract import Contract, Name, Text
+from groundplan.contracts.columns import Grain
+from groundplan.contracts.contract import Contract, Language, Name, Text
 from groundplan.contracts.plan import Fallback, Limits, Plan, Provenance, Step
 from groundplan.contracts.reading import Filter, IntentAsked, Reading
 from groundplan.contracts.retrieval import (
@@ -28,6 +29,7 @@ from groundplan.contracts.retrieval import (
 )
 from groundplan.errors import CatalogError
 from groundplan.telemetry.audit import AgentContract, Capabilities, agent
+from groundplan.text.plain_yaml import load_yaml
 
 FILE = Path(__file__).with_name("retrieval.yaml")
 UNKNOWN = "unknown"
@@ -64,9 +66,21 @@ class PlanRule(Contract):
     priority: int
 
 
+class NumberRule(Contract):
+    """A number of an intent: the rows of a period, or the mean days from `since` to `by`."""
+
+    table: Name
+    by: Name  # the date column that decides which period a row belongs to
+    grain: Grain | None = None  # with it, along time; without it, beside the period before
+    since: Name | None = None
+    called: dict[Language, Name] = {}
+
+
 class IntentRule(Contract):
     plans: Annotated[tuple[PlanRule, ...], Field(min_length=1)]
     lists: bool = False  # the answer is the lists themselves, not a count or a chart of them
+    numbers: tuple[NumberRule, ...] = ()  # the answer is these numbers, not the lists
+    period: Text = ""  # of the numbers, if the question names none
     conclusion: Text = ""  # the hypothesis that needs the results of all its plans
 
 
@@ -96,7 +110,8 @@ class RetrievalRules(Contract):
                     yield f"intent {name!r} asks the source {source!r}, which is not among the sources"
                 for filter_ in sorted({*rule.otherwise} - {*rule.filters}):
                     yield f"intent {name!r} fills {filter_!r}, which is not among its filters"
-                for table in sorted({rule.table, rule.instead} - {None, *self.tables}, key=str):
+                named = {rule.table, rule.instead, *(number.table for number in intent.numbers)}
+                for table in sorted(named - {None, *self.tables}, key=str):
                     yield f"intent {name!r} reads the table {table!r}, which is not among the tables"
 
 
@@ -104,7 +119,7 @@ class RetrievalRules(Contract):
 def load_rules(file: Path = FILE) -> RetrievalRules:
     """Each file is read once."""
     try:
-        return RetrievalRules.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        return RetrievalRules.model_validate(load_yaml(file.read_text(encoding="utf-8")))
     except (yaml.YAMLError, ValidationError) as error:
         raise CatalogError(f"{file}: the retrieval rules are invalid: {error}; correct the file") from error
 

@@ -10,14 +10,13 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-import yaml
-
 from groundplan.contracts.retrieval import Reasoning, TrackerIntent
 from groundplan.contracts.schema import SourceSchema
 from groundplan.telemetry.audit import AgentContract, Capabilities, agent
 from groundplan.text.entities import CASED, Mention, Registry, build_registry
 from groundplan.text.lexicon import Cue, Phrases, load_lexicon
 from groundplan.text.periods.find import Found, find_periods
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, normalise, words_of
 
@@ -48,7 +47,7 @@ class TrackerWords:
 @cache
 def load_tracker_words(file: Path = FILE) -> TrackerWords:
     """Each file is read once."""
-    raw = yaml.safe_load(file.read_text(encoding="utf-8"))
+    raw = load_yaml(file.read_text(encoding="utf-8"))
     return TrackerWords(
         intents={name: _phrases(intent["words"]) for name, intent in raw["intents"].items()},
         yields_to={name: frozenset(intent.get("yields_to", ())) for name, intent in raw["intents"].items()},

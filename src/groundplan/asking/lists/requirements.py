@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
+from groundplan.asking.lists.analytics import closed_period, read_numbers, unanswerable
+from groundplan.asking.lists.counting import Counted, Counting, read_counting
+from groundplan.asking.lists.plan import NumberRule, load_rules
 from groundplan.contracts.answer import Clarification
+from groundplan.contracts.contract import Language
 from groundplan.contracts.reading import Entity, Evidence, Filter, Intent, IntentAsked, Operator, Reading, Requirement
 from groundplan.contracts.retrieval import Reasoning, Retrieval, RetrievalCondition, RetrievalPlan
 from groundplan.contracts.schema import Column, SourceSchema
@@ -32,19 +36,32 @@ def read_retrieval(
     available = {table.name for table in schema.tables}
     lists = [plan for plan in retrieval.plans if plan.table in available]
     tables = dict.fromkeys(plan.table for plan in lists if plan.table)
+    counting = read_counting(words, _taken(words, reasoning, today, timezone, text))
+    if is_counted_here(reasoning, retrieval, schema):
+        reasoning = _with_counting(reasoning, counting)
     lacking = _lacking(tables, words, reasoning, retrieval, schema)
     if lacking is not None:
         return lacking
+    rule = load_rules().of(reasoning.intents[0].type)
+    if numbers := [number for number in rule.numbers if number.table in available]:
+        return _numbers(text, reasoning, numbers, counting, rule.period, today, timezone)
     unfiltered = _without_people(lists, reasoning)
     if unfiltered is not None:
         return unfiltered
-    others = available - {*tables}
-    conditions = [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in others]
-    dated = [_with_date_column(condition, words, schema) for condition in conditions]
+    dated = [_with_date_column(condition, words, schema) for condition in _conditions(lists, available - {*tables})]
     vague = [condition.filter for condition in dated if _value(condition, today, timezone) is None]
     if vague:
         return _ask_which(vague[0], reasoning)
     filters = {need.id: need for need in _filters(text, dated, reasoning, today, timezone)}
+    if counting.is_asked and is_counted_here(reasoning, retrieval, schema) and not rule.lists:
+        listed = [table for name in tables if (table := schema.find(name))]
+        dates = {name: found.dates for name, found in load_rules().tables.items()}
+        counted = Counted(text, counting, tuple(filters.values()), dates).reading(listed)
+        return counted or _uncounted(counting, text)
+    return _reading(text, tables, filters.values(), reasoning)
+
+
+def _reading(text: str, tables: Iterable[str], filters: Iterable[Requirement], reasoning: Reasoning) -> Reading:
     said = next((intent.said for intent in reasoning.intents if intent.said), "") or text
     return Reading(
         question=text,
@@ -52,12 +69,73 @@ def read_retrieval(
         tables=tuple(tables),
         requirements=(
             *(_list(table, said, text) for table in tables),
-            *filters.values(),
+            *filters,
         ),
         intents=tuple(Intent(name=intent.type, confidence=intent.confidence) for intent in reasoning.intents),
         entities=tuple(Entity(id=project, type="project") for project in reasoning.entities.get("projects", ())),
         period=reasoning.periods[0] if reasoning.periods else None,
     )
+
+
+def _conditions(lists: Sequence[RetrievalPlan], others: Collection[str]) -> list[RetrievalCondition]:
+    """Of each list, those on its own rows and on tables that are not listed."""
+    return [c for plan in lists for c in plan.conditions if c.table == plan.table or c.table in others]
+
+
+def is_counted_here(reasoning: Reasoning, retrieval: Retrieval, schema: SourceSchema) -> bool:
+    """True if several lists are named, or a person: counts that the table grammar does not read.
+
+    `issues by Priority` names a column.
+    """
+    named = {plan.table for plan in retrieval.plans if plan.table}
+    columns = {stem(column.name) for table in schema.tables if table.name in named for column in table.columns}
+    people = [name for role in PEOPLE for name in reasoning.entities.get(role, ())]
+    return (len(named) > 1 or bool(people)) and not any(stem(name) in columns for name in people)
+
+
+def _with_counting(reasoning: Reasoning, counting: Counting) -> Reasoning:
+    """The words that count are understood."""
+    known = {*counting.count.split(), *counting.along.split(), counting.group, *counting.more.split()}
+    left = tuple(word for word in reasoning.unexplained if word not in known)
+    return reasoning.model_copy(update={"unexplained": left})
+
+
+def _taken(words: Sequence[Word], reasoning: Reasoning, today: date, timezone: str, text: str) -> frozenset[int]:
+    """The places of words that name a period or a person, with the word before a person."""
+    spans = [(found.start, found.end) for found in find_periods(text, today, timezone)]
+    for name in (name for role in PEOPLE for name in reasoning.said.get(role, ())):
+        start = text.find(name)
+        before = max((word.start for word in words if word.start < start), default=start)
+        spans.append((before, start + len(name)))
+    return frozenset(
+        place for place, word in enumerate(words) if any(start <= word.start < end for start, end in spans)
+    )
+
+
+def _uncounted(counting: Counting, text: str) -> Clarification:
+    words = counting.more or counting.group
+    if language_of(text) == "ru":
+        told = f"По одному человеку или нескольким спискам «{words}» не считается. Спросите, сколько их."
+    else:
+        told = f"Lists of a person, or several lists, have no {words!r}. Ask how many, by a column or per week."
+    return Clarification(text=told, missing=words)
+
+
+def _numbers(
+    text: str,
+    reasoning: Reasoning,
+    numbers: Sequence[NumberRule],
+    counting: Counting,
+    usual: str,
+    today: date,
+    timezone: str,
+) -> Reading | Clarification:
+    language: Language = "ru" if language_of(text) == "ru" else "en"
+    asked = unanswerable(reasoning, counting.group or counting.along, language == "ru")
+    if asked is not None:
+        return asked
+    periods = reasoning.periods or tuple(one.period for one in find_periods(usual, today, timezone) if one.period)
+    return read_numbers(text, reasoning, numbers, closed_period(periods[0], today), language)
 
 
 def _lacking(

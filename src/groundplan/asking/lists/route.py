@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from groundplan.asking.lists.analytics import unfinished
 from groundplan.asking.lists.plan import load_rules, plan_retrieval, structure_reasoning
 from groundplan.asking.lists.read import detect_intents, load_tracker_words, read_projects
-from groundplan.asking.lists.requirements import read_retrieval
+from groundplan.asking.lists.requirements import is_counted_here, read_retrieval
 from groundplan.asking.route import Route
 from groundplan.budget import aside
 from groundplan.context import Context
@@ -31,8 +32,12 @@ class Lists(Route):
         found = plan_lists(question, context, [])
         if found is None:
             return 0.0
-        lists = load_rules().of(found[0].intents[0].type).lists or not _computes(question)
-        return 1.0 if lists else SPARE
+        reasoning, retrieval = found
+        rule = load_rules().of(reasoning.intents[0].type)
+        if is_counted_here(reasoning, retrieval, context.tables):
+            return 1.0
+        whole = rule.numbers and reasoning.entities and not reasoning.unexplained and not reasoning.unresolved
+        return 1.0 if rule.lists or whole or not _computes(question) else SPARE
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
         return await aside(partial(_read, question, context))
@@ -45,7 +50,10 @@ def _read(question: Question, context: Context) -> Reading | Clarification | Ref
     found = plan_lists(question, context, context.trail)
     assert found is not None
     clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
-    return read_retrieval(question.text, *found, context.tables, **clock)
+    reading = read_retrieval(question.text, *found, context.tables, **clock)
+    if isinstance(reading, Reading) and (remark := unfinished(reading, question.today)):
+        context.notes.append(remark)
+    return reading
 
 
 def _computes(question: Question) -> bool:
@@ -61,9 +69,10 @@ def _computes(question: Question) -> bool:
 
 def plan_lists(question: Question, context: Context, trail: list[Execution]) -> tuple[Reasoning, Retrieval] | None:
     """Run the three agents: intents, reasoning, retrieval. None if the question asks for no tracker list."""
-    projects, rules = read_projects(context.schemas.values()), load_rules()
+    projects = read_projects(context.schemas.values())
     if projects is None:
         return None
+    rules = load_rules()
     clock: dict[str, Any] = {"today": question.today, "timezone": question.timezone}
     detected = detect_intents.execute(trail, question.text, projects, load_tracker_words(), **clock)
     reasoning = structure_reasoning.execute(trail, detected, rules)

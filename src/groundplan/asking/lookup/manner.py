@@ -10,12 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
-
 from groundplan.asking.lookup.vocabulary import LookupWords, Mark
 from groundplan.contracts.contract import Language
 from groundplan.contracts.reading import Evidence, RenderStyle
 from groundplan.text.entities import Mention
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.words import Word, words_of
 
 FILE = Path(__file__).with_name("manner.yaml")
@@ -54,7 +53,7 @@ class MannerWords:
 
 @cache
 def load_manner_words() -> MannerWords:
-    raw: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw: dict[str, Any] = load_yaml(FILE.read_text(encoding="utf-8"))
     styles = {style: [phrase for line in lines for phrase in line] for style, lines in raw["styles"].items()}
     assert styles.keys() == set(get_args(RenderStyle))
     single = {name: _phrases({name: raw[name]}) for name in ("counting", "rest", "more")}

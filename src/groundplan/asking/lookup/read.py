@@ -12,7 +12,7 @@ from groundplan.asking.lookup.continuing import Continuation, find_continuation
 from groundplan.asking.lookup.follow_up import find_follow_up
 from groundplan.asking.lookup.manner import find_manner
 from groundplan.asking.lookup.paths import CandidatePath
-from groundplan.asking.lookup.saying import called, say, type_called
+from groundplan.asking.lookup.saying import called, intent_called, say, type_called
 from groundplan.asking.lookup.scan import LookupScan
 from groundplan.asking.lookup.vocabulary import LookupWords, load_lookup_words, vocabulary_of
 from groundplan.asking.replies import with_readings
@@ -296,7 +296,7 @@ def made(
         question=scan.text,
         language=scan.manner.language or language_of(scan.text),
         requirements=tuple({one.id: one for one in requirements}.values()),
-        intents=tuple(intents),
+        intents=tuple(intent.model_copy(update={"called": intent_called(scan, intent.name)}) for intent in intents),
         entities=tuple(entities),
         period=next((found.period for found in scan.periods if found.period), None),
         follow_up=follow_up,

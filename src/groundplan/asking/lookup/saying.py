@@ -20,6 +20,7 @@ TEXTS: dict[Language, dict[str, str]] = {
         "path": "What about {} is asked for: {}?",
         "unnamed": "Which {}? The question does not name one.",
         "assumed": "{} is meant",
+        "general": "a search of the documents",
     },
     "ru": {
         "or": " или ",
@@ -31,6 +32,7 @@ TEXTS: dict[Language, dict[str, str]] = {
         "path": "Что нужно узнать про {}: {}?",
         "unnamed": "О чём вопрос ({})? Название в нём не указано.",
         "assumed": "имеется в виду {}",
+        "general": "поиск по документам",
     },
 }
 
@@ -58,3 +60,12 @@ def type_called(scan: LookupScan, name: str) -> str:
     """The type in the words of the knowledge base."""
     kind = next((kind for kind in scan.knowledge.types if kind.name == name), None)
     return next(iter(kind.words.get(language_in(scan), ())), name) if kind else name
+
+
+def intent_called(scan: LookupScan, name: str) -> str:
+    """The title of an intent, or the first of its words; empty for a path that has no name."""
+    language = language_in(scan)
+    intent = next((one for one in scan.knowledge.intents if one.name == name), None)
+    if intent is None:
+        return TEXTS[language].get(name, "")
+    return intent.title.get(language) or next(iter(intent.words.get(language, ())), "")

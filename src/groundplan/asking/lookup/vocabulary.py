@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from groundplan.contracts.knowledge import KnowledgeSchema
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import keys_of
 from groundplan.text.words import Word, texts_of
 
@@ -128,7 +127,7 @@ EXACT = ("wh", "polar", "joining", "negating", "together", "pronouns", "places",
 @cache
 def load_lookup_words() -> LookupWords:
     """Load the words once."""
-    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw = load_yaml(FILE.read_text(encoding="utf-8"))
     exact = {name: _exact(raw[name]) for name in EXACT}
     return LookupWords(
         asking={label: _exact(line) for label, line in raw["asking"].items()},

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-from rapidfuzz import process
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundplan.asking.tables.follow_up.fragment import load_edit_words
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
+from groundplan.asking.tables.nearest import nearest
+from groundplan.asking.tables.values import Values
 from groundplan.contracts.answer import Refusal, refused
 from groundplan.contracts.asks import cited_as
 from groundplan.contracts.explanation import Fate, WordFate
@@ -189,31 +190,64 @@ def is_named(phrases: Iterable[str], schema: SourceSchema) -> bool:
     return any(stem(word.lower()) in stems for phrase in phrases for word in phrase.split())
 
 
-def not_understood(words: Iterable[str], schema: SourceSchema, text: str = "") -> Refusal:
-    """A refusal that names the words, and the nearest things that the data has. In `text` some stand side by side."""
-    said: list[str] = []
+def not_understood(
+    words: Iterable[str], schema: SourceSchema, text: str = "", values: Mapping[str, Values] | None = None
+) -> Refusal:
+    """A refusal that names the words, the nearest things that the data has, and the setting that teaches the word."""
+    said = _phrases_of(words, text)
+    missing = _uncomputed(text, schema)
+    if missing and all(is_named([phrase], schema) for phrase in said):
+        said = missing
+    if not said:
+        problem = "I recognise every word but cannot tell what to compute"
+        return refused("reading/no-question", problem, f"say what to compute, of what, and by what{_example(schema)}")
+    quoted = ", ".join(repr(word) for word in said[:6])
+    closed = [f"{table.name} cannot be read: {table.unreadable}" for table in schema.tables if table.unreadable][:3]
+    known = is_named(said, schema)
+    own = {phrase.lower() for phrase in said}
+    near = [one for one in nearest(said, schema, values or {}) if one.told.lower() not in own]
+    if near:
+        hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(one.told for one in near)}"
+    else:
+        hint = f"ask for what is there{_example(schema)}"
+    taught = next((one.column for one in near if one.column and one.value is None), "COLUMN" if not near else None)
+    hints = [*closed, hint]
+    if not known and taught:
+        named, word = (json.dumps(name, ensure_ascii=False) for name in (taught, said[0]))
+        hints.append(f"called = [{word}] under [columns.{named}] in groundplan.toml teaches the word")
+    problem = f"I do not understand {quoted} here" if known else f"the data has nothing called {quoted}"
+    return refused("reading/unread-word", problem, "; ".join(hints))
+
+
+def _phrases_of(words: Iterable[str], text: str) -> list[str]:
+    """The words, those that stand side by side together; words such as `by` part them."""
+    lexicon, said, beside = load(), list[str](), ""
     for word in dict.fromkeys(words):
-        if said and f"{said[-1]} {word}" in text:
-            said[-1] += f" {word}"
+        if word.lower() in lexicon.structure | lexicon.no_noun_after:
+            beside = ""
+        elif beside and f"{beside} {word}" in text:
+            said[-1] = beside = f"{beside} {word}"
         else:
             said.append(word)
-    if not said:
-        return refused(
-            "reading/no-question",
-            "I recognise every word but cannot tell what to compute",
-            "say what to compute, of what, and by what: total sales by region in 2025",
-        )
-    names = [column.name for table in schema.tables for column in table.columns]
-    near = [found[0] for word in said for found in process.extract(word, names, limit=2, score_cutoff=70)]
-    quoted = ", ".join(repr(word) for word in said[:6])
-    known = f"; near are {', '.join(dict.fromkeys(near))}" if near else ""
-    listed = "; ".join(
-        f"{table.name} has {', '.join(c.name for c in table.columns[:20])}"
-        for table in [table for table in schema.tables if table.columns][:3]
-    )
-    closed = [f"{table.name} cannot be read: {table.unreadable}" for table in schema.tables if table.unreadable]
-    listed = "; ".join([*closed[:3], *([listed] if listed else [])])
-    problem = (
-        f"I do not understand {quoted} here" if is_named(said, schema) else f"the data has nothing called {quoted}"
-    )
-    return refused("reading/unread-word", f"{problem}{known}", listed)
+            beside = word
+    return said
+
+
+def _uncomputed(text: str, schema: SourceSchema) -> list[str]:
+    """Calculations of the field that the question names and no column is called like: profit, turnover."""
+    words, find = words_of(text), load().find
+    spans = ((first, last) for first in range(len(words)) for last in range(first + 1, min(first + 3, len(words)) + 1))
+    formulas = [span for span in spans if any(kind == "formula" for kind, _ in find(words, *span))]
+    phrases = [text[words[first].start : words[last - 1].end] for first, last in formulas]
+    return [phrase for phrase in phrases if not is_named([phrase], schema)]
+
+
+def _example(schema: SourceSchema) -> str:
+    """A question that the first table with a number and a category answers."""
+    for table in schema.tables:
+        of = meanings_of(table, {}).of
+        added = [name for name, meaning in of.items() if meaning in ("amount", "count")]
+        by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
+        if added and by:
+            return f": total {added[0]} by {by[0]}"
+    return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from typing import get_args
 
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.near import columns_meant
@@ -54,6 +55,7 @@ from groundplan.contracts.expression import (
 from groundplan.contracts.meaning import measure_of
 from groundplan.contracts.normal_form import of_filter
 from groundplan.contracts.reading import (
+    Analysis,
     AnalysisAsked,
     ColumnsAsked,
     Each,
@@ -78,13 +80,13 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-COUNTS = _words("count numbered headcount volume times row_verb frequent comparative who agent fresh rows")
+COUNTS = _words("count headcount volume times row_verb frequent comparative who fresh rows")
 COMPARES = _words("compare beyond between comparative than sign lateness negation left_out at_least")
 RANKS = _words("superlative judged frequent selling adjective ordering sorted ranking_word comparative")
 RATIOS = _words("per share_word rate as_share in_percent function:mean change over_prior moved")
 EXTREMES = _words("superlative adjective judged")
 FUNCTIONS: Mapping[str, frozenset[str]] = {
-    "sum": _words("function:sum much selling generic added formula over_prior"),
+    "sum": _words("function:sum much selling generic formula over_prior"),
     "mean": _words("function:mean comparative per"),
     "max": EXTREMES | {"function:max"},
     "min": EXTREMES | {"function:min"},
@@ -170,7 +172,7 @@ class Naming:
     def unfounded(self, reading: Reading) -> Requirement | None:
         """The first requirement that is not implied and that its words do not name."""
         asked = (r for r in reading.requirements if not r.implied and isinstance(r.value, ABOUT_TABLES))
-        return next((r for r in asked if not self.names(r)), None)
+        return next((r for r in asked if not _is_phrase_of_a_tool(r.value) and not self.names(r)), None)
 
     def with_assumed(self, reading: Reading) -> Reading:
         """The reading with the defaults that decided a part of a requirement: the function, the date."""
@@ -346,6 +348,11 @@ def _told(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
+def _is_phrase_of_a_tool(value: Value) -> bool:
+    """True for an analysis that a tool brings with it: only its own phrase asks for it."""
+    return isinstance(value, AnalysisAsked) and value.label not in get_args(Analysis)
+
+
 def _concepts(value: Contract) -> Iterator[str]:
     match value:
         case AnalysisAsked(label=label):
@@ -391,9 +398,9 @@ def _concepts_of(node: Contract) -> Iterable[str]:
         case DatePart():
             return ["date_part", "unit", "days_of_week"]
         case Missing():
-            return ["missing", "lacking", "undone", "present", "current", "if_any", "nothing"]
+            return ["missing", "undone", "present", "current", "if_any"]
         case Not():
-            return ["negation", "left_out", "missing", "lacking"]
+            return ["negation", "left_out", "missing"]
         case Compare() | OneOf() | Contains() | Holds():
             return COMPARES
         case Bins():

@@ -13,6 +13,7 @@ from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.expression import (
     Aggregate,
+    Arithmetic,
     Column,
     Constant,
     Correlation,
@@ -112,10 +113,10 @@ def _query(steps: Sequence[Step], table: Table, tool: str) -> Iterator[Step]:
 
 
 def _measured(metrics: Sequence[Json], table: Table) -> tuple[list[Json], list[Json]]:
-    """Functions of columns, which the source computes, and formulas over their values."""
-    plain = [_counted(metric, table) for metric in metrics if "expression" not in metric]
-    written = {one["as"]: read_expression(one["expression"]) for one in metrics if "expression" in one}
-    names = {normal_expression(_aggregate(one)): one["as"] for one in plain}
+    """What the source computes, functions of columns and arithmetic over them, and other formulas over their values."""
+    plain = [one if _is_arithmetic(one) else _counted(one, table) for one in metrics if not _is_derived(one)]
+    written = {one["as"]: read_expression(one["expression"]) for one in metrics if _is_derived(one)}
+    names = {normal_expression(_measure(one)): one["as"] for one in plain}
     for leaf in dict.fromkeys(leaf for formula in written.values() for leaf in _leaves(formula)):
         if normal_expression(leaf) not in names:
             name = first_free(called(leaf)[:LONGEST_NAME], {*names.values(), *written}, " ")
@@ -123,6 +124,28 @@ def _measured(metrics: Sequence[Json], table: Table) -> tuple[list[Json], list[J
             names[normal_expression(leaf)] = name
     made = [{"expression": by_name(one, names).model_dump(mode="json"), "as": name} for name, one in written.items()]
     return plain, made
+
+
+def _is_derived(metric: Json) -> bool:
+    return "expression" in metric and not _is_arithmetic(metric)
+
+
+def _is_arithmetic(metric: Json) -> bool:
+    """Sums, differences, products and quotients of functions of columns and numbers."""
+    written = read_expression(metric["expression"]) if "expression" in metric else None
+    return isinstance(written, Arithmetic) and _is_formula(written)
+
+
+def _is_formula(node: Expression) -> bool:
+    match node:
+        case Arithmetic(left=left, right=right):
+            return _is_formula(left) and _is_formula(right)
+        case Aggregate(of=Column(table=None, via=None), where=None, percent=None):
+            return True
+        case Constant(value=value):
+            return not isinstance(value, bool | str) and value >= 0
+        case _:
+            return False
 
 
 def _leaves(formula: Expression) -> Iterator[Expression]:
@@ -136,7 +159,9 @@ def _leaves(formula: Expression) -> Iterator[Expression]:
         raise Inexpressible(f"the formula {in_words(formula)!r}")
 
 
-def _aggregate(metric: Json) -> Expression:
+def _measure(metric: Json) -> Expression:
+    if "expression" in metric:
+        return read_expression(metric["expression"])
     return Aggregate(function=metric["function"], of=Column(name=metric["column"]))
 
 
@@ -181,7 +206,8 @@ def _day(value: object) -> date | None:
 def _with_cut(steps: Sequence[Step]) -> list[Step]:
     """Where only a ranking uses a query, its source sends no more groups than are kept.
 
-    Of a first place the ranking keeps all that share it, so all groups are sent.
+    Of a first place the ranking keeps all that share it, so all groups are sent. So they are where groups without a
+    value could come before those that are kept.
     """
     made = [*steps]
     for place, step in enumerate(steps):
@@ -190,9 +216,19 @@ def _with_cut(steps: Sequence[Step]) -> list[Step]:
             continue
         rank = cast(Json, thaw(users[0].params))
         first = cast(Sequence[Json], step.params["metrics"])[0]["as"]
-        if rank["by"] == first and rank["limit"] > 1 and not rank.get("within") and not rank.get("then"):
+        plain = rank["limit"] > 1 and not rank.get("within") and not rank.get("then")
+        if rank["by"] == first and plain and _puts_missing_last(step, rank["direction"]):
             top = {"direction": rank["direction"], "limit": rank["limit"]}
             cited = tuple(dict.fromkeys((*step.satisfies, *users[0].satisfies)))
             params = {**cast(Json, thaw(step.params)), "top": top}
             made[place] = Step.model_validate({**step.model_dump(), "params": params, "satisfies": cited})
     return made
+
+
+def _puts_missing_last(step: Step, direction: str) -> bool:
+    """True from the highest value; from the lowest, of a count, which no group lacks, and of members of one field."""
+    params = cast(Json, thaw(step.params))
+    function, groups = params["metrics"][0].get("function", "defined"), params["group_by"]
+    filtered = {one["column"] for one in params.get("conditions", ())}
+    members = len(groups) == 1 and not {*groups} & filtered and not {"where", "grain"} & params.keys()
+    return direction == "top" or function.startswith("count") or (members and function != "defined")

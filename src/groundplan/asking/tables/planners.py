@@ -35,7 +35,7 @@ class Rules(Planner):
     async def propose(self, request: PlanRequest) -> Plan | Declined:
         if request.reading.also:
             return await self._of_each_ask(request)
-        plan = by_rules.propose(request.reading, request.schema, fetching(request))
+        plan = by_rules.propose(request.reading, request.schema, fetching(request), request.context.catalog.analyses)
         source, tools = request.schema.source, request.context.catalog.tools.values()
         tool = next((one.name for one in tools if one.source == source and one.is_query), None)
         if tool is None:
@@ -87,6 +87,8 @@ class Adapt(Planner):
         from groundplan.asking.tables.adapt.plan import Unadapted, propose
 
         context = request.context
+        if request.schema.source in context.compilers:
+            return Declined("a plan over one query is mended by reading the question again")
         last = request.last or (await Rules().propose(request) if request.question.strategy == self.name else None)
         if not isinstance(last, Plan):
             return Declined("there is no plan to adapt")

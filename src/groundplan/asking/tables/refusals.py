@@ -26,6 +26,9 @@ JUDGED = re.compile(
     r"(?=\s*[?.!]*$|\s+(?:is|are|was|were|in|for|at|this|last|by|now)\b)|^(?P<ru>хорош\w*|плох\w*) ли\b",
     re.IGNORECASE,
 )
+TAKEN_OF = re.compile(
+    r"\b(?:average|avg|mean|median|total|sum|share|средн\w+|медиан\w*|сумм\w*|общ\w+|дол[яиюе]\w*)\b", re.IGNORECASE
+)
 KINDS = "bar, line, area, scatter, histogram, box or heat map"
 
 
@@ -64,6 +67,18 @@ def unreadable_table(text: str, schema: SourceSchema) -> Refusal | None:
             problem = f"the table {table.name!r} cannot be read: {table.unreadable}"
             return refused("reading/unreadable-table", problem, "repair it, or ask about another table")
     return None
+
+
+def aggregated_again(text: str, schema: SourceSchema) -> Refusal | None:
+    """An average, a total or a share of a field that its data source aggregates: it has a value for each group only."""
+    said = {word.stem for word in words_of(text)}
+    fields = [column.name for table in schema.tables for column in table.columns if column.aggregated]
+    named = next((name for name in fields if _stems(name) <= said), None)
+    taken = TAKEN_OF.search(text)
+    if named is None or taken is None:
+        return None
+    problem = f"{named!r} is computed for each group by its data source, so there is no {taken[0]!r} of it"
+    return refused("reading/aggregated-again", problem, f"ask for {named!r} as it is, for all rows or by groups")
 
 
 def unfounded(requirement: Requirement) -> Refusal:

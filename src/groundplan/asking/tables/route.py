@@ -8,15 +8,18 @@ from datetime import date
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from groundplan.asking.replies import with_readings
+from groundplan.asking.replies import MOST_READ, with_readings
 from groundplan.asking.route import Route
 from groundplan.asking.tables.accounting import not_understood
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
 from groundplan.asking.tables.grammar.restated import restated
+from groundplan.asking.tables.grammar.vocabulary import Vocabulary
 from groundplan.asking.tables.naming import Naming
+from groundplan.asking.tables.phrases import Phrased, phrased_in, read_phrase
 from groundplan.asking.tables.refusals import (
+    aggregated_again,
     asks_for_change,
     find_refusal,
     too_long,
@@ -34,6 +37,7 @@ from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.tool import Tool
 from groundplan.errors import TooMuch
 from groundplan.text.names import split_name
 from groundplan.text.periods.find import find_periods
@@ -65,6 +69,8 @@ class Tables(Route):
         found = await self._read(question, context)
         if isinstance(found, Clarification):
             found = await self._with_readings(found, question, context)
+            if context.calls is None and _leads_nowhere(found):
+                return not_understood((found.missing,), context.tables, question.text)
         context.notes.extend(_not_looked_up(found, context.unread))
         return found
 
@@ -83,16 +89,23 @@ class Tables(Route):
         def by_words() -> Plain:
             try:
                 edited = edit(before, question.text, *known, **_clock(question)) if before else None
-                plain = Plain(edited) if edited else read_plain(question.text, *known, **clock)
+                tools = context.catalog.analyses.values()
+                plain = Plain(edited) if edited else read_plain(question.text, *known, **clock, tools=tools)
                 return replace(plain, answer=founded(plain.answer, *known, **clock))
             except TooMuch as error:  # a model may still read it
                 return Plain(refused(error.code, error.problem, error.hint))
 
         answer: Reading | Clarification | Refusal | None = None
+        if context.sent_back:
+            found = await self._by_model(question, context, by_words, known)
+            return found or refused("reading/unproven", "no other query was found", "ask in other words")
         if context.calls is not None and context.calls.roles.reader == "model":
-            settled = may_be_settled(question.text) and (await aside(by_words)).settled
-            if not settled and not (_is_weak(context.calls) and isinstance((await aside(by_words)).answer, Reading)):
-                answer = await self._with_model(question, context, by_words, known)
+            phrased = next(self._phrased(question, context), None)
+            settled = (phrased or may_be_settled(question.text)) and (await aside(by_words)).settled
+            settled = settled or await self._asked_before(context, by_words)
+            weak = _is_weak(context.calls) and not phrased
+            if not settled and not (weak and isinstance((await aside(by_words)).answer, Reading)):
+                answer = await self._by_model(question, context, by_words, known)
         if answer is None:
             plain = await aside(by_words)
             answer = _floor(plain.answer, context)
@@ -101,6 +114,17 @@ class Tables(Route):
             context.notes.extend(counted_apart(answer, values))
         context.notes.extend(answer.notes if isinstance(answer, Clarification) else ())
         return answer
+
+    async def _asked_before(self, context: Context, by_words: Callable[[], Plain]) -> bool:
+        """True if the words read a whole question as one that was answered in this conversation: no model is needed."""
+        if not context.turns or len(context.tables.tables) > MOST_TABLES:
+            return False
+        from groundplan.contracts.alike import alike
+
+        words = (await aside(by_words)).answer
+        if not isinstance(words, Reading) or words.follow_up:
+            return False
+        return any(alike(words, turn.reading) for turn in context.turns)
 
     async def _with_readings(self, asked: Clarification, question: Question, context: Context) -> Clarification:
         """The clarification with the reading of each candidate, by words alone."""
@@ -114,6 +138,20 @@ class Tables(Route):
             return founded(edited or read_plain(text, *known, **clock).answer, *known, **clock)
 
         return await aside(partial(with_readings, asked, question.text, by_words))
+
+    def _phrased(self, question: Question, context: Context) -> Iterator[Phrased]:
+        return phrased_in(normalise(question.text), context.catalog.analyses.values())
+
+    async def _by_model(
+        self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
+    ) -> Reading | Clarification | Refusal | None:
+        """A model reads the question; of one that a tool's phrase covers, the plain question inside it."""
+        phrased = next(self._phrased(question, context), None)
+        if phrased is None:
+            return await self._with_model(question, context, by_words, known)
+        plain = question.model_copy(update={"text": phrased.part.text})
+        found = await self._with_model(plain, context, by_words, known)
+        return phrased.complete(found) if isinstance(found, Reading) and not found.also else found
 
     async def _with_model(
         self, question: Question, context: Context, by_words: Callable[[], Plain], known: tuple[Any, ...]
@@ -148,6 +186,11 @@ class Tables(Route):
         return None
 
 
+def _leads_nowhere(asked: Clarification) -> bool:
+    """Whether no candidate makes a question that the words can read: to choose one would end in a refusal."""
+    return 0 < len(asked.candidates) <= MOST_READ and not asked.readings
+
+
 def _not_looked_up(found: Reading | Clarification | Refusal, unread: Collection[str]) -> Iterator[str]:
     """Of the tables that were asked about, or of all if nothing was understood."""
     for table in sorted(unread):
@@ -172,23 +215,33 @@ def read_plain(
     today: date,
     timezone: str = "UTC",
     meaning: Nearness | None = None,
+    tools: Collection[Tool] = (),
 ) -> Plain:
-    """A question of its own about files or tables of a database."""
+    """A question of its own about files or tables of a database; `tools` bring an analysis with them."""
     text = normalise(question)
     words = words_of(text)
     refusal = unaskable(text, words)
     if refusal:
         return Plain(refusal, settled=True)
 
+    clock: dict[str, Any] = {"today": today, "timezone": timezone}
+    vocabulary = Vocabulary()
+
     def derive(asked: str) -> Derived:
-        return derive_best(asked, schema, values, today=today, timezone=timezone, nearness=meaning)
+        return derive_best(asked, schema, values, **clock, nearness=meaning, vocabulary=vocabulary)
 
     def one(asked: str) -> Reading | None:
         found = decided(derive(asked), asked)
         return found if isinstance(found, Reading) else None
 
+    def analysed(asked: str) -> Reading | None:
+        return read_phrase(asked, tools, one)
+
     derived = derive(text)
-    several = read_several(text, derived.reading, one)
+    if (by_tool := analysed(text)) is not None:  # a column may be called as the analysis is
+        others = (derived.reading, *derived.others) if derived.reading else ()
+        return Plain(decided(Derived(by_tool, others=others), text) or by_tool, settled=True)
+    several = read_several(text, derived.reading, lambda asked: analysed(asked) or one(asked))
     if several:
         return Plain(decided(Derived(several[0], others=several[1:]), text) or several[0])
     explained = restated(text, derived.unread)
@@ -202,8 +255,12 @@ def read_plain(
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
     doubt = find_refusal(text, words) or unclear_period(text, periods, schema)
     timeless = no_time(text, words, periods, schema)
-    said = doubt or answer or timeless
-    said = said or ask_meaning(derived.unread, text, schema, derive) or not_understood(derived.unread, schema, text)
+    said = doubt or answer or timeless or aggregated_again(text, schema)
+    said = (
+        said
+        or ask_meaning(derived.unread, text, schema, derive, meaning)
+        or not_understood(derived.unread, schema, text, values)
+    )
     return Plain(said, notes, settled=asks_for_change(doubt))
 
 
@@ -245,7 +302,7 @@ def _is_weak(calls: CallsByRole) -> bool:
 
 
 def _floor(answer: Reading | Clarification | Refusal, context: Context) -> Reading | Clarification | Refusal:
-    """The reading by words; a refusal tells first why the query of a model could not be used, if one wrote a query."""
+    """By words; if a model wrote a query that could not be used, a reading of other columns is confirmed first."""
     last = context.attempts[-1] if context.attempts else None
     if last is None or not last.proposal or not last.faults:
         return answer
@@ -253,6 +310,10 @@ def _floor(answer: Reading | Clarification | Refusal, context: Context) -> Readi
         f"the model {last.model} wrote a query that cannot be checked, so nothing was run: {last.faults[0].rstrip('.')}"
     )
     if not isinstance(answer, Refusal):
+        from groundplan.asking.tables.model.accept import confirmed_instead, touches_the_same
+
+        if isinstance(answer, Reading) and not touches_the_same(answer, last.proposal, context.tables):
+            return confirmed_instead(answer, last.model, last.faults[0])
         context.notes.append(problem)
         return answer
     unproven = refused("reading/unproven", problem, "ask for a part of it, or in other words")

@@ -1,69 +1,129 @@
-"""A noun that the data does not know: the user is asked which rows or which column it means."""
+"""A word that the data does not know: the user is asked which rows or which column it means."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
 
 from groundplan.asking.tables.accounting import is_named
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.read import Derived
-from groundplan.contracts.answer import Clarification
+from groundplan.contracts.answer import Clarification, MeantColumn
 from groundplan.contracts.meaning import Meaning, meaning_of
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema, Table
+from groundplan.text.names import is_short_for, kin, split_name
 from groundplan.text.read_back import distinct_sentences
+from groundplan.text.similar import Nearness
+from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of, words_of
 
-MOST_TABLES = 3  # with more, the candidates are too many to choose from
+MOST_TABLES, MANY_TABLES = 3, 12  # with more, the candidates are too many to choose from; too slow to be read
 MOST_NAMES = 40  # that are tried
-MOST_CANDIDATES = 12
+MOST_CANDIDATES = 5
+MOST_ALIKE = 3
+MIN_RATIO, MIN_NEARNESS = 75, 0.6
 SHORTEST = 3  # letters: so short are pronouns and the like
 ARTICLES = frozenset({"the", "a", "an", "our", "my", "your"})
 TEXTS = {
     "en": (
         "The data has nothing called '{}'. What do you mean by it?",
-        "to have '{}' understood from now on, add it to the synonyms in the model file or in groundplan.toml, or in "
-        "the browser on the page Data",
+        "By '{}' do you mean {}?",
+        " or ",
+        "to have '{}' understood from now on, end the reply with `remember`: `1 remember`; such names can also be "
+        "given in groundplan.toml and on the page Data of the browser",
     ),
     "ru": (
         "В данных нет ничего с названием «{}». Что имеется в виду?",
-        "чтобы «{}» понималось и дальше, добавьте это слово к синонимам в файле модели или в groundplan.toml, или в "
-        "браузере на странице «Данные»",
+        "«{}» — это {}?",
+        " или ",
+        "чтобы «{}» понималось и дальше, закончите ответ словом `запомни`: `1 запомни`; такие синонимы есть и на "
+        "странице «Данные» в браузере, и в groundplan.toml",
     ),
 }
-"""The question, and the remark on how to be understood without it."""
+"""The question, the question if few columns are alike, and the remark on how to be understood without it."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A name that could be meant: of the rows of a table, or of a column."""
+
+    name: str
+    column: MeantColumn | None = None
 
 
 def ask_meaning(
-    unread: Sequence[str], text: str, schema: SourceSchema, derive: Callable[[str], Derived]
+    unread: Sequence[str],
+    text: str,
+    schema: SourceSchema,
+    derive: Callable[[str], Derived],
+    nearness: Nearness | None = None,
 ) -> Clarification | None:
-    """Ask what an unknown noun means. Each candidate makes a question that can be read, each with another meaning."""
+    """Ask what an unknown word means. Each candidate makes a question that can be read, each with another meaning.
+
+    Columns that are called much alike are asked about wherever the word stands; all names only for a noun.
+    """
     said = " ".join(unread)
     place = text.find(said)
-    if (
-        not said
-        or place < 0
-        or len(schema.tables) > MOST_TABLES
-        or is_named(unread, schema)
-        or not _is_noun(words_of(said), words_of(text[:place]))
-    ):
+    if not said or place < 0 or len(schema.tables) > MANY_TABLES or is_named(unread, schema):
         return None
-    names = [name for table in schema.tables for name in _names(table)][:MOST_NAMES]
-    by_meaning: dict[Meaning, tuple[str, Reading]] = {}
-    for name in names:
-        for told, reading in _readings(name, derive(text[:place] + name + text[place + len(said) :])):
-            by_meaning.setdefault(meaning_of(reading), (told, reading))
+    names = [named for table in schema.tables for named in _names(table)]
+
+    def asked(named: Sequence[Named]) -> Clarification | None:
+        return _asked(said, text, named, lambda name: derive(text[:place] + name + text[place + len(said) :]))
+
+    alike = [*_alike(said, names, nearness)]
+    found = asked(alike) if 0 < len(alike) <= MOST_ALIKE else None
+    if found is not None and len(found.candidates) <= MOST_ALIKE:
+        _, few, between, _ = TEXTS[_language(text)]
+        return found.model_copy(update={"text": few.format(said, between.join(map(repr, found.candidates)))})
+    few_tables = len(schema.tables) <= MOST_TABLES
+    return asked(names[:MOST_NAMES]) if few_tables and _is_noun(words_of(said), words_of(text[:place])) else None
+
+
+def _asked(said: str, text: str, names: Sequence[Named], read: Callable[[str], Derived]) -> Clarification | None:
+    by_meaning: dict[Meaning, tuple[str, Reading, MeantColumn | None]] = {}
+    for named in names:
+        for told, reading in _readings(named.name, read(named.name)):
+            by_meaning.setdefault(meaning_of(reading), (told, reading, named.column))
     offered = [*by_meaning.values()][:MOST_CANDIDATES]
     if not offered:
         return None
-    asks, to_keep = TEXTS["ru" if language_of(text) == "ru" else "en"]
+    asks, _, _, to_keep = TEXTS[_language(text)]
+    candidates, readings, means = zip(*offered, strict=True)
     return Clarification(
         text=asks.format(said),
         missing=said,
-        candidates=tuple(name for name, _ in offered),
-        readings=tuple(reading for _, reading in offered),
-        notes=(to_keep.format(said),),
+        candidates=candidates,
+        readings=readings,
+        means=means,
+        notes=(to_keep.format(said),) if any(means) else (),
     )
+
+
+def _alike(said: str, names: Sequence[Named], nearness: Nearness | None) -> Iterator[Named]:
+    """The columns of which a word is short for what was said, or of its family, or near by embeddings."""
+    columns = [named for named in names if named.column is not None]
+    words = [word.stem for word in words_of(said)]
+    near = nearness(said, [" ".join(split_name(named.name)) for named in columns]) if nearness and columns else ()
+    for place, named in enumerate(columns):
+        parts = split_name(named.name)
+        written = all(any(_are_alike(word, part) for part in parts) for word in words)
+        if written or (near and near[place] >= MIN_NEARNESS):
+            yield named
+
+
+def _are_alike(one: str, other: str) -> bool:
+    short, long = sorted((one, stem(other)), key=len)
+    return (
+        is_short_for(short, long) or kin(one, other) or (len(short) > SHORTEST and fuzz.ratio(one, other) >= MIN_RATIO)
+    )
+
+
+def _language(text: str) -> str:
+    return "ru" if language_of(text) == "ru" else "en"
 
 
 def _readings(name: str, found: Derived) -> Iterator[tuple[str, Reading]]:
@@ -91,7 +151,8 @@ def _is_noun(said: tuple[Word, ...], before: Sequence[Word]) -> bool:
     )
 
 
-def _names(table: Table) -> list[str]:
+def _names(table: Table) -> list[Named]:
     """The table's name, which stands for its rows, and the columns; those that only tell rows apart come last."""
     columns = sorted(table.columns, key=lambda column: (column.name,) in table.keys or column.role == "id")
-    return [table.name.replace("_", " "), *(column.name for column in columns if column.kind != "time")]
+    named = [Named(one.name, MeantColumn(table=table.name, column=one.name)) for one in columns if one.kind != "time"]
+    return [Named(table.name.replace("_", " ")), *named]

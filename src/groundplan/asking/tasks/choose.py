@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from groundplan.asking.tasks.fill import Filling, Made, fill
+from groundplan.asking.tasks.fill import Filling, Made, fill, required_of
 from groundplan.asking.tasks.task_words import first_of, glossed, load_compose_words, tool_words
 from groundplan.contracts.tool import Tool
 from groundplan.text.names import name_words
@@ -50,10 +50,30 @@ class Chosen:
 
 
 def by_words(request: PartRequest) -> Chosen | None:
-    """The first matching tool whose missing params, if any, other tools can supply."""
+    """The first matching tool whose missing params, if any, other tools can supply.
+
+    Another tool stands in for the best match only if it is named for the same things, or needs values of its own.
+    """
     chosen = [Chosen(tool, fill(tool, request.part, request.earlier)) for tool in request.fitting]
-    ready = [one for one in chosen[:TRIED] if not one.filling.missing or request.suppliable(one)]
+    able = [one for one in chosen[:TRIED] if may_stand_in(one.tool, chosen[0].tool, request.part)]
+    ready = [one for one in able if not one.filling.missing or request.suppliable(one)]
     return next(iter(ready or chosen), None)
+
+
+def may_stand_in(tool: Tool, best: Tool, part: str) -> bool:
+    """False for a tool that would do something else without any value of the words."""
+    return bool(required_of(tool)) or stands_in(tool, best, part)
+
+
+def stands_in(tool: Tool, best: Tool, part: str) -> bool:
+    """False if the part names the best match whole, but for its verb, and the other tool is not named so.
+
+    `list the free slots` means `list_free_slots`, and `list_customers` never stands in for it.
+    """
+    said = {*map(stem, name_words(part))}
+    wanted, named = ({stem(word) for word in tool_words(one.name)} for one in (best, tool))
+    things = wanted - {stem(first_of(tool_words(best.name)))}
+    return not things or not things <= said or things <= named
 
 
 def can_replace(tool: Tool, best: Tool, part: str) -> bool:

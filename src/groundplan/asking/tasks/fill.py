@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
 
 from pydantic import JsonValue
 
-from groundplan.asking.tasks.task_words import load_compose_words, spoken, stems, tool_words, unquoted
+from groundplan.asking.tasks.task_words import glossed, load_compose_words, spoken, stems, tool_words, unquoted
 from groundplan.asking.tasks.values import TextValue, phrases_in, values_in
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import INPUT, Step
 from groundplan.contracts.references import read_reference
 from groundplan.contracts.tool import Tool
-from groundplan.text.names import name_words
+from groundplan.text.names import name_words, singular
 from groundplan.text.stems import stem
 
 STRONG, LIKELY, WEAK = 3.0, 1.5, 0.4
@@ -25,6 +25,7 @@ TELLING = 6  # letters that make a single word specific
 NAMED_FOR = 2.0  # a param and a field have the same name, or the field belongs to what the param names
 SAME_PARAM = 1.8  # an earlier step has a param of the same name
 NEAR = 4  # words before a value in which its label may stand
+PLURAL_ENDINGS = ("ы", "и", "ов", "ей", "ев", "ам", "ям", "ах", "ях", "ами", "ями")  # of Russian nouns
 _EXAMPLES = re.compile(r"(?:e\.g\.|such as|for example|one of|either|:)\s*([^.()]*)", re.IGNORECASE)
 _PLACE = re.compile(r"\{(\w+)\}")
 Json = dict[str, Any]
@@ -87,31 +88,87 @@ def choices_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
 def fill(tool: Tool, text: str, earlier: Sequence[Made] = ()) -> Filling:
     """Assign to each param the value that fits best. Stated values are preferred to guesses by position."""
     schemas, required = properties_of(tool), required_of(tool)
-    params: Json = {}
-    fanned: tuple[str, tuple[JsonValue, ...]] | None = None
-    used, sure, guessed = set[int](), True, False
-    for score, name, said in sorted(_offers(schemas, required, text), key=lambda one: -one[0]):
-        if name in params or said.group in used:
-            continue
-        members = [one for one in values_in(text) if one.group == said.group] or [said]
-        if "array" in types_of(schemas[name]):
-            params[name] = [one.value for one in members]
-        else:
-            params[name] = _typed(said.value, schemas[name])
-            if len(members) > 1 and said.kind in ("email", "code", "quoted", "name"):
-                fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
-        used.add(said.group)
-        sure, guessed = sure and score >= LIKELY, guessed or score < HINTED
-    params = {name: value for name, value in params.items() if not is_no_address(tool, name, value)}
+    stated = _stated(tool, text)
+    params = {name: value for name, value in stated.params.items() if not is_no_address(tool, name, value)}
     params = _with_choices(params, schemas, text)
-    params.update(_references(schemas, required, params, _without_name(text, tool), earlier))
+    found = _references(schemas, required, params, _without_name(text, tool), earlier)
+    params.update((name, value) for name, value in found if not is_unsaid_amount(tool, name, text))
+    sure, guessed = stated.sure, stated.guessed
     lacking = [name for name in required if name not in params]
     for name, guess in _guesses(schemas, lacking, text) if tool.effect == "read" else ():  # effects take no guesses
         params[name], sure, guessed = guess, False, True
     params = {name: personal(value, earlier) for name, value in params.items()}
-    missing = tuple(name for name in required if name not in params)
-    sure = sure and not missing and bool(used) and {one.group for one in values_in(text)} <= used
-    return Filling(params, missing, fanned, sure, guessed)
+    missing = tuple(name for name in required if name not in params) or _unidentified(tool, params, text)
+    sure = sure and not missing and bool(stated.used) and {one.group for one in values_in(text)} <= stated.used
+    return Filling(params, missing, stated.fanned, sure, guessed)
+
+
+@dataclass
+class _Stated:
+    """The params whose values the text states."""
+
+    params: Json = field(default_factory=dict)
+    fanned: tuple[str, tuple[JsonValue, ...]] | None = None
+    used: set[int] = field(default_factory=set)  # groups of values
+    sure: bool = True
+    guessed: bool = False
+
+
+def _stated(tool: Tool, text: str) -> _Stated:
+    schemas, required, made = properties_of(tool), required_of(tool), _Stated()
+    for score, name, said in sorted(_offers(schemas, required, text), key=lambda one: -one[0]):
+        is_taken = name in made.params or said.group in made.used
+        if is_taken or (tool.effect == "write" and _is_another_kind(name, said, text)):
+            continue
+        members = [one for one in values_in(text) if one.group == said.group] or [said]
+        if "array" in types_of(schemas[name]):
+            made.params[name] = [one.value for one in members]
+        else:
+            made.params[name] = _typed(said.value, schemas[name])
+            if len(members) > 1 and said.kind in ("email", "code", "quoted", "name"):
+                made.fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
+        made.used.add(said.group)
+        made.sure, made.guessed = made.sure and score >= LIKELY, made.guessed or score < HINTED
+    return made
+
+
+def _is_another_kind(name: str, said: TextValue, text: str) -> bool:
+    """True if a name or a quoted text would become a number of something, an address, a day or a time."""
+    kinds, words = load_compose_words().kinds, set(name_words(name))
+    wanted = {kind for kind in ("code", "email", "date", "time") if words & set(kinds[kind])}
+    other = wanted and not words & set(kinds["name"]) and said.kind in ("name", "quoted")
+    return bool(other) and _labelled(name, said, text) == 0.0
+
+
+def is_unsaid_amount(tool: Tool, name: str, text: str) -> bool:
+    """True if a change would take an amount that the words do not name from another step: `copies` of a book."""
+    schema, words = properties_of(tool)[name], name_words(name)
+    amount = types_of(schema) & {"number", "integer"} and not set(words) & set(load_compose_words().kinds["code"])
+    return tool.effect == "write" and bool(amount) and not set(map(stem, words)) & set(stems(text))
+
+
+def _unidentified(tool: Tool, params: Json, text: str) -> tuple[str, ...]:
+    """The param that would tell one thing from the others, if a tool that is given nothing is to return one."""
+    if params or (tool.returns.get("x-many") and not _says_one(tool, text)):
+        return ()
+    kinds = load_compose_words().kinds
+    telling = {*kinds["email"], *kinds["code"]} if not tool.returns.get("x-many") else set[str]()
+    return tuple(name for name in properties_of(tool) if not telling or telling & set(name_words(name)))[:1]
+
+
+def _says_one(tool: Tool, text: str) -> bool:
+    """True if the words name one of what the tool lists: `look up the customer` of `list_customers`."""
+    known = load_compose_words()
+    said = name_words(unquoted(text))
+    if {*known.several, *known.placed} & set(said):
+        return False
+    things = {stem(word) for word in tool_words(tool.name)[1:]}
+    named = [word for word in said if {stem(one) for one in glossed(word).split()} & things]
+    return bool(named) and not any(_is_plural(word) for word in named)
+
+
+def _is_plural(word: str) -> bool:
+    return singular(word) != word if word.isascii() else word.endswith(PLURAL_ENDINGS)
 
 
 def _with_choices(params: Json, schemas: Mapping[str, Json], text: str) -> Json:
@@ -152,13 +209,6 @@ def _guesses(schemas: Mapping[str, Json], missing: Sequence[str], text: str) -> 
             best = max(free, key=lambda one: (_labelled(name, one, text), -one.start))
             free.remove(best)
             yield name, best.value
-
-
-def is_hinted(name: str, schema: Mapping[str, Any], text: str) -> bool:
-    """Whether the words may contain a value for a param: they name it, or a value fits its kind."""
-    if set(map(stem, name_words(name))) & set(stems(text)) or _chosen(schema, text) is not None:
-        return True
-    return any(_fit(name, schema, one, text) >= HINTED for one in values_in(text))
 
 
 def _fit(name: str, schema: Mapping[str, Any], said: TextValue, text: str) -> float:
@@ -258,6 +308,7 @@ def _references(
                 field,
             )
             for place, made in enumerate(earlier)
+            if "array" in types_of(schema) or gives_one(made.tool, text)
             for field, given in made.fields.items()
             if compatible(given, schema) and f"{made.step.id}.{field}" not in used
         ]
@@ -268,6 +319,13 @@ def _references(
         elif score > 0:
             used.add(f"{earlier[place].step.id}.{field}")
             yield name, taken(earlier[place], field, schema)
+
+
+def gives_one(tool: Tool, text: str) -> bool:
+    """False if the tool returns a list, and the words mean neither each of its items, nor one by its place, nor it."""
+    known = load_compose_words()
+    pointed = {*known.several, *known.placed, *known.pointing}
+    return not tool.returns.get("x-many") or not pointed.isdisjoint(name_words(text))
 
 
 def linked(name: str, required: bool, field: str, made: Made, said: set[str]) -> float:

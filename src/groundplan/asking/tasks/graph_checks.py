@@ -89,11 +89,26 @@ def _found(drawing: Drawing, made: Made) -> Iterator[GraphPart]:
 def _served(drawing: Drawing, claims: Mapping[str, Sequence[GraphPart]]) -> dict[str, list[str]]:
     """With what each step is for indirectly: the parts of the steps that take its facts or wait for its condition."""
     served = {id_: [part.requirement.id for part in parts] for id_, parts in claims.items()}
+    _serve_unclaimed(drawing, claims, served)
+    _serve_routers(drawing, claims, served)
+    for id_ in reversed(drawing.order):
+        for before in drawing.before(id_) if id_ in drawing.made else ():
+            if before in drawing.made and drawing.made[before].tool.effect == "read":
+                served[before] = [*dict.fromkeys((*served[before], *served[id_]))]
+    return served
+
+
+def _serve_unclaimed(drawing: Drawing, claims: Mapping[str, Sequence[GraphPart]], served: dict[str, list[str]]) -> None:
+    """A part that no step claims, and that changes nothing, is served by a step that shares one of its values."""
     for part in drawing.offer.parts:
         if not any(part in parts for parts in claims.values()) and not _has_changes(drawing, claims, part):
             reading = [id_ for id_, made in drawing.made.items() if made.tool.effect == "read"]
             near = next((id_ for id_ in reading if _shares(drawing.made[id_], part)), next(iter(reading), None))
             served.get(near or "", []).append(part.requirement.id)
+
+
+def _serve_routers(drawing: Drawing, claims: Mapping[str, Sequence[GraphPart]], served: dict[str, list[str]]) -> None:
+    """A router is for what its branches do, and so are the steps whose facts its conditions look at."""
     for router, branches in drawing.branches.items():
         goals = [part for branch in branches for target in branch.targets for part in claims.get(target, ())]
         whens = [part.value.when for part in goals if part.value.when]
@@ -101,11 +116,6 @@ def _served(drawing: Drawing, claims: Mapping[str, Sequence[GraphPart]]) -> dict
         served[router] = [*dict.fromkeys((*whens, *(part.requirement.id for part in goals), *quoted))]
         for step in (step for branch in branches if branch.condition for step in branch.condition.steps):
             served[step] = [*dict.fromkeys((*served.get(step, ()), *served[router]))]
-    for id_ in reversed(drawing.order):
-        for before in drawing.before(id_) if id_ in drawing.made else ():
-            if before in drawing.made and drawing.made[before].tool.effect == "read":
-                served[before] = [*dict.fromkeys((*served[before], *served[id_]))]
-    return served
 
 
 def _unserved(drawing: Drawing, claims: Mapping[str, Sequence[GraphPart]]) -> Iterator[str]:

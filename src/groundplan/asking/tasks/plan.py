@@ -7,12 +7,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
-from groundplan.asking.tasks.choose import Chosen, PartRequest, by_words, can_replace
+from groundplan.asking.tasks.choose import Chosen, PartRequest, by_words, can_replace, may_stand_in, stands_in
 from groundplan.asking.tasks.conditions import StepCondition, find_conditions
-from groundplan.asking.tasks.fill import NAMED_FOR, Made, choices_of, fill, linked, properties_of, taken, types_of
+from groundplan.asking.tasks.fill import (
+    NAMED_FOR,
+    Made,
+    choices_of,
+    fill,
+    gives_one,
+    is_unsaid_amount,
+    linked,
+    properties_of,
+    taken,
+    types_of,
+)
 from groundplan.asking.tasks.routing import goal_of, wired
 from groundplan.asking.tasks.task_words import glossed, load_compose_words, spoken, tool_words, unquoted
-from groundplan.asking.tasks.values import values_in
+from groundplan.asking.tasks.values import alternatives_in, impossible_in, values_in
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.contract import thaw
 from groundplan.contracts.plan import INPUT, Plan, Step, WorkflowInput
@@ -54,6 +65,8 @@ class Workflow:
 
 def compose(reading: Reading, catalog: Catalog, search: Search, inputs: Sequence[str] = ()) -> Workflow | NoWorkflow:
     """The workflow for a task's goals and constraints, or why there is none. Params may take `inputs` by their name."""
+    if problem := _open_values(reading):
+        return problem
     composer = _Composer(reading, catalog, search, _inputs(inputs))
     for requirement in reading.requirements:
         match requirement.value:
@@ -65,11 +78,23 @@ def compose(reading: Reading, catalog: Catalog, search: Search, inputs: Sequence
                 problem = None
         if problem:
             return problem
+    if problem := composer.changes_beside_a_stand_in():
+        return problem
     steps = wired(reading, composer.made, composer.served, composer.looked, composer.told)
     if not steps:
         return NoWorkflow("no tool here does this", "see `groundplan sources list` for what there is", reading.question)
     plan = Plan(strategy="compose", steps=steps, render="GROUPED_BULLETS", takes=tuple(_taken(steps, catalog)))
     return Workflow(plan, composer.attempts, composer.sure, tuple(composer.log))
+
+
+def _open_values(reading: Reading) -> NoWorkflow | None:
+    """What is to be done leaves open which value is meant, or the task names a day or a time that does not exist."""
+    if wrong := impossible_in(reading.question):
+        return NoWorkflow(f"there is no {wrong}", "say another day or time", reading.question)
+    for goal in (requirement.value for requirement in reading.requirements):
+        if isinstance(goal, Goal) and (several := alternatives_in(goal.text)):
+            return NoWorkflow(f"the task says {' or '.join(map(repr, several))}", "say which one", goal.text)
+    return None
 
 
 @dataclass
@@ -83,12 +108,18 @@ class _Composer:
     served: dict[str, str] = field(default_factory=dict)  # the first requirement of each step
     told: list[str] = field(default_factory=list)  # goals that only add details to others
     settled: list[bool] = field(default_factory=list)  # for each part, whether rules settled it without a guess
+    stood_in: list[NoWorkflow] = field(default_factory=list)  # why another tool does what a part names by its tool
     attempts: int = 1
     log: list[str] = field(default_factory=list)
 
     @property
     def sure(self) -> float:
         return sum(self.settled) / len(self.settled) if self.settled else 1.0
+
+    def changes_beside_a_stand_in(self) -> NoWorkflow | None:
+        """In a task that changes something, no tool stands in for one that a part names."""
+        changes = any(made.tool.effect == "write" for made in self.made)
+        return next(iter(self.stood_in), None) if changes else None
 
     def act(self, requirement: Requirement) -> NoWorkflow | None:
         """Add one step, or one for each subject that the words name or refer to."""
@@ -112,6 +143,7 @@ class _Composer:
         if request.cannot_be_done:
             return NoWorkflow(f"no tool here does {text!r}", "see `groundplan sources list` for what there is", text)
         first: NoWorkflow | None = None
+        best = next(iter(request.fitting), None)
         while request.attempt <= ATTEMPTS and request.offered:
             self.attempts = max(self.attempts, request.attempt)
             chosen = by_words(request)
@@ -121,6 +153,8 @@ class _Composer:
             if self._adds_to_last(requirement, chosen, subject):
                 return None
             problem = self._made(requirement, chosen, subject)
+            if problem is None and best and not stands_in(chosen.tool, best, request.part):
+                self.stood_in.append(first or NoWorkflow(f"{best.name} lacks a value", "say it", request.part))
             if problem is None:
                 self.settled.append(chosen.filling.sure)
                 return None
@@ -129,7 +163,9 @@ class _Composer:
             others = tuple(
                 tool
                 for tool in request.offered
-                if tool.name != chosen.tool.name and can_replace(tool, chosen.tool, request.part)
+                if tool.name != chosen.tool.name
+                and can_replace(tool, chosen.tool, request.part)
+                and may_stand_in(tool, chosen.tool, request.part)
             )
             request = replace(request, offered=others, attempt=request.attempt + 1)
         return first
@@ -307,10 +343,12 @@ class _Composer:
     def _supply(self, requirement: Requirement, tool: Tool, name: str, subject: str | None) -> Any:
         """A reference to a step that returns a field of this name, and whose params rules fill without a guess."""
         text = _words(requirement)
+        if is_unsaid_amount(tool, name, text):
+            return None
         described = properties_of(tool)[name].get("description", "")
         for candidate in self.search(f"{' '.join(name_words(name))} {described} {text}", SUPPLYING):
             source = self.catalog.tools[candidate]
-            if source.effect == "write" or source.name == tool.name:
+            if source.effect == "write" or source.name == tool.name or not gives_one(source, text):
                 continue
             filling = fill(source, f"{text} {subject or ''}")
             trial = Made(Step(id="trial", tool=source.name, params=filling.params), source)

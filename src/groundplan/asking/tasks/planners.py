@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from groundplan.asking.remembered import Remembered
 from groundplan.asking.route import Declined, Planner, PlanRequest
-from groundplan.asking.tasks.graph_parts import offer_for
-from groundplan.asking.tasks.plan import NoWorkflow, Search, compose, confidence_of
-from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.plan import Plan, Provenance
+
+if TYPE_CHECKING:
+    from groundplan.asking.tasks.plan import Search  # planners import what plans when they plan
 
 WIDER = 8  # times as many tools are searched for if the caller forbids some
 
@@ -19,6 +21,7 @@ class ComposeWithModel(Planner):
     name, route, order, needs_model = "compose", "tasks", 20, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
+        from groundplan.asking.tasks.graph_parts import offer_for
         from groundplan.asking.tasks.write_graph import NoGraph, write_graph
 
         context = request.context
@@ -40,6 +43,8 @@ class Compose(Planner):
     name, route, order, is_stored = "compose", "tasks", 30, True
 
     async def propose(self, request: PlanRequest) -> Plan | Declined:
+        from groundplan.asking.tasks.plan import NoWorkflow, compose, confidence_of
+
         context = request.context
         composed = compose(request.reading, context.catalog, _search(request), tuple(request.question.inputs))
         if isinstance(composed, NoWorkflow):
@@ -53,6 +58,8 @@ class Compose(Planner):
 
 def _search(request: PlanRequest) -> Search:
     """Searches the tools that the caller allows."""
+    from groundplan.catalog.search.parts import search_parts  # it imports the search by words
+
     context, bounds = request.context, request.question.bounds
     search = search_parts(context.retriever, context.catalog)
     if not (bounds.allow or bounds.forbid):

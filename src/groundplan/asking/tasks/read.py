@@ -9,8 +9,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-import yaml
-
 from groundplan.asking.tasks.task_words import load_compose_words, unquoted
 from groundplan.budget import spend
 from groundplan.contracts.analysis import TaskAnalysis
@@ -18,6 +16,7 @@ from groundplan.contracts.contract import Contract
 from groundplan.contracts.reading import Constraint, Evidence, Goal, Reading, Requirement
 from groundplan.errors import UsageError
 from groundplan.text.names import name_words
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.words import language_of
 
 LONGEST = 2_000  # characters of a task
@@ -80,7 +79,7 @@ class Part:
 @lru_cache(maxsize=1)
 def load_task_words() -> TaskWords:
     text = files("groundplan.asking.tasks").joinpath("tasks.yaml").read_text(encoding="utf-8")
-    return TaskWords.model_validate(yaml.safe_load(text))
+    return TaskWords.model_validate(load_yaml(text))
 
 
 def parts_of(task: str) -> tuple[Part, ...]:

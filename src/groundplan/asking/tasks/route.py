@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from groundplan.asking.route import Route, load_planners
-from groundplan.asking.tasks.read import read_task
+from groundplan.asking.tasks.read import MOST_PARTS, parts_of, read_task
 from groundplan.asking.tasks.task_words import first_of, glossed, stems, tool_words, unquoted
 from groundplan.budget import aside
 from groundplan.context import Context
@@ -22,6 +22,7 @@ from groundplan.text.stems import stem
 MESSAGE = re.compile(
     r"(?:^|[.;,:]|\b(?:and|then|also|please|и|а|затем|потом|также)\b)\s*"
     r"(let (?!me\b|us\b)[^;,\n]{1,60}? know\b|дай (?!мне\b|нам\b)[^;,\n]{1,60}? знать\b"
+    r"|tell (?!me\b|us\b)[^;,\n]{1,60}? (?:by|via) \w+"
     r"|сообщи(?:те)? (?!мне\b|нам\b)[^;,\n]{1,60})",
     re.IGNORECASE,
 )  # a message whose text and way nobody has said
@@ -40,6 +41,10 @@ class Tasks(Route):
         return 1.0 if chosen or not data else _named(question.text, context)
 
     async def read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
+        parts = await aside(partial(parts_of, question.text))
+        if len(parts) > MOST_PARTS:
+            problem = f"the task asks for {len(parts)} things"
+            return refused("reading/too-many-parts", problem, f"ask for at most {MOST_PARTS} at a time")
         task = await aside(partial(read_task, question.text))
         if message := message_in(question.text):
             problem = f"no step does {message[1].strip()!r}: the task does not say what is sent, or how"
@@ -58,7 +63,7 @@ def message_in(text: str) -> re.Match[str] | None:
 
 def _named(text: str, context: Context) -> float:
     """How well the words name a tool: by its verb if it has an effect, by its whole name if it reads."""
-    goals = [r.value.text for r in read_task(text).requirements if isinstance(r.value, Goal)]
+    goals = [part.text for part in parts_of(text)[:MOST_PARTS] if part.kind == "do"]
     verbs = {stem(word) for goal in goals for word in glossed(first_of(name_words(goal))).split()}
     said = content_stems(text) | set(stems(text))
     best = 0.0

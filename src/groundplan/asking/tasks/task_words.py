@@ -6,10 +6,9 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
-import yaml
-
 from groundplan.contracts.contract import Contract
 from groundplan.text.names import name_words
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import stem
 
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^']*'(?!\w)")
@@ -31,6 +30,7 @@ class ComposeWords(Contract):
     people: tuple[str, ...]
     telling: tuple[str, ...]
     several: tuple[str, ...]
+    placed: tuple[str, ...]
     changing: tuple[str, ...]
     reading: tuple[str, ...]
     reached: Reached
@@ -41,7 +41,7 @@ class ComposeWords(Contract):
 @lru_cache(maxsize=1)
 def load_compose_words() -> ComposeWords:
     text = files("groundplan.asking.tasks").joinpath("compose.yaml").read_text(encoding="utf-8")
-    return ComposeWords.model_validate(yaml.safe_load(text))
+    return ComposeWords.model_validate(load_yaml(text))
 
 
 def tool_words(name: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from groundplan.contracts.contract import Scalar
@@ -44,6 +45,11 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _DAY = re.compile(r"\d{1,2}(?!\d)")
 _YEAR = re.compile(r"\d{4}")
 _LIST = re.compile(r"\s*(?:,|and|or|,\s*and|,\s*or|и|или)\s*", re.IGNORECASE)
+_OR = re.compile(
+    r"[\"”»']?\s*,?\s*(?:or|или|либо)(?: (?:to|at|on|for|maybe|perhaps|the|на|для|к|в|с))*\s+[\"“«']?", re.IGNORECASE
+)
+_FULL = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _PHRASE = re.compile(
     r"\b(?:for|of|about|on|in|at|to|from|by|with|using|into|is|are|as|called|named|regarding)\s+"
     r"(?:the\s+|a\s+|an\s+|my\s+|our\s+|any\s+)?([\w%'’-]+(?:\s+[\w%'’-]+){0,4}?)"
@@ -79,6 +85,34 @@ def values_in(text: str) -> tuple[TextValue, ...]:
                 taken.append((kind, inner, found.start(), found.end()))
     taken = [one for one in sorted(taken, key=lambda one: one[2]) if one[0] != "name" or _is_name(text, one)]
     return tuple(_grouped(text, taken))
+
+
+def alternatives_in(text: str) -> tuple[str, ...]:
+    """Values of a kind that `or` joins: `ann@lib.org or ben@lib.org`; which one is meant is open."""
+    said = values_in(text)
+    for one, other in pairwise(said):
+        if one.kind == other.kind != "name" and _OR.fullmatch(text, one.end, other.start):
+            return one.text, other.text
+    return ()
+
+
+def impossible_in(text: str) -> str:
+    """A day or a time that does not exist: 30 February, 25:00."""
+    for one in values_in(text):
+        if one.kind == "date" and _FULL.fullmatch(one.text) and not _is_day(one.text):
+            return one.text
+        clock = _CLOCK.fullmatch(one.text) if one.kind == "time" else None
+        if clock and (int(clock[1]) > 23 or int(clock[2]) > 59):
+            return one.text
+    return ""
+
+
+def _is_day(words: str) -> bool:
+    try:
+        date.fromisoformat(words)
+    except ValueError:
+        return False
+    return True
 
 
 def phrases_in(text: str) -> tuple[TextValue, ...]:

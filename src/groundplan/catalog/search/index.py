@@ -82,7 +82,7 @@ def save_index(index: Index, place: Path) -> None:
 
 
 def _key(contents: str, embedder: Embedder | None) -> str:
-    made_by = (FORMAT, version("bm25s"), version("snowballstemmer"), embedder.model if embedder else "")
+    made_by = (FORMAT, version("bm25s"), version("PyStemmer"), embedder.model if embedder else "")
     return f"{contents}-{hashlib.sha256(repr(made_by).encode()).hexdigest()[:12]}"
 
 

@@ -13,7 +13,16 @@ from groundplan.contracts.join_paths import SEPARATOR, foreign
 from groundplan.contracts.knowledge import KnowledgeSchema
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
-from groundplan.contracts.reading import GroupBy, IntentAsked, Metric, OutputAsked, Rank, Requirement, Time
+from groundplan.contracts.reading import (
+    AnalysisAsked,
+    GroupBy,
+    IntentAsked,
+    Metric,
+    OutputAsked,
+    Rank,
+    Requirement,
+    Time,
+)
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.wording import in_words
 
@@ -87,6 +96,51 @@ def unasked(draft: Draft) -> Iterator[Issue]:
                     hint="remove the step",
                 )
                 break
+
+
+def unsettled(draft: Draft) -> Iterator[Issue]:
+    """A tool that brings an analysis with it works as the question says: its settings, its measures, or its defaults.
+
+    Fails: six months were asked for, and the step forecasts three; a step forecasts a column that nobody asked for.
+    """
+    for index, step, tool in draft.tool_steps():
+        if tool.analysis is None:
+            continue
+        asked = draft.requirements.get(tool.analysis.requirement)
+        settings = dict(asked.value.settings if asked and isinstance(asked.value, AnalysisAsked) else ())
+        for name, wanted, given in _settings(step, tool, settings):
+            if wanted != given:
+                yield Issue(
+                    code="coverage/unsettled",
+                    step=step.id,
+                    requirement=asked.id if asked else None,
+                    path=f"steps.{index}.params.{name}",
+                    problem=f"step {step.id!r} has {name} = {given!r}, and {wanted!r} was asked",
+                    hint=f"give {name} the value {wanted!r}",
+                )
+        for use in column_uses(step, tool):
+            column = draft.input_column(step, tool, use.name) if use.role == "column" else None
+            strange = sorted(names(column.origins) - draft.asked_columns) if column else []
+            if strange:
+                yield Issue(
+                    code="coverage/unsettled",
+                    step=step.id,
+                    path=f"steps.{index}.{use.path}",
+                    problem=f"step {step.id!r} works on {use.name!r}, and nobody asked for {strange[0]!r}",
+                    hint="name the measure that was asked for",
+                )
+
+
+def _settings(step: Step, tool: Tool, asked: Mapping[str, int]) -> Iterator[tuple[str, object, object]]:
+    """The params that are no columns, each with what it must be and what it is; one without a default is a choice."""
+    properties = tool.params.get("properties")
+    for name, spec in properties.items() if isinstance(properties, Mapping) else ():
+        if not isinstance(spec, Mapping) or spec.get("x-role") or "x-column" in spec or spec.get("type") == "array":
+            continue
+        if name not in asked and "default" not in spec:
+            continue
+        usual = spec.get("default")
+        yield name, asked.get(name, usual), step.params.get(name, usual)
 
 
 def repeated_step(draft: Draft) -> Iterator[Issue]:
@@ -409,6 +463,7 @@ RULES = (
     unjustified,
     unasked,
     repeated_step,
+    unsettled,
     ungrouped,
     unmeasured,
     untimed,

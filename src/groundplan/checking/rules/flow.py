@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from groundplan.checking.draft import Draft
 from groundplan.checking.params import column_uses, expressions, metric_uses
 from groundplan.contracts.columns import DUPLICATE_PROOF
-from groundplan.contracts.expression import Aggregate, Related, columns_of, walk
+from groundplan.contracts.expression import Aggregate, Column, Node, Related, Running, Share, columns_of, parts, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.join_paths import NoPath, foreign, is_joined, name_of, rooted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import Each, Requirement
 from groundplan.contracts.tool import Tool
 
-NOT_ADDITIVE = frozenset({"mean", "median", "std", "count_distinct"})
+NOT_ADDITIVE = frozenset({"mean", "median", "std", "count_distinct", "defined"})
 ONE_VALUE_PER_MARK = frozenset({"line_chart", "bar_chart", "area_chart", "heatmap_chart"})
 
 
@@ -74,6 +74,57 @@ def average_of_averages(draft: Draft) -> Iterator[Issue]:
                     f"which is itself a {column.function}",
                     hint="aggregate once, from the rows",
                 )
+
+
+def aggregated_again(draft: Draft) -> Iterator[Issue]:
+    """A field that its data source aggregates is taken as it is defined: it has no values for rows, and no total.
+
+    Fails: the mean of `Margin`, a calculated field that divides two sums; rows where `Margin` is above 0.1; the
+    share of each region in the total of `Margin`; the `defined` value of `Sales`, which is not aggregated.
+    """
+    for index, step, tool in draft.tool_steps():
+        for path, name, as_defined in _field_uses(step, tool):
+            column = draft.input_column(step, tool, name)
+            totalled = column is not None and column.function == "defined" and name in _totalled(step, tool)
+            if column is None or (column.aggregated == as_defined and not totalled):
+                continue
+            what = "is not aggregated by its data source" if as_defined else "is aggregated by its data source already"
+            yield Issue(
+                code="flow/aggregated-again",
+                step=step.id,
+                path=f"steps.{index}.{path}",
+                problem=f"step {step.id!r}: {name!r} {what}",
+                hint="choose a function" if as_defined else f'take it as it is defined; in SQL: AGG("{name}")',
+            )
+
+
+def _field_uses(step: Step, tool: Tool) -> Iterator[tuple[str, str, bool]]:
+    """Each column that a param or an expression names, and whether its defined value is taken."""
+    defined = {f"{metric.path}.column" for metric in metric_uses(step, tool) if metric.function == "defined"}
+    for use in column_uses(step, tool):
+        if use.role != "expression":
+            yield use.path, use.name, use.path in defined
+    for path, node in expressions(step, tool):
+        for name, as_defined in _named_in(node) if node is not None else ():
+            yield path, name, as_defined
+
+
+def _totalled(step: Step, tool: Tool) -> frozenset[str]:
+    """The columns whose values the step adds up over groups."""
+    shared = {use.name for use in column_uses(step, tool) if "share" in tool.capabilities and use.kind == "number"}
+    nodes = [part for _, node in expressions(step, tool) if node is not None for part in walk(node)]
+    return frozenset(shared).union(*(columns_of(part) for part in nodes if isinstance(part, Share | Running)))
+
+
+def _named_in(node: Node) -> Iterator[tuple[str, bool]]:
+    match node:
+        case Column(name=name):
+            yield name, False
+        case Aggregate(function="defined", of=Column(name=name)):
+            yield name, True
+        case _:
+            for part in parts(node):
+                yield from _named_in(part)
 
 
 def _measures_others(requirement: Requirement) -> bool:
@@ -208,6 +259,7 @@ def several_rows(draft: Draft) -> Iterator[Issue]:
 RULES = (
     double_counting,
     average_of_averages,
+    aggregated_again,
     overplotted,
     ambiguous_path,
     join_by_no_key,

@@ -1,4 +1,4 @@
-"""Limits on the cost and time of a plan."""
+"""Limits on the cost and time of a plan, and those of the engine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from groundplan.checking.draft import Draft
 from groundplan.contracts.issue import Issue
+from groundplan.contracts.needs import needs
 
 MOST_COST = 2_000
 
@@ -86,4 +87,22 @@ def too_many_calls(draft: Draft) -> Iterator[Issue]:
             )
 
 
-RULES = (too_costly, step_outlives_run, too_many_steps, beyond_bounds, too_many_calls)
+def engine_lacks(draft: Draft) -> Iterator[Issue]:
+    """A step needs nothing that the engine of its tables lacks; the schema of a source lists that.
+
+    Fails: a standard deviation, and the engine has none.
+    """
+    for _, step, tool in draft.tool_steps():
+        schema = draft.schemas.get(tool.source)
+        lacking = (need for need in needs(tool.name, step.params) if schema and need in schema.lacks)
+        for need in dict.fromkeys(lacking):
+            assert schema is not None
+            yield Issue(
+                code="limits/engine-lacks",
+                step=step.id,
+                problem=f"{schema.engine}, the engine of these tables, lacks {need!r}, which step {step.id!r} needs",
+                hint="ask for something else, or load the tables into an engine that has it, such as DuckDB",
+            )
+
+
+RULES = (too_costly, step_outlives_run, too_many_steps, beyond_bounds, too_many_calls, engine_lacks)

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.matching_rows import Rows
 from groundplan.errors import UsageError
+from groundplan.text.plain_yaml import load_yaml
 
 Truth = Callable[[str], Rows]
 """Runs a check query, independently of how the answer was computed."""
@@ -67,7 +68,7 @@ def load_conversations(folder: Path) -> tuple[Conversation, ...]:
 
 def _load(file: Path) -> tuple[Conversation, ...]:
     try:
-        return Written.model_validate(yaml.safe_load(file.read_text(encoding="utf-8"))).conversations
+        return Written.model_validate(load_yaml(file.read_text(encoding="utf-8"))).conversations
     except yaml.YAMLError as error:
         raise UsageError(f"{file}: not YAML: {error}") from error
     except ValidationError as error:

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from groundplan.contracts.answer import Answer, Outcome, Usage
 from groundplan.contracts.contract import Contract
-from groundplan.evaluation.comparing.intervals import Array, Estimate, bootstrap, quantile, wilson
+from groundplan.contracts.estimate import Estimate, wilson
+from groundplan.evaluation.comparing.intervals import Array, bootstrap, quantile
 from groundplan.evaluation.report import Miss
 
 SCHEMA, REUSE, CHECK = "schema", "reuse", "check"
@@ -121,7 +122,7 @@ def figures(variant: str, measured: Sequence[Measured]) -> Figures:
         first_try=_share(measured, lambda one: one.answered and one.tries <= 1),
         retried=_share(measured, lambda one: one.tries > 1),
         schema_fetched=_share(measured, lambda one: SCHEMA in one.stages),
-        reused=wilson([one.reused for one in measured if one.follows]),
+        reused=_held([one.reused for one in measured if one.follows]),
         latency=_latency(measured, lambda one: one.ms),
         stages={stage: _at_stage(measured, stage) for stage in stages},
         prompt_tokens=_mean(measured, lambda one: one.usage.prompt_tokens),
@@ -149,8 +150,12 @@ def difference(variant: str, measured: Sequence[Measured], against: str, others:
     )
 
 
+def _held(told: Sequence[bool]) -> Estimate | None:
+    return wilson(sum(told), len(told))
+
+
 def _share(measured: Sequence[Measured], held: Callable[[Measured], bool]) -> Estimate:
-    share = wilson([held(one) for one in measured])
+    share = _held([held(one) for one in measured])
     assert share is not None
     return share
 

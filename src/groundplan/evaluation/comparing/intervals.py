@@ -1,42 +1,20 @@
-"""Confidence intervals at 95 %: Wilson's for shares, the bootstrap for everything else."""
+"""Confidence intervals at 95 % by the bootstrap; those of shares are in `contracts.estimate`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundplan.contracts.contract import Contract
+from groundplan.contracts.estimate import Estimate, estimate
 
 Array = NDArray[np.float64]
-LEVEL, NORMAL = 0.95, 1.959964  # and its quantile of the normal distribution
+LEVEL = 0.95
 RESAMPLES = 1_000
 SEED = 20_250_101  # fixed, so that the same measurements give the same interval
-DIGITS = 4
-
-
-class Estimate(Contract):
-    """A figure with its 95 % confidence interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int  # measurements behind it
-
-
-def wilson(held: Sequence[bool]) -> Estimate | None:
-    """The share of true values with Wilson's interval, which also works for small samples; None if empty."""
-    n = len(held)
-    if n == 0:
-        return None
-    share, weight = sum(held) / n, NORMAL**2 / n
-    middle = (share + weight / 2) / (1 + weight)
-    reach = NORMAL / (1 + weight) * sqrt(share * (1 - share) / n + weight / (4 * n))
-    return _estimate(share, max(0.0, middle - reach), min(1.0, middle + reach), n)
 
 
 def bootstrap(rows: Sequence[Any], together: Sequence[str], statistic: Callable[[Array], float]) -> Estimate:
@@ -47,7 +25,7 @@ def bootstrap(rows: Sequence[Any], together: Sequence[str], statistic: Callable[
     measured = np.asarray(rows, dtype=np.float64)
     varied = [statistic(measured[drawn]) for drawn in _draws(tuple(together))]
     low, high = np.nanquantile(varied, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return _estimate(statistic(measured), float(low), float(high), len(measured))
+    return estimate(statistic(measured), float(low), float(high), len(measured))
 
 
 def quantile(rows: Array, share: float) -> float:
@@ -65,7 +43,3 @@ def _draws(together: tuple[str, ...]) -> list[NDArray[np.intp]]:
     groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
     draws = np.random.default_rng(SEED).integers(0, len(groups), size=(RESAMPLES, len(groups)))
     return [np.concatenate([groups[place] for place in draw]) for draw in draws]
-
-
-def _estimate(value: float, low: float, high: float, n: int) -> Estimate:
-    return Estimate(value=round(value, DIGITS), low=round(low, DIGITS), high=round(high, DIGITS), n=n)

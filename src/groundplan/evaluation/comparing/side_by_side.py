@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from groundplan.contracts.estimate import Estimate
 from groundplan.evaluation.comparing.figures import Comparison, Difference, Figures
-from groundplan.evaluation.comparing.intervals import Estimate
 
 Line = tuple[str, Callable[[Figures], Estimate | None], Callable[[float], str]]
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from groundplan.evaluation.measuring import tables
-from groundplan.evaluation.measuring.tables import Table, Trade, load_yaml
+from groundplan.evaluation.measuring.tables import Table, Trade, load_words
 
 Slots = dict[str, Any]
 
@@ -35,7 +35,7 @@ def write_folder(folder: Path, seed: int) -> None:
 
 def _questions(name: str, slots: Slots, random: Random) -> list[str]:
     lines = []
-    for number, one in enumerate(load_yaml("questions.yaml")[name], 1):
+    for number, one in enumerate(load_words("questions.yaml")[name], 1):
         line = {"id": f"{name}-{number:02}", "dataset": name, "question": random.choice(one["ask"]).format(**slots)}
         line["expect"] = "answer" if "sql" in one else "ask" if "readings" in one else "refuse"
         line |= {key: one[key].format(**slots) for key in ("sql",) if key in one}
@@ -49,7 +49,7 @@ def _slots(name: str, trade: Trade, found: tuple[Table, ...], random: Random) ->
     words, table = trade.words, found[-1]
     month = random.randint(1, 12)
     slots = {**words, "t": table.name, "year": random.choice(tables.YEARS), "month": month}
-    slots["of_month"] = load_yaml("words.yaml")["months"][month - 1]
+    slots["of_month"] = load_words("words.yaml")["months"][month - 1]
     slots["where"] = random.choice(trade.places)
     slots["sort"], slots["other"] = random.sample(trade.kinds, 2)
     if name == "russian":

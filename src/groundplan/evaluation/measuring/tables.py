@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
+from groundplan.text.plain_yaml import load_yaml
 
 YEARS = (2024, 2025)
 FIRST, DAYS = datetime(2024, 1, 1), 731  # the days of both years
@@ -52,14 +52,14 @@ class Table:
 
 
 @cache
-def load_yaml(name: str) -> Words:
-    found: Words = yaml.safe_load((files(__package__) / name).read_text(encoding="utf-8"))
+def load_words(name: str) -> Words:
+    found: Words = load_yaml((files(__package__) / name).read_text(encoding="utf-8"))
     return found
 
 
 def english_trade(name: str, random: Random) -> Trade:
     """A trade with a kind, an amount and a count, chosen apart from each other."""
-    lists = load_yaml("words.yaml")
+    lists = load_words("words.yaml")
     amount, count = random.choice(lists["amounts"]), random.choice(lists["counts"])
     chosen = {"kind": random.choice(lists["kinds"]), "amount": amount["words"], "amount_column": amount["column"]}
     chosen |= {"count": count["words"], "count_column": count["column"]}
@@ -70,7 +70,7 @@ def english_trade(name: str, random: Random) -> Trade:
 
 def russian_trade(name: str, random: Random) -> Trade:
     drawn = [one.translate(RUSSIAN).capitalize() for one in _names(random, 20, str.lower)]
-    words = random.choice(load_yaml("words.yaml")["russian"])
+    words = random.choice(load_words("words.yaml")["russian"])
     return Trade(name, words, tuple(drawn[:5]), tuple(drawn[5:9]), tuple(drawn[9:]))
 
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from groundplan.contracts.question import NO_MODEL
 from groundplan.contracts.roles import Accept, Roles
 from groundplan.errors import UsageError
 from groundplan.evaluation.asking import Asking
 from groundplan.evaluation.report import Report
+from groundplan.evaluation.suites.sampling import spread
+from groundplan.project import AsyncProject
 from groundplan.settings import load_models, load_settings
+from groundplan.state.database import Database, local_tenant
+from groundplan.state.feedback import Ratings
+from groundplan.state.opening import open_database
 
 SUITES = ("questions", "sql")
+OWN = "own"
 OnProgress = Callable[[int, int], None]
 
 
@@ -35,7 +42,7 @@ def evaluate(
     `accept` is as in [roles]. By default, one file of replies is taken at its word, and two have to agree.
     """
     if suite not in SUITES:
-        raise UsageError(f"there is no suite {suite!r}; there are {', '.join(SUITES)}")
+        raise UsageError(f"there is no suite {suite!r}; there are {', '.join((*SUITES, OWN))}")
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one in the format of the suite {suite!r}")
     if replies and (record or model not in (None, "none") or strategy not in (None, NO_MODEL)):
@@ -43,6 +50,57 @@ def evaluate(
     if accept not in (None, *get_args(Accept)):
         raise UsageError(f"--accept {accept}: use {', '.join(get_args(Accept))}")
     return asyncio.run(_ask(suite, folder, sample, on_progress, model, strategy, replies, record, accept))
+
+
+def evaluate_own(
+    folder: Path,
+    sample: int | None,
+    on_progress: OnProgress,
+    model: str | None = None,
+    strategy: str | None = None,
+    database: str | None = None,
+    tenant: str | None = None,
+) -> Report:
+    """Read the tenant's own questions again, with the data and settings of this folder.
+
+    Without a database: those that this machine keeps, of the command line or of the service for one person.
+    """
+    return asyncio.run(_own(folder, sample, on_progress, model, strategy, database, tenant))
+
+
+async def _own(
+    folder: Path,
+    sample: int | None,
+    on_progress: OnProgress,
+    model: str | None,
+    strategy: str | None,
+    url: str | None,
+    tenant: str | None,
+) -> Report:
+    from groundplan.evaluation.suites import own
+
+    settings, models = load_settings(folder), () if strategy == NO_MODEL else load_models(folder, model)
+    data = settings.data(None, "write `source` into groundplan.toml")
+    async with _store(url, tenant, data) as store:
+        items = spread(await Ratings(store).regressions(), sample)
+        columns, roles = settings.columns_of(data), settings.roles_of(models)
+        project = await AsyncProject.open(data, settings.embeddings, models, columns, store, roles)
+        try:
+            return await own.evaluate(project, items, on_progress, strategy)
+        finally:
+            await project.close()
+
+
+@asynccontextmanager
+async def _store(url: str | None, tenant: str | None, data: Any) -> AsyncIterator[Database]:
+    if url is not None and tenant is None:
+        raise UsageError("name the tenant: --tenant NAME")
+    async with open_database(url) as opened:
+        if tenant is not None:
+            yield opened.of(tenant)
+            return
+        served = opened.of(local_tenant(data))
+        yield served if await Ratings(served).regressions() else opened
 
 
 async def _ask(

@@ -19,17 +19,23 @@ from groundplan.interfaces.cli import show
 from groundplan.interfaces.cli.terminal import err
 from groundplan.project import AsyncProject
 from groundplan.result import Planned
-from groundplan.settings import Endpoint, load_settings
+from groundplan.settings import Endpoint, load_settings, own_tools, state_folder
+from groundplan.state.asked import keep_asked
+from groundplan.state.database import SQLite
 
 PROMPT = "> "
-HELP = "/new starts a new conversation, /plan shows the steps of the last answer, /quit or Ctrl-D ends"
+HELP = (
+    "/new starts a new conversation, /plan shows the steps of the last answer, "
+    "/forget WORD takes back a remembered name, /quit or Ctrl-D ends"
+)
 
 
 async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
     """Open the data, chat about it, and close it."""
     settings = load_settings(Path.cwd())
     columns, roles = settings.columns_of(data), settings.roles_of(models)
-    project = await AsyncProject.open(data, settings.embeddings, models, columns, roles=roles)
+    more: dict[str, Any] = {"tools": own_tools(Path.cwd()), "rows_without_approval": settings.rows_without_approval}
+    project = await AsyncProject.open(data, settings.embeddings, models, columns, roles=roles, **more)
     try:
         await chat(project, typed_lines(), **options)
     finally:
@@ -46,7 +52,9 @@ async def chat(project: AsyncProject, lines: Iterator[str], *, thread: str | Non
         said = line.strip()
         if said == "/quit":
             return
-        if said.startswith("/"):
+        if said.startswith("/forget "):
+            await talk.forget(said.removeprefix("/forget ").strip())
+        elif said.startswith("/"):
             talk.command(said)
         elif said or talk.confirms:
             with suppress(typer.Exit):  # refusals and clarifications end `ask`, but not a conversation
@@ -92,6 +100,8 @@ class _Talk:
         except (WorldError, Crashed) as error:
             err.print(f"[red]groundplan: {escape(str(error))}[/]", soft_wrap=True)
             return
+        today = self._asking.get("today")
+        await keep_asked(SQLite(state_folder()), uuid.uuid4().hex[:12], question, outcome, today)
         self._last = outcome if isinstance(outcome, Answer) else self._last
         self.confirms = isinstance(outcome, Clarification) and outcome.confirms
         show.outcome(outcome, json=False, models=[model.name for model in self._project.models], notes=outcome.notes)
@@ -103,6 +113,10 @@ class _Talk:
             raise
         except Exception as error:
             raise Crashed.by(error) from error
+
+    async def forget(self, word: str) -> None:
+        known = await self._project.forget_name(word)
+        err.print(escape(f"{word!r} is forgotten" if known else f"no column is remembered as {word!r}"))
 
     def command(self, said: str) -> None:
         if said == "/new":

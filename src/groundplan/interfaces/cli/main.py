@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import logging
@@ -15,7 +16,9 @@ import typer
 
 from groundplan.errors import Crashed, GroundplanError, UsageError, WorldError
 from groundplan.interfaces.cli.catalog import JsonOption, catalog_app, examples_app, sources_app
-from groundplan.interfaces.cli.service import keys_app, mcp, migrate, serve, worker
+from groundplan.interfaces.cli.feedback import TenantOption, feedback, reviews_app
+from groundplan.interfaces.cli.rollout import rollout_app
+from groundplan.interfaces.cli.service import DatabaseOption, keys_app, mcp, migrate, serve, worker
 from groundplan.interfaces.cli.terminal import confirm, print_json, prompt, say
 
 if TYPE_CHECKING:
@@ -37,7 +40,9 @@ app.add_typer(catalog_app, name="catalog")
 app.add_typer(examples_app, name="examples")
 app.add_typer(sources_app, name="sources")
 app.add_typer(keys_app, name="keys")
-for service_command in (serve, worker, migrate, mcp):
+app.add_typer(reviews_app, name="reviews")
+app.add_typer(rollout_app, name="rollout")
+for service_command in (feedback, serve, worker, migrate, mcp):
     app.command()(service_command)
 
 Words = Annotated[
@@ -107,7 +112,7 @@ INTERRUPTED = 130  # with which Typer ends after Ctrl-C
 
 def main() -> None:
     """Run the command line; errors end in one line and an exit code."""
-    gc.set_threshold(100_000, 50, 50)  # imports allocate a lot and free little: frequent collection is slow
+    _collect_garbage_later()
     logging.getLogger("stamina").addHandler(logging.NullHandler())  # users need no log of retries
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -132,6 +137,18 @@ def main() -> None:
         _end(WorldError("there is not enough memory; close other programs, or ask about less data"))
     except Exception as error:  # noqa: BLE001 - the door: a crash is one line, too, and no traceback quotes data
         _end(Crashed.by(error))
+
+
+def _collect_garbage_later() -> None:
+    """No collection for what imports allocate, which stays, nor at the exit; seldom in between."""
+
+    def began(phase: str, info: dict[str, int]) -> None:
+        gc.callbacks.remove(began)
+        gc.set_threshold(100_000, 50, 50)
+
+    gc.set_threshold(600_000, 50, 50)  # a question over one file allocates 400,000
+    gc.callbacks.append(began)
+    atexit.register(gc.freeze)
 
 
 def _end(error: GroundplanError) -> NoReturn:
@@ -201,6 +218,7 @@ def ask(
         while not json and sys.stdin.isatty() and (reply := live.replies(result.outcome)):
             result = result.choose(reply)
         outcome = result.outcome
+    _keep_asked(live.run_id, question, outcome, clock.get("today"))
     _show(outcome, json, output, question, _names(project), query)
 
 
@@ -382,7 +400,13 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
             assert model is not None
             model.write_text(found_model(related[0]), encoding="utf-8")
             say(f"{model}: how the tables are related; correct it, and add synonyms and metrics")
-    file.write_text(f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n', encoding="utf-8")
+        columns = [column for schema in project.schemas.values() for table in schema.tables for column in table.columns]
+        named = next((one.name for one in columns if one.role == "measure"), "COLUMN")
+    quoted = json.dumps(named, ensure_ascii=False)
+    hint = f'# What people call a column, and what it means:\n# [columns.{quoted}]\n# called = ["takings", "fee"]\n'
+    hint += '# meaning = "amount"  # or count, rate, identifier, category\n'
+    settings = f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n\n{hint}'
+    file.write_text(settings, encoding="utf-8")
     trust_folder(Path())  # its author has just named the data
     say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
 
@@ -430,8 +454,12 @@ def trust(
 
 @app.command("eval")
 def evaluate(
-    suite: Annotated[str, typer.Argument(help="questions or sql.")],
-    folder: Annotated[Path, typer.Argument(help="A folder in the suite's format.")],
+    suite: Annotated[
+        str, typer.Argument(help="questions, sql, or own: the questions whose right readings people have found.")
+    ],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder in the suite's format; for `own`, that of the settings.")
+    ] = Path(),
     json: JsonOption = False,
     sample: Annotated[
         int | None, typer.Option("--sample", min=1, help="Score only so many items, evenly spread.")
@@ -462,15 +490,21 @@ def evaluate(
         list[str] | None,
         typer.Option("--ceiling", metavar="SCORE=SHARE", help="Exit with 1 if the score is higher; repeatable."),
     ] = None,
+    database: DatabaseOption = None,
+    tenant: TenantOption = None,
 ) -> None:
     """Score a folder of questions with known answers, and list the misses."""
+    from groundplan.evaluation.suites.registry import OWN, evaluate_own
     from groundplan.evaluation.suites.registry import evaluate as run_suite
     from groundplan.interfaces.cli import show
     from groundplan.interfaces.cli.terminal import say
 
     floors, ceilings = _bounds("--floor", floor), _bounds("--ceiling", ceiling)
     with show.counting() as on_progress:
-        found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record, accept)
+        if suite == OWN:
+            found = evaluate_own(folder, sample, on_progress, model, strategy, database, tenant)
+        else:
+            found = run_suite(suite, folder, sample, on_progress, model, strategy, replies or (), record, accept)
     show.report(found, json)
     missed = found.outside(floors, ceilings)
     for problem in missed:
@@ -622,6 +656,19 @@ def _show(
         raise WorldError(f"{output}: the report is not complete: {problem}")
 
 
+def _keep_asked(run_id: str, question: str, outcome: Any, today: date | None) -> None:
+    """Keep how the question was read and planned, so that `groundplan feedback last` finds it."""
+    import asyncio
+    import uuid
+
+    from groundplan.settings import state_folder
+    from groundplan.state.asked import keep_asked
+    from groundplan.state.database import SQLite
+
+    run_id = run_id or uuid.uuid4().hex[:12]
+    asyncio.run(keep_asked(SQLite(state_folder()), run_id, question, outcome, today))
+
+
 def _bounds(option: str, given: list[str] | None) -> dict[str, float]:
     """`right=0.5` as a score and its bound."""
     try:
@@ -650,11 +697,15 @@ def _read(plan: Path) -> bytes:
 
 
 def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
-    from groundplan.project import Project
-    from groundplan.settings import load_settings
+    from groundplan.interfaces.cli.lazy_packages import import_lazily
 
-    settings = load_settings(Path.cwd())
-    return Project(source, settings.embeddings, models, settings.columns_of(source), settings.roles_of(models))
+    import_lazily()
+    from groundplan.project import Project
+    from groundplan.settings import load_settings, own_tools
+
+    settings, tools = load_settings(Path.cwd()), own_tools(Path.cwd())
+    columns, roles, most = settings.columns_of(source), settings.roles_of(models), settings.rows_without_approval
+    return Project(source, settings.embeddings, models, columns, roles, tools, most)
 
 
 def _within(

@@ -45,7 +45,7 @@ def serve(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page.")] = False,
 ) -> None:
     """Answer questions in the browser and over HTTP. Without --database: for one person on this machine, no key."""
-    serving, data = _serving(), _data(source, model)
+    serving, data = _serving(), data_of(source, model)
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     def listening() -> None:
@@ -69,7 +69,7 @@ def worker(
 ) -> None:
     """Run the questions that `serve --database` accepts. Start as many as you need."""
     serving = _serving()
-    asyncio.run(serving.work(_data(source, model), _database(database), at_once, metrics_host, metrics_port))
+    asyncio.run(serving.work(data_of(source, model), _database(database), at_once, metrics_host, metrics_port))
 
 
 def migrate(
@@ -93,8 +93,12 @@ def mcp(source: SourceArgument = None, model: ServiceModelOption = None) -> None
     data = settings.data(source, SOURCES)
     models, columns = load_models(Path.cwd(), model), settings.columns_of(data)
     given = f" --source {shlex.quote(source)}" if source else ""
+    more: dict[str, Any] = {
+        "roles": settings.roles_of(models),
+        "rows_without_approval": settings.rows_without_approval,
+    }
     server = create_server(
-        lambda: AsyncProject.open(data, settings.embeddings, models, columns, roles=settings.roles_of(models)),
+        lambda: AsyncProject.open(data, settings.embeddings, models, columns, **more),
         f"groundplan resume --approve{given}",
     )
     asyncio.run(server.run_stdio_async())
@@ -170,7 +174,8 @@ def _database(url: str | None) -> str:
     return url
 
 
-def _data(source: str | None, model: str | None) -> Data:
+def data_of(source: str | None, model: str | None) -> Data:
+    """The data that a command names, or that of this folder's settings, with its models."""
     from groundplan.service.serving import Data
     from groundplan.settings import load_models, load_settings
 

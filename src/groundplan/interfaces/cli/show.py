@@ -16,9 +16,10 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
+from groundplan.asking.replies import chosen, to_remember
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.answer import Answer, Clarification, Outcome, Refusal, ShownTable
-from groundplan.contracts.contract import Scalar, thaw
+from groundplan.contracts.contract import Language, thaw
 from groundplan.contracts.explanation import WordFate, reasons
 from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.issue import Issue
@@ -29,10 +30,10 @@ from groundplan.contracts.schema import Column, SourceSchema
 from groundplan.contracts.schema import Table as SchemaTable
 from groundplan.contracts.tool import Tool
 from groundplan.contracts.verdict import Passed, Refused, ToApprove, Verdict
+from groundplan.interfaces import table_cells
 from groundplan.interfaces.cli import spending
 from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, say, typed
 from groundplan.text.read_back import read_as
-from groundplan.text.rounding import rounded
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from groundplan.state.plans import Entry
 
 ROWS_IN_THE_TERMINAL = 20
-LENGTHS = {"year": 4, "month": 7}  # 2025 and 2025-03: characters of a date that its grain leaves
 TABLES_IN_FULL = 8
 SECONDS_BETWEEN_COUNTS = 30.0
 SIGNS = {"finished": "[green]✓[/]", "failed": "[red]✗[/]", "blocked": "[red]·[/]", "skipped": "[dim]-[/]"}
@@ -142,7 +142,13 @@ class Live:
         if self.spinner:
             self.spinner.stop()
         _asked_back(asked, err)
-        return typed() or ("yes" if asked.confirms else None)
+        said = typed() or ("yes" if asked.confirms else None)
+        place = chosen(asked, said) if said and asked.means else None
+        meant = asked.means[place] if place is not None else None
+        if said is None or meant is None or to_remember(asked, said):
+            return said
+        keeps = confirm(f"From now on, does {asked.missing!r} mean {meant.column}?")
+        return f"{said} remember" if keeps else said
 
 
 @contextmanager
@@ -347,7 +353,7 @@ def shown(outcome: Answer | Refusal | Clarification) -> None:
         for spec in outcome.charts:
             _chart(thaw(spec))
         for table, ref in zip(outcome.tables, outcome.facts.tables.values(), strict=True):
-            _table(table, {column.name: column for column in ref.columns})
+            _table(table, {column.name: column for column in ref.columns}, table_cells.language_of(outcome))
         out.print(escape(outcome.text), soft_wrap=not out.is_terminal)
         _links(outcome)
     elif isinstance(outcome, Clarification):
@@ -408,37 +414,21 @@ def _queries(answer: Answer) -> None:
         out.print(f"[dim]-- {escape(step)}[/]\n{escape(query)}", soft_wrap=True)
 
 
-def _table(shown: ShownTable, known: Mapping[str, TableColumn]) -> None:
+def _table(shown: ShownTable, known: Mapping[str, TableColumn], language: Language) -> None:
     table = Table(title=escape(shown.title) if shown.title else None, title_justify="left", header_style="bold")
-    numeric = [all(isinstance(row[i], int | float | None) for row in shown.rows) for i in range(len(shown.columns))]
-    for name, number in zip(shown.columns, numeric, strict=True):
-        table.add_column(escape(name), justify="right" if number else "left")
-    for row in shown.rows[:ROWS_IN_THE_TERMINAL]:
-        table.add_row(*(escape(cell(value, known.get(name))) for name, value in zip(shown.columns, row, strict=True)))
+    rows = shown.rows[:ROWS_IN_THE_TERMINAL]
+    columns = []
+    for place, name in enumerate(shown.columns):
+        number = all(isinstance(row[place], int | float | None) for row in shown.rows)
+        table.add_column(escape(table_cells.heading(name, known.get(name))), justify="right" if number else "left")
+        columns.append(table_cells.cells([row[place] for row in rows], known.get(name), language))
+    for row in zip(*columns, strict=True):
+        table.add_row(*map(escape, row))
     out.print(table)
     more = shown.row_count - min(len(shown.rows), ROWS_IN_THE_TERMINAL)
     if more > 0:
         kept = "them" if len(shown.rows) == shown.row_count else f"the first {len(shown.rows):,}"
         out.print(f"[dim]… {more:,} more rows (--output DIR saves {kept}, --json prints {kept})[/]")
-
-
-def cell(value: Scalar, column: TableColumn | None = None) -> str:
-    """A value as its column is read: shares in percent, periods as long as their grain."""
-    if column and column.ratio and isinstance(value, int | float):
-        return f"{rounded(value * 100, 1)}%"
-    if column and column.grain in LENGTHS and isinstance(value, str):
-        return value[: LENGTHS[column.grain]]
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case int():
-            return f"{value:,}"
-        case float():
-            return rounded(value, 2) if abs(value) >= 0.1 or value == 0 else f"{value:.4g}"
-        case str():
-            return value
 
 
 def tools(catalog: Catalog, json: bool) -> None:
@@ -471,7 +461,8 @@ def tables(schemas: Mapping[str, SourceSchema], json: bool) -> None:
 
 
 def _heading(table: SchemaTable) -> None:
-    rows = f"{table.row_count:,} rows" if table.row_count is not None else table.description or "not read yet"
+    about = "about " if any(column.sampled for column in table.columns) else ""
+    rows = f"{about}{table.row_count:,} rows" if table.row_count is not None else table.description or "not read yet"
     key = f", key {' + '.join(table.keys[0])}" if table.keys else ""
     dated = f", dated by {table.main_date}" if table.main_date else ""
     out.print(f"[bold]{escape(table.name)}[/]: {escape(rows + key + dated)}")
@@ -494,6 +485,7 @@ def _span(column: Column) -> str:
         told = f"{column.least} to {column.greatest}"
     else:
         told = f"{column.cardinality:,} different" if column.cardinality is not None else ""
+    told = f"about {told}" if column.sampled and told else told
     return f"{told}, {column.nulls:,} missing" if column.nulls else told
 
 

@@ -108,6 +108,16 @@ async def _stop(process: Process, *, at_once: bool) -> None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL if at_once else last)
     await _has_left(process)
+    await _empty(process)
+
+
+async def _empty(process: Process) -> None:
+    """Read what a killed server left in the pipe: unread, it keeps the pipe open beyond the end of the event loop."""
+    assert process.stdout
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while await process.stdout.read(65_536):
+                pass
 
 
 async def _has_left(process: Process) -> bool:

@@ -26,6 +26,7 @@ from groundplan.contracts.expression import (
     Missing,
     Not,
     read_condition,
+    read_expression,
     walk,
 )
 from groundplan.contracts.normal_form import normal_condition, of_filter
@@ -34,20 +35,11 @@ from groundplan.contracts.schema import Column as TableColumn
 from groundplan.contracts.schema import Table
 from groundplan.contracts.wording import in_words
 from groundplan.errors import ToolError
+from groundplan.sources.tableau.calculation import NAMES, write
 from groundplan.sources.tableau.meaning import Asked, refuse_other
 from groundplan.sources.tableau.vizql import Query
 
 Json = dict[str, Any]
-FUNCTIONS: Mapping[Function, str] = {
-    "sum": "SUM",
-    "mean": "AVG",
-    "median": "MEDIAN",
-    "min": "MIN",
-    "max": "MAX",
-    "count": "COUNT",
-    "count_distinct": "COUNTD",
-    "std": "STDEV",
-}
 CUTS: Mapping[Grain, str] = {
     "day": "TRUNC_DAY",
     "week": "TRUNC_WEEK",
@@ -92,13 +84,17 @@ def _asked(params: Json, table: Table) -> Asked:
     try:
         short = [of_filter(Filter.model_validate(one)) for one in params.get("conditions", ())]
         where = [read_condition(params["where"])] if "where" in params else []
-        measures = {
-            one["as"]: Aggregate(function=one["function"], of=Column(name=one["column"])) for one in params["metrics"]
-        }
+        measures = {one["as"]: _measure(one) for one in params["metrics"]}
     except (ValidationError, KeyError):
         raise ToolError("the step is ill-formed; see `groundplan catalog show tableau_query`") from None
-    groups = {name: _group(_column(table, name), grain) for name in params.get("group_by", ())}
+    groups = {name: _group(_single(table, name), grain) for name in params.get("group_by", ())}
     return Asked(table, (*short, *where), groups, measures, top.get("limit"), top.get("direction", "top") == "top")
+
+
+def _measure(metric: Json) -> Expression:
+    if "expression" in metric:
+        return read_expression(metric["expression"])
+    return Aggregate(function=metric["function"], of=Column(name=metric["column"]))
 
 
 def _group(column: TableColumn, grain: str) -> Expression:
@@ -113,6 +109,14 @@ def _column(table: Table, name: str) -> TableColumn:
         hint = f"did you mean {near[0]!r}?" if near else "see what the data source publishes"
         raise ToolError(f"the data source {table.name!r} has no field {name!r}; {hint}")
     return found
+
+
+def _single(table: Table, name: str) -> TableColumn:
+    """A field that has a value for each row."""
+    column = _column(table, name)
+    if column.aggregated:
+        raise Inexpressible(f"rows by {name!r}, which has values for groups only")
+    return column
 
 
 def _sorted(asked: Asked) -> list[Json]:
@@ -140,18 +144,41 @@ def _grouping(name: str, group: Expression) -> Json:
 
 def _measures(asked: Asked) -> Iterator[Json]:
     for name, measure in asked.measures.items():
-        caption, function = cast(Column, measure.of).name, cast(Function, measure.function)
-        if not fits(function, _column(asked.table, caption).kind):
-            raise Inexpressible(f"{function} of {caption!r}")
-        yield {"fieldCaption": caption, "fieldAlias": name, "function": FUNCTIONS[function]}
+        for part in walk(measure):
+            if isinstance(part, Aggregate) and isinstance(part.of, Column):
+                _refuse_unfit(cast(Function, part.function), _column(asked.table, part.of.name))
+        match measure:
+            case Aggregate(function="defined", of=Column(name=caption), where=None):
+                yield {"fieldCaption": caption, **({"fieldAlias": name} if name != caption else {})}
+            case Aggregate(function=function, of=Column(name=caption), where=None) if function in NAMES:
+                yield {"fieldCaption": caption, "fieldAlias": name, "function": NAMES[function]}
+            case _:
+                yield _calculated(name, measure, asked.table)
+
+
+def _refuse_unfit(function: Function, column: TableColumn) -> None:
+    if column.aggregated != (function == "defined"):
+        how = f'take it as it is defined; in SQL: AGG("{column.name}")' if column.aggregated else "it is not aggregated"
+        raise Inexpressible(f"{function} of {column.name!r}: {how}")
+    if not fits(function, column.kind):
+        raise Inexpressible(f"{function} of {column.name!r}")
+
+
+def _calculated(name: str, measure: Expression, table: Table) -> Json:
+    """A field of the query's own; its caption is none of the data source's."""
+    formula = write(measure)
+    if formula is None:
+        raise Inexpressible(f"the formula {in_words(measure)!r}")
+    caption = name if table.find(name) is None else f"{name} (calculated)"
+    return {"fieldCaption": caption, "fieldAlias": name, "calculation": formula}
 
 
 def _is_by_member(asked: Asked) -> bool:
-    """Whether the groups that are kept are members of one field, which no other filter is on."""
+    """Whether the groups that are kept are members of one field, which no other filter is on, by a field's measure."""
     groups = [*asked.groups.values()]
     filtered = {*map(_filtered, _parts(asked.where))}
     plain = len(groups) == 1 and isinstance(groups[0], Column) and groups[0].name not in filtered
-    return asked.limit is not None and plain
+    return asked.limit is not None and plain and "function" in next(_measures(asked))
 
 
 def _top(asked: Asked) -> Json:
@@ -184,7 +211,7 @@ def _filters(asked: Asked) -> Iterator[Json]:
     for part in _parts(asked.where):
         by_column.setdefault(_filtered(part), []).append(part)
     for name, parts in by_column.items():
-        column = _column(asked.table, name)
+        column = _single(asked.table, name)
         yield {"field": {"fieldCaption": name}, **_filter(column, [*dict.fromkeys(parts)])}
 
 

@@ -11,17 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from groundplan.contracts.columns import ColumnKind, Role
-from groundplan.contracts.schema import Column, Table
+from groundplan.contracts.columns import ColumnKind, Function, Role
+from groundplan.contracts.expression import Aggregate
+from groundplan.contracts.expression import Column as Expressed
+from groundplan.contracts.schema import Column, NamedMetric, Table
 from groundplan.errors import SourceError, UsageError
 from groundplan.sources.http.client import Budget, Request
 from groundplan.sources.tableau.models import FieldMetadata, Fields, One, Page, Published
 from groundplan.sources.tableau.session import Session, SignIn
 from groundplan.sources.tableau.site import NAME, Site
+from groundplan.text.names import IDENTIFYING
 
 SERVICE = "/api/v1/vizql-data-service"
 PER_PAGE = 1_000  # Tableau's maximum
 LONGEST = 128  # of a name
+DESCRIBED = 300  # characters of a description or a formula
+AGGREGATED = "AGG"  # the default aggregation of a field whose formula aggregates
+USUAL: Mapping[str, Function] = {"SUM": "sum", "AVG": "mean", "MEDIAN": "median", "MIN": "min", "MAX": "max"}
 KINDS: Mapping[str, ColumnKind] = {
     "INTEGER": "number",
     "REAL": "number",
@@ -30,7 +36,6 @@ KINDS: Mapping[str, ColumnKind] = {
     "DATETIME": "time",
     "BOOLEAN": "boolean",
 }
-IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Datasource:
         if not columns:
             raise SourceError(f"{reply.who}: the data source has no usable field; check what it publishes")
         until = time.monotonic() + self._site.metadata_seconds
-        return KnownDatasource(found.id, Table(name=found.name[:LONGEST], columns=columns), until)
+        return KnownDatasource(found.id, _table(found, columns), until)
 
     async def _find(self, budget: Budget) -> Published:
         wanted = self._site.datasource
@@ -121,14 +126,51 @@ def _is_luid(text: str) -> bool:
         return False
 
 
+def _table(found: Published, columns: tuple[Column, ...]) -> Table:
+    return Table(name=found.name[:LONGEST], columns=columns, description=_line(found.description))
+
+
 def _columns(fields: Sequence[FieldMetadata]) -> tuple[Column, ...]:
-    """The usable fields: not hidden, and with a unique caption."""
+    """The usable fields: not hidden, with a unique caption, and with a value that does not depend on other rows."""
     often = Counter(described.caption for described in fields)
     return tuple(
-        Column(name=name, type=described.type, kind=_kind(described), role=_role(described))
+        Column(
+            name=name,
+            type=described.type,
+            kind=_kind(described),
+            role=_role(described),
+            description=_line(described.description),
+            formula=_line(described.formula) if described.class_ == "CALCULATION" else "",
+            usual=USUAL.get(described.aggregation) if _kind(described) == "number" else None,
+            aggregated=described.aggregation == AGGREGATED,
+        )
         for described in fields
-        if not described.hidden and often[name := described.caption] == 1 and _is_name(name)
+        if _is_usable(described) and often[name := described.caption] == 1 and _is_name(name)
     )
+
+
+def _is_usable(described: FieldMetadata) -> bool:
+    """An aggregated field is usable if it is a number; a table calculation depends on the query around it."""
+    answerable = described.aggregation != AGGREGATED or _kind(described) == "number"
+    return not described.hidden and answerable and described.class_ != "TABLE_CALCULATION"
+
+
+def defined_measures(table: Table) -> tuple[NamedMetric, ...]:
+    """The aggregated fields, as measures that questions name."""
+    return tuple(
+        NamedMetric(
+            name=column.name,
+            table=table.name,
+            expression=Aggregate(function="defined", of=Expressed(name=column.name)),
+        )
+        for column in table.columns
+        if column.aggregated
+    )
+
+
+def _line(text: str) -> str:
+    """Text of a publisher in one short line: it is shown, never followed."""
+    return " ".join(text.split())[:DESCRIBED]
 
 
 def _is_name(caption: str) -> bool:

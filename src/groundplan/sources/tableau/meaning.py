@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
 
-from groundplan.contracts.columns import Function, Grain
+from groundplan.contracts.columns import Grain
 from groundplan.contracts.expression import (
     Aggregate,
     Column,
@@ -28,8 +28,10 @@ from groundplan.contracts.meaning import Meaning, Sorting
 from groundplan.contracts.normal_form import both, in_whole_days, normal_expression
 from groundplan.contracts.schema import Table
 from groundplan.errors import ToolError
+from groundplan.sources.tableau.calculation import FUNCTIONS, read
 from groundplan.sources.tableau.vizql import (
     DATE_CUTS,
+    CalculatedField,
     DayFilter,
     MatchFilter,
     Measured,
@@ -40,17 +42,6 @@ from groundplan.sources.tableau.vizql import (
     SetFilter,
     TopFilter,
 )
-
-OURS: dict[str, Function] = {
-    "SUM": "sum",
-    "AVG": "mean",
-    "MEDIAN": "median",
-    "MIN": "min",
-    "MAX": "max",
-    "COUNT": "count",
-    "COUNTD": "count_distinct",
-    "STDEV": "std",
-}
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,7 @@ class Asked:
     table: Table
     where: tuple[Condition, ...]
     groups: Mapping[str, Expression]  # by the name of their column
-    measures: Mapping[str, Aggregate]
+    measures: Mapping[str, Expression]
     limit: int | None = None
     descends: bool = True
 
@@ -75,8 +66,9 @@ class Asked:
 def refuse_other(query: Query, row_limit: int | None, asked: Asked) -> None:
     """Raises `ToolError` if the query means anything else than what was asked."""
     columns = {name: normal_expression(value) for name, value in asked.columns.items()}
-    same_columns = {field.name: normal_expression(_value(field)) for field in query.fields} == columns
-    if not same_columns or meaning_of_query(query, row_limit) != meaning_asked(asked):
+    said = _Said(frozenset(column.name for column in asked.table.columns if column.aggregated))
+    same_columns = {field.name: normal_expression(said.value(field)) for field in query.fields} == columns
+    if not same_columns or said.meaning(query, row_limit) != meaning_asked(asked):
         raise ToolError("the query to Tableau would not mean what the step asks, so it is not sent; please report this")
 
 
@@ -97,43 +89,57 @@ def _in_days(where: Condition | None, asked: Asked) -> Condition | None:
     return in_whole_days(where, times) if where is not None else None
 
 
-def meaning_of_query(query: Query, row_limit: int | None) -> Meaning:
-    """Of its own table: columns name none."""
-    tops = [one for one in query.filters if isinstance(one, TopFilter)]
-    order, limit = _cut(query, tops[0] if tops else None, row_limit)
-    applied = [one for one in query.filters if not isinstance(one, TopFilter)]
-    if len(tops) > 1 or (tops and not all(one.context for one in applied)):
-        raise ToolError("a TOP filter beside a filter that applies after it")
-    return Meaning(
-        table=None,
-        where=both(*(condition for one in applied for condition in _conditions(one))),
-        groups=frozenset(normal_expression(_value(field)) for field in query.fields if field.groups),
-        measures=frozenset(normal_expression(_value(field)) for field in query.fields if not field.groups),
-        order=order,
-        limit=limit,
-    )
+@dataclass(frozen=True)
+class _Said:
+    """What queries say, where these fields of the data source are aggregated. Columns name no table: there is one."""
 
+    aggregated: frozenset[str]
 
-def _value(field: QueryField | Measured) -> Expression:
-    of = Column(name=field.field_caption)
-    if field.function is None:
-        return of
-    if field.function in DATE_CUTS:
-        return DateCut(of=of, grain=cast(Grain, field.function.removeprefix("TRUNC_").lower()))
-    return Aggregate(function=OURS[field.function], of=of)
+    def meaning(self, query: Query, row_limit: int | None) -> Meaning:
+        tops = [one for one in query.filters if isinstance(one, TopFilter)]
+        order, limit = self._cut(query, tops[0] if tops else None, row_limit)
+        applied = [one for one in query.filters if not isinstance(one, TopFilter)]
+        if len(tops) > 1 or (tops and not all(one.context for one in applied)):
+            raise ToolError("a TOP filter beside a filter that applies after it")
+        if any(one.field.field_caption in self.aggregated for one in query.filters):
+            raise ToolError("a filter on a field that has no values for single rows")
+        return Meaning(
+            table=None,
+            where=both(*(condition for one in applied for condition in _conditions(one))),
+            groups=frozenset(normal_expression(self.value(field)) for field in query.fields if self._groups(field)),
+            measures=frozenset(
+                normal_expression(self.value(field)) for field in query.fields if not self._groups(field)
+            ),
+            order=order,
+            limit=limit,
+        )
 
+    def _groups(self, field: QueryField | CalculatedField) -> bool:
+        if isinstance(field, CalculatedField) or field.field_caption in self.aggregated:
+            return False
+        return field.function is None or field.function in DATE_CUTS
 
-def _cut(query: Query, top: TopFilter | None, row_limit: int | None) -> tuple[Sorting | None, int | None]:
-    """By what, and how many groups are kept."""
-    if top is not None:
-        groups = [(field.field_caption, field.function) for field in query.fields if field.groups]
-        if row_limit is not None or groups != [(top.field.field_caption, None)]:
-            raise ToolError("a TOP filter on something else than the only group")
-        return (normal_expression(_value(top.field_to_measure)), top.direction == "TOP"), top.how_many
-    if row_limit is None:
-        return None, None
-    first = min((f for f in query.fields if f.sort_priority), key=lambda f: f.sort_priority or 0)
-    return (normal_expression(_value(first)), first.sort_direction == "DESC"), row_limit
+    def value(self, field: QueryField | CalculatedField | Measured) -> Expression:
+        if isinstance(field, CalculatedField):
+            return read(field.calculation)
+        of = Column(name=field.field_caption)
+        if field.function is None:
+            return Aggregate(function="defined", of=of) if of.name in self.aggregated else of
+        if field.function in DATE_CUTS:
+            return DateCut(of=of, grain=cast(Grain, field.function.removeprefix("TRUNC_").lower()))
+        return Aggregate(function=FUNCTIONS[field.function], of=of)
+
+    def _cut(self, query: Query, top: TopFilter | None, row_limit: int | None) -> tuple[Sorting | None, int | None]:
+        """By what, and how many groups are kept."""
+        if top is not None:
+            groups = [self.value(field) for field in query.fields if self._groups(field)]
+            if row_limit is not None or groups != [Column(name=top.field.field_caption)]:
+                raise ToolError("a TOP filter on something else than the only group")
+            return (normal_expression(self.value(top.field_to_measure)), top.direction == "TOP"), top.how_many
+        if row_limit is None:
+            return None, None
+        first = min((f for f in query.fields if f.sort_priority), key=lambda f: f.sort_priority or 0)
+        return (normal_expression(self.value(first)), first.sort_direction == "DESC"), row_limit
 
 
 def _conditions(one: QueryFilter) -> Iterator[Condition]:

@@ -1,4 +1,4 @@
-"""Tableau's responses: the fields we use are validated strictly; all others, even formulas, are ignored."""
+"""Tableau's responses: the fields we use are validated strictly; all others are ignored."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Published(BaseModel):
 
     id: Luid
     name: Annotated[str, Field(min_length=1)]
+    description: str = ""
 
 
 class One(BaseModel):
@@ -54,6 +55,10 @@ class FieldMetadata(BaseModel):
     type: str = Field(default="UNKNOWN", alias="dataType")
     role: str = Field(default="UNKNOWN", alias="fieldRole")
     hidden: bool = False
+    aggregation: str = Field(default="", alias="defaultAggregation")
+    class_: str = Field(default="COLUMN", alias="columnClass")
+    formula: str = ""
+    description: str = ""
 
 
 class Fields(BaseModel):

@@ -6,12 +6,15 @@ import re
 
 from pydantic import BaseModel, Field, ValidationError
 
-from groundplan.errors import GroundplanError, SourceError
+from groundplan.errors import GroundplanError, SourceError, Unavailable
 from groundplan.sources.http.client import Reply, busy, failed
 
 EXPIRED = "401002"
 OUTDATED = ("400803", "404")
 """Codes with these prefixes mean that the cached metadata is outdated."""
+
+ABOUT_QUERY = ("400", "404934", "404935", "500")
+"""Codes with these prefixes may be mended by another query."""
 
 TRANSIENT = frozenset({"408000", "429000", "503800", "503801", "504000"})
 BY_STATUS = {401: EXPIRED, 408: "408000", 429: "429000", 503: "503800", 504: "504000"}
@@ -52,6 +55,10 @@ class TableauError(SourceError):
         return self.code.startswith(OUTDATED)
 
 
+class NoAccess(TableauError, Unavailable):
+    """The error is not about the query: no other query would help."""
+
+
 class Inner(BaseModel):
     code: str = ""
     error_code: str = Field(default="", alias="errorCode")
@@ -74,7 +81,9 @@ def refused(reply: Reply) -> GroundplanError:
     if not code:
         return failed(reply)
     message = f"{reply.who} {_meaning(code)} (error {code})"
-    return busy(reply, message) if code in TRANSIENT else TableauError(message, code)
+    if code in TRANSIENT:
+        return busy(reply, message)
+    return TableauError(message, code) if code.startswith(ABOUT_QUERY) else NoAccess(message, code)
 
 
 def _meaning(code: str) -> str:

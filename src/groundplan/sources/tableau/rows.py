@@ -17,7 +17,7 @@ from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.schema import Table
 from groundplan.errors import SourceError
-from groundplan.sources.tableau.vizql import DATE_CUTS, Query, QueryField
+from groundplan.sources.tableau.vizql import DATE_CUTS, CalculatedField, Query, QueryField
 
 WHOLE = frozenset({"COUNT", "COUNTD"})
 AVERAGES = frozenset({"AVG", "MEDIAN", "STDEV"})
@@ -54,15 +54,16 @@ def to_table(rows: Sequence[Mapping[str, JsonValue]], columns: Sequence[Expected
     return pa.Table.from_arrays(arrays, names=names)
 
 
-def _expected_column(item: QueryField, table: Table) -> ExpectedColumn:
+def _expected_column(item: QueryField | CalculatedField, table: Table) -> ExpectedColumn:
     form = FORMS.get(_data_type(item, table), OTHER)
-    grain = item.function.removeprefix("TRUNC_").lower() if item.function and item.function in DATE_CUTS else None
-    adds_up = item.function in ("SUM", "COUNT")
+    function = item.function if isinstance(item, QueryField) else None
+    grain = function.removeprefix("TRUNC_").lower() if function and function in DATE_CUTS else None
+    adds_up = function in ("SUM", "COUNT")
     return ExpectedColumn(TableColumn(name=item.name, kind=form.kind, grain=grain, adds_up=adds_up), form)
 
 
-def _data_type(item: QueryField, table: Table) -> str:
-    if item.function in AVERAGES:
+def _data_type(item: QueryField | CalculatedField, table: Table) -> str:
+    if isinstance(item, CalculatedField) or item.function in AVERAGES:
         return "REAL"
     if item.function in WHOLE:
         return "INTEGER"

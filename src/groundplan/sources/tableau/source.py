@@ -14,6 +14,7 @@ from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import Cited, StepFacts, TableRef
 from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import ToolError, UsageError
+from groundplan.sources.arrow_columns import with_columns
 from groundplan.sources.http.listing import ENGINE, RunTables
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tableau.compile import Compiled, compiled
@@ -58,8 +59,10 @@ class Tableau:
         return [Path(__file__).with_name("tools.yaml")]
 
     async def describe(self) -> SourceSchema:
+        from groundplan.sources.tableau.datasource import defined_measures
+
         known = await self._service.known(self._service.budget(DESCRIBE_SECONDS))
-        return SourceSchema(source=NAME, engine=ENGINE, tables=(known.table,))
+        return SourceSchema(source=NAME, engine=ENGINE, tables=(known.table,), metrics=defined_measures(known.table))
 
     async def compiled(self, params: Mapping[str, JsonValue]) -> str:
         """The query of the VizQL Data Service; raises `ToolError` if one query cannot say it."""
@@ -99,15 +102,16 @@ class Tableau:
         await self._service.close()
 
     def _result(self, call: Call, known: KnownDatasource, asked: Compiled, answer: QueryResult) -> Result:
+        rows = with_columns(answer.table, answer.columns)
         facts = StepFacts(
             step=call.step,
-            found=answer.table.num_rows > 0,
-            rows=answer.table.num_rows,
-            table=self._run_tables.keep(call, answer.table, answer.columns),
+            found=rows.num_rows > 0,
+            rows=rows.num_rows,
+            table=self._run_tables.keep(call, rows, answer.columns),
             sources=(Cited(id=known.luid, label=known.table.name),),
             sent=_written(asked),
         )
-        return Result(facts, answer.table)
+        return Result(facts, rows)
 
 
 def _written(asked: Compiled) -> str:

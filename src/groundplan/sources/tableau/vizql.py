@@ -30,17 +30,27 @@ class Wire(Contract):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
-class QueryField(Wire):
-    """Without a function or with a date cut it groups the rows; with an aggregate it measures each group.
-
-    A field without a priority is not sorted by; the lowest priority sorts first.
-    """
+class AnyField(Wire):
+    """The base of all fields. One without a priority is not sorted by; the lowest priority sorts first."""
 
     field_caption: Name
     field_alias: Name | None = None
-    function: AggregateName | DateCut | None = None
     sort_direction: Literal["ASC", "DESC"] = "ASC"
     sort_priority: Positive | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its column in the result."""
+        return self.field_alias or self.field_caption
+
+
+class QueryField(AnyField):
+    """Without a function or with a date cut it groups the rows; with an aggregate it measures each group.
+
+    A field that the data source aggregates measures each group without a function.
+    """
+
+    function: AggregateName | DateCut | None = None
 
     @model_validator(mode="after")
     def _is_named(self) -> QueryField:
@@ -48,14 +58,11 @@ class QueryField(Wire):
             raise ValueError(f"{self.function} of {self.field_caption!r} needs a fieldAlias")
         return self
 
-    @property
-    def name(self) -> str:
-        """The name of its column in the result."""
-        return self.field_alias or self.field_caption
 
-    @property
-    def groups(self) -> bool:
-        return self.function is None or self.function in DATE_CUTS
+class CalculatedField(AnyField):
+    """A measure by a formula, `SUM([Profit])/SUM([Sales])`; its caption is a new name."""
+
+    calculation: Text
 
 
 class Caption(Wire):
@@ -147,7 +154,7 @@ QueryFilter: TypeAlias = Annotated[
 
 
 class Query(Wire):
-    fields: Annotated[tuple[QueryField, ...], Field(min_length=1, max_length=64)]
+    fields: Annotated[tuple[QueryField | CalculatedField, ...], Field(min_length=1, max_length=64)]
     filters: Annotated[tuple[QueryFilter, ...], Field(max_length=64)] = ()
 
     @model_validator(mode="after")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.facts import TableRef
@@ -24,6 +25,7 @@ class FilesBeside:
 
     def __init__(self, server: Tables, files: Tables) -> None:
         self._server, self._files = server, files
+        server.keep_made_rows_in(files)
 
     async def describe(self) -> SourceSchema:
         return _together(await self._server.describe(), await self._files.describe())
@@ -31,8 +33,16 @@ class FilesBeside:
     async def about(self, text: str) -> SourceSchema:
         return _together(await self._server.about(text), await self._files.about(text))
 
+    def add_functions(self, functions: Mapping[str, Any]) -> None:
+        self._server.add_functions(functions)
+        self._files.add_functions(functions)
+
     async def call(self, call: Call) -> Result:
         return await (self._files if any(map(self._is_file, call.inputs.values())) else self._server).call(call)
+
+    async def estimate(self, call: Call, *, is_last: bool) -> tuple[Mapping[str, int], object]:
+        of = self._files if any(map(self._is_file, call.inputs.values())) else self._server
+        return await of.estimate(call, is_last=is_last)
 
     def table(self, name: str) -> Handle:
         return (self._server if name in self._server.names else self._files).table(name)
@@ -60,4 +70,5 @@ def _together(server: SourceSchema, files: SourceSchema) -> SourceSchema:
     """The server's schema with the tables of the files. A name that both have is the server's."""
     added = tuple(table for table in files.tables if server.find(table.name) is None)
     links = (*server.relationships, *files.relationships)
-    return server.model_copy(update={"tables": (*server.tables, *added), "relationships": links})
+    tables = (*server.tables, *added)
+    return server.model_copy(update={"tables": tables, "relationships": links, "lacks": ()})  # the files lack nothing

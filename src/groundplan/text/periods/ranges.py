@@ -163,6 +163,8 @@ def _settled(left: Span | Named, right: Span | Named, today: date) -> tuple[tupl
     if isinstance(right, Named) and right.year is None and isinstance(left, Named) and left.year:
         end = _following(right, left.in_year(left.year))
     start = latest(left, end.start) if end and isinstance(left, Named) and left.year is None else resolve(left, today)
+    if start and end and start.start >= end.end and isinstance(right, Named) and right.year is None:
+        end = _following(right, start)  # from today to the end of February: the next one
     if not start or not end:
         return (), True
     if start.start >= end.end:

@@ -59,7 +59,7 @@ class Tables:
                 made = Handle(given[0].table, given[0].columns, _order(given[0], params))
                 hidden = tuple(params["hide"])
             else:
-                made, _ = _made(step.tool or "", given, params, work)
+                made, _ = _made(step.tool or "", given, params, work.ask)
             found[step.id], last = made, step.id
         rows = self._fetch(arranged(found[last].table, found[last].order))
         names = [name for name in found[last].table.columns if name not in hidden]

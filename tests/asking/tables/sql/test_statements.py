@@ -55,6 +55,7 @@ def fuzzed(data: Open, seeds: range) -> Counter[str]:
     return Counter(outcome(Statements(seed).statement(), data, TODAY) for seed in seeds)
 
 
+@pytest.mark.requirement("R80", part="translated")
 def test_statements_made_by_chance_are_refused_or_give_their_own_rows(made_up: Open) -> None:
     found = fuzzed(made_up, range(250))
     assert found["same"] > 150, found

@@ -23,6 +23,7 @@ def blocks(language: str) -> list[str]:
     return [text for kind, text in BLOCK.findall(PAGE) if kind == language]
 
 
+@pytest.mark.requirement("R84", part="cli")
 @pytest.mark.parametrize("block", blocks("console"))
 def test_a_command_of_the_page_prints_what_it_says(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_shop(tmp_path / "shop")
@@ -32,6 +33,7 @@ def test_a_command_of_the_page_prints_what_it_says(block: str, tmp_path: Path, m
     assert done.stdout == printed
 
 
+@pytest.mark.requirement("R84", part="python")
 def test_the_python_of_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -42,6 +44,7 @@ def test_the_python_of_the_page_runs(
     assert capsys.readouterr().out.startswith("sound Read as: number of rows where status is refunded.")
 
 
+@pytest.mark.requirement("R84", part="mcp")
 @pytest.mark.needs("mcp")
 @pytest.mark.skipif(bool(missing("mcp")), reason="needs the extra mcp")
 def test_an_assistant_gets_the_reply_of_the_page(tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ def test_each_construct_gives_what_independent_sql_gives(name: str, project: Pro
     assert [pair for pair in pairs if not alike(*pair)] == []
 
 
+@pytest.mark.requirement("R80", part="printed")
 @pytest.mark.parametrize("slug", ANSWERED)
 def test_the_sql_of_a_golden_question_gives_the_answers_rows(slug: str, project: Project) -> None:
     outcome = ask(project, slug)

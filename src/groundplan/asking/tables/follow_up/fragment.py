@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from groundplan.asking.tables.grammar.assemble import USABLE
 from groundplan.asking.tables.grammar.chart import Chart, Cover, Rule, covers
 from groundplan.asking.tables.grammar.meanings import NUMBERS
@@ -21,6 +19,7 @@ from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.contracts.schema import Table
 from groundplan.text.lexicon import Cue, Phrases, load_lexicon
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
@@ -44,7 +43,7 @@ class EditWords:
 
 @cache
 def load_edit_words() -> EditWords:
-    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw = load_yaml(FILE.read_text(encoding="utf-8"))
     return EditWords(
         openings=_phrases(raw["openings"]),
         inside=_phrases(raw["inside"]),
@@ -141,9 +140,9 @@ class Fragment:
         asks = any(word.stem in load_edit_words().asking for word in self.words)
         computes = slots.measures or slots.marked("count", "thing")
         targets = any(rank.target is not None for rank, _ in slots.cuts)
-        return bool(
-            asks or computes or targets or (slots.bare and not self.drops) or slots.marked("list", "who", "what")
-        )
+        timed = any(group.time for group, _ in slots.groups)
+        bare = [field for field, _ in slots.bare if not (timed and field.meaning == "date")]
+        return bool(asks or computes or targets or (bare and not self.drops) or slots.marked("list", "who", "what"))
 
     def said(self, items: Iterable[Item]) -> str:
         """The words of these phrases, as they are written."""

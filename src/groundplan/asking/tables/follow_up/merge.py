@@ -256,7 +256,7 @@ class Merge:
         new += [(group, items) for group, items in targets if group is not None]
         if not new:
             return
-        new = [(self._on_axis(group), items) for group, items in new]
+        new = [(self._on_axis(group), items) for group, items in _one_axis(new)]
         timed = any(_is_axis(as_group(group, self.meanings)) for group, _ in new)
         adds = fragment.adds or "join" in fragment.signs
         old = self.all(GroupBy, Time)
@@ -482,6 +482,16 @@ def _common_function(old: list[Requirement]) -> str | None:
     functions = {r.value.function for r in old if isinstance(r.value, Metric) and r.value.column}
     said = functions - {"count", "count_distinct"}
     return next(iter(said)) if len(said) == len(functions) == 1 else None
+
+
+def _one_axis(groups: list[tuple[Group, Items]]) -> list[tuple[Group, Items]]:
+    """`By quarter of the order date` is one axis: the date that is named, cut as it is said."""
+    named = [(g, i) for g, i in groups if g.time and g.grain is None]
+    cut = [(g, i) for g, i in groups if g.time and g.grain]
+    if len(named) != 1 or len(cut) != 1:
+        return groups
+    joined = (replace(cut[0][0], name=named[0][0].name), (*cut[0][1], *named[0][1]))
+    return [joined if pair == cut[0] else pair for pair in groups if pair != named[0]]
 
 
 def _is_axis(value: object) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import combinations
 from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
-from groundplan.asking.tables.grammar.names import GENERIC
+from groundplan.asking.tables.grammar.names import GENERIC, SAID
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
     Cond,
@@ -48,6 +50,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Expression,
+    Filled,
     Missing,
     Moving,
     Node,
@@ -215,6 +218,8 @@ class Assembly:
     parts: list[Part] = field(default_factory=list)
     penalty: float = 0.0
     used: set[Item] = field(default_factory=set)
+    of_totals: bool = False  # the average revenue per day is one of days, not of rows
+    is_open: bool = False  # it could be either
 
     @property
     def meanings(self) -> Meanings:
@@ -243,8 +248,11 @@ class Assembly:
             self._counting,
             self._nested,
             self._series,
+            self._average_of_periods,
             self._differences,
             self._named_days,
+            self._named_things,
+            self._until_today,
             self._present_people,
             self._still_waiting,
             self._once_each,
@@ -268,6 +276,7 @@ class Assembly:
         self.each: Part | None = None
         self.axes: set[str] = set()  # dates that events tell
         self.asked: list[Part] = []  # analyses
+        self.average: tuple[Item, ...] = ()  # of periods
 
     def said(self, *items: Item) -> str:
         """Their words, as they are written."""
@@ -722,6 +731,7 @@ class Assembly:
         has_measure = bool(self.measures) or (self.rank is not None and self.rank[0].by is not None)
         has_measure = has_measure or (self.rank is None and bool(self.all("by_measure")))
         ranked_by = self.rank is not None and self.rank[0].by is None
+        find = self.meanings.lexicon.find
         for item in self.all("field"):
             value: Field = item.value  # type: ignore[assignment]
             joined = any(self._is_joined(items[-1], item) for _, items in self.measures)
@@ -731,6 +741,8 @@ class Assembly:
             elif value.meaning in NUMBERS and self._lists_rows() and value.column is not None:
                 self.show.append((value.name, self.take(item)))
             elif value.meaning in NUMBERS:
+                if item.first and any(kind == "per" for kind, _ in find(self.words, item.first - 1, item.first)):
+                    raise DoesNotCompose("one number for each of another, which is no number beside it")
                 measure = self._also_measured(value, item) or self.builders.usual(value)
                 if measure is None:
                     raise DoesNotCompose("not a measure")
@@ -749,6 +761,8 @@ class Assembly:
                 raise DoesNotCompose("what it does, not what it is split by")
             if is_russian(self.words[item.first].lower) and any(i[-1].last == item.first for _, i in self.measures):
                 raise DoesNotCompose("whose it is, not what it is split by")
+            if item.score < SAID and any(thing.first == item.last for thing in self.all("thing")):
+                raise DoesNotCompose("a word that may be short for a column, before a thing: repeat guests")
             if value.meaning == "flag" and not self.all("split"):
                 self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
@@ -780,7 +794,7 @@ class Assembly:
         return bool(before) and before[-1] in AUXILIARIES
 
     def _ranks_rows_of_list(self) -> None:
-        """The longest stay: visit id, ward. The row that has it, with these columns."""
+        """The longest stay: its id and place. The row that has it, with these columns."""
         rank = self.rank[0] if self.rank else None
         ids = [i for i in self.all("field") if i.value.meaning in ("identifier", "name")]  # type: ignore[attr-defined]
         if self.rank and rank and rank.target is None and isinstance(rank.by, Field) and ids and not self.ask:
@@ -835,6 +849,10 @@ class Assembly:
             raise DoesNotCompose("one function too many")
         for item in self.all("function"):
             value: Mark = item.value  # type: ignore[assignment]
+            others = [m for m, _ in self.measures if m.counts is None or m.sides or m.grain]
+            if value.value == "mean" and not others and self._periods_said() and (self.measures or self.all("thing")):
+                self.of_totals, self.average = True, self.take(item)
+                continue
             if (
                 self.measures
                 and value.value == "mean"
@@ -854,6 +872,60 @@ class Assembly:
             for place, measure in zip(places, made, strict=True):
                 self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
             self.take(item)
+
+    def _periods_said(self) -> list[int]:
+        """The places of the groups that are periods of time: daily, per week; `by week` says what a row is of."""
+        return [
+            place
+            for place, (group, items) in enumerate(self.groups)
+            if group.time and group.grain in RHYTHMS and items and EACH_PERIOD.search(self.said(*items).lower())
+        ]
+
+    def _average_of_periods(self) -> None:
+        """The average number of orders per week is one of weeks. That of an amount may be one of weeks or of rows."""
+        places = self._periods_said()
+        if len(places) != 1 or len(self.measures) != 1:
+            if self.of_totals:
+                raise DoesNotCompose("an average of which periods")
+            return
+        measure, items = self.measures[0]
+        total = measure.expression if measure.counts is not None and self.of_totals else self._total_of(measure)
+        if total is None:
+            return
+        if measure.counts is None and self._names_rows(items):
+            raise DoesNotCompose("average deliveries per day: their number, not their charge")
+        if not self.of_totals and not self._says("function", "sum", items):
+            self.is_open = True
+            return
+        group, said = self.groups.pop(places[0])
+        if self.each or self.having or self.sides or self.rank or any(g.expression or g.time for g, _ in self.groups):
+            raise DoesNotCompose("an average of periods beside something else")
+        assert group.grain is not None
+        known = self.meanings.table.find(group.name)
+        if known is not None and known.nulls and all(c.date != group.name for c, _ in self.conditions):
+            self._leave_out_missing(Column(name=group.name))  # no period
+        key, name = f"{group.grain} of {group.name}", f"{RHYTHMS[group.grain]} {measure.name}"
+        cut = EachMeasure(name=key, expression=DateCut(of=Column(name=group.name), grain=group.grain))
+        keys = (key, *(g.name for g, _ in self.groups))
+        each = Each(keys=keys, measures=(EachMeasure(name=name, expression=total),), computed=(cut,))
+        self.each = Part("each:period", each, (*said, *items))
+        average = Aggregate(function="mean", of=Column(name=name))
+        self.measures = [(Measure(average, name), (*self.average, *items))]
+
+    def _names_rows(self, items: Sequence[Item]) -> bool:
+        nouns = {noun for entity in self.meanings.entities if entity.is_rows for noun in entity.nouns}
+        return any(self.words[place].stem in nouns for item in items for place in range(item.first, item.last))
+
+    def _total_of(self, measure: Measure) -> Expression | None:
+        """The total of what is averaged; None if that is no amount, or nobody said average."""
+        match measure.expression:
+            case Aggregate(function="mean", of=Column(name=name) as of, where=None) if not measure.usual:
+                return Aggregate(function="sum", of=of) if self.meanings.of.get(name) in ("amount", "count") else None
+        return None
+
+    def _says(self, category: str, value: str, items: Sequence[Item]) -> bool:
+        places = [place for item in items for place in range(item.first, item.last)]
+        return any((category, value) in self.meanings.lexicon.find(self.words, p, p + 1) for p in places)
 
     def _if_any(self, item: Item) -> None:
         """The average fine where there is one."""
@@ -907,7 +979,7 @@ class Assembly:
         by = rank.by
         if by is None and self.measures and rank.limit is not None:
             by = self.measures[0][0]
-        if self._is_of_one_row(rank) and isinstance(by, Field) and not self.groups:
+        if self._is_of_one_row(rank, target) and isinstance(by, Field) and not self.groups:
             self._told_beside(target)
             self._extreme_rows(rank, by, items)
             return
@@ -947,13 +1019,13 @@ class Assembly:
         )
         self.order_items = items
 
-    def _is_of_one_row(self, rank: Rank) -> bool:
-        """The highest single reading, or when it was: one row has it."""
+    def _is_of_one_row(self, rank: Rank, target: Target | None) -> bool:
+        """The highest single reading, the highest rate ever, or when it was: one row has it."""
         if rank.limit != 1 or not isinstance(rank.by, Field):
             return False
         values = {place for _, items in self.conditions for item in items for place in range(item.first, item.last)}
         said = {word.lower for place, word in enumerate(self.words) if place not in values}
-        if "single" in said:
+        if "single" in said or (said & EVER and target is not None and rank.by.meaning == "rate"):
             return True
         if rank.target is not None or not said & {"when", "когда"}:
             return False
@@ -1035,7 +1107,7 @@ class Assembly:
     def _says_other_deed(self) -> bool:
         """Who sells most, where the rows are no sales."""
         known = frozenset[str]().union(*self.meanings.lexicon.row_verbs.values())
-        return any(word.stem in known - self.meanings.row_verbs for word in self.words)
+        return any(word.stem in known and not self.meanings.is_row_verb(word) for word in self.words)
 
     def _counts_said(self) -> bool:
         return bool(self.all("count"))
@@ -1084,6 +1156,15 @@ class Assembly:
     def _assumes(self, default: Default) -> bool:
         """True unless the model file switches it off for the table."""
         return default in self.meanings.table.assume
+
+    def _named_things(self) -> None:
+        """A group by the id of a thing shows what the thing is called, too."""
+        of_ids = {e.column.name: e for e in self.meanings.entities if e.column is not None}
+        shown = {group.name for group, _ in self.groups}
+        for group, items in tuple(self.groups):
+            if group.expression is None and group.name in of_ids and self.each is None:
+                names = [c.name for c in self.meanings.name_columns(of_ids[group.name]) if c.name not in shown]
+                self.groups += [(Group(name), items) for name in names]
 
     def _named_too(self, target: Target, items: tuple[Item, ...]) -> None:
         """Things by id are shown with their names; two may be called the same."""
@@ -1653,6 +1734,20 @@ class Assembly:
         if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in self.conditions for p in walk(c.condition)):
             raise DoesNotCompose("how long it took until what has not happened")
 
+    def _until_today(self) -> None:
+        """Tenure goes on for whom it has not ended, unless the question is about those who left."""
+        ended = {node.name for c, _ in self.conditions for node in walk(c.condition) if isinstance(node, Column)}
+
+        def put(node: Any) -> Any:
+            match node:
+                case Elapsed(end=Column(name=name) as end) if name not in ended and self.meanings.column(name).nulls:
+                    today = Constant(value=self.builders.today.isoformat())
+                    return node.model_copy(update={"end": Filled(of=end, otherwise=today)})
+            return mapped(node, put)
+
+        if TENURE & {word.stem for word in self.words}:
+            self.measures = [(replace(m, expression=put(m.expression)), items) for m, items in self.measures]
+
     def _present_people(self) -> None:
         """People who left are counted only where the question speaks of a time or of leaving."""
         person = self.meanings.person
@@ -1700,6 +1795,9 @@ class Assembly:
             self._is_current(i) for _, more in self.conditions for i in more
         ):
             raise DoesNotCompose("what is so now, in each of several periods")
+        spans = [c.condition for c, _ in self.conditions] if self.meanings.joined else []
+        if any(_are_apart(*pair) for pair in combinations(spans, 2)):
+            raise DoesNotCompose("in one period and in another")
         if self.words[-1].lower in ("where", "где"):
             raise DoesNotCompose("where, of which column?")
         if self.distinct and any(c.negated and c.date for c, _ in self.conditions):
@@ -1919,8 +2017,20 @@ def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
     return GroupBy(column=group.name, expression=group.expression, ordered=ordered)
 
 
+RHYTHMS: Mapping[str, str] = {
+    "hour": "hourly",
+    "day": "daily",
+    "week": "weekly",
+    "month": "monthly",
+    "quarter": "quarterly",
+    "year": "yearly",
+}
+EACH_PERIOD = re.compile(r"\bper\b|^(?:hourly|daily|weekly|monthly|quarterly|yearly|annual)$")
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
 ARTICLES = frozenset({"the", "a", "an", "our", "their", "its"})
+TENURE = frozenset(map(stem, ("tenure", "стаж")))
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+EVER = frozenset({"ever", "record"})
 CHOOSING = frozenset({"for", "of", "in", "from", "at", "among", "within", "для", "у", "среди"})
 AUXILIARIES = frozenset({"do", "does", "did"})
 VERBS = frozenset({"is", "are", "was", "were", "have", "has", "had", "that", "who", "which", "get", "got", "do", "did"})
@@ -1956,6 +2066,18 @@ def _whole_years(when: When) -> bool:
 
 def _direction(said: str) -> Literal["top", "bottom"]:
     return "top" if said == "top" else "bottom"
+
+
+def _are_apart(left: Condition, right: Condition) -> bool:
+    """Two spans of one date without a day in common."""
+    match left, right:
+        case (
+            All(parts=(Compare(left=date_, right=Constant(value=start)), Compare(right=Constant(value=end)))),
+            All(parts=(Compare(left=other, right=Constant(value=begin)), Compare(right=Constant(value=stop)))),
+        ):
+            dated = isinstance(start, str) and DAY.match(start) is not None
+            return dated and date_ == other and (str(end) <= str(begin) or str(stop) <= str(start))
+    return False
 
 
 def _all(conditions: list[Condition]) -> Condition:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from groundplan.text.names import split_name
+from groundplan.text.names import is_short_for, split_name
+from groundplan.text.plain_yaml import load_yaml
 from groundplan.text.stems import lower, stem
-from groundplan.text.words import Word, words_of
+from groundplan.text.words import Word, texts_of
 
 FILE = Path(__file__).with_name("lexicon.yaml")
 Key = tuple[str, ...]
+VOWELS = "aeiouаеиоуыэюя"
+INFLECTED = re.compile("(?:[sedyаиыя]|es|ed|ing|ions?|al|er)?")  # how words of one family go on
 LISTS = frozenset(
     {
         "things",
@@ -75,6 +77,32 @@ class Lexicon:
     said: frozenset[Key]  # all that people say for columns
     kinds: frozenset[str]  # words for kinds of numbers
     values: Mapping[str, Mapping[str, frozenset[str]]]  # category: value: words, in lower case
+    name_words: frozenset[str]  # general words that names of columns and tables are made of
+    name_stems: frozenset[str]
+    _written_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def written_out(self, part: str) -> tuple[str, ...]:
+        """The words that a part of a name is short for: by the list, or else words of one family that it begins or
+        has the consonants of. Empty for what is a word itself, or short for several."""
+        if part in self.abbreviations:
+            return self.abbreviations[part]
+        if part not in self._written_out:
+            self._written_out[part] = self._long_for(part)
+        return self._written_out[part]
+
+    def _long_for(self, part: str) -> tuple[str, ...]:
+        if len(part) < 3 or not part.isalpha() or part in self.name_words or stem(part) in self.name_stems:
+            return ()
+        plain = not any(letter in VOWELS for letter in part[1:])
+        long = {word for word in self.name_words if len(word) > 3 and is_short_for(part, word)}
+        found = sorted(
+            (word for word in long if plain or 2 * len(part) <= len(word)), key=lambda word: (len(word), word)
+        )
+        if not plain and len(part) < 4:
+            return ()  # a car is no carrier
+        roots = (found[0].removesuffix("e"), stem(found[0])) if found else ()
+        family = any(all(w.startswith(root) and INFLECTED.fullmatch(w, len(root)) for w in found) for root in roots)
+        return tuple(found) if family else ()
 
     def find(self, words: tuple[Word, ...], first: int, last: int) -> Iterable[tuple[str, str]]:
         """Category and value of the phrase that these words are."""
@@ -87,7 +115,7 @@ class Lexicon:
 
 @lru_cache(maxsize=20_000)
 def stems_of(phrase: str) -> Key:
-    return tuple(word.stem for word in words_of(phrase))
+    return tuple(map(stem, texts_of(phrase)))
 
 
 MOST = ("самый", "самая", "самое", "самой", "самого", "самых", "самую", "самые", "самым", "самом")
@@ -109,7 +137,7 @@ def _translations(raw: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
 @cache
 def load() -> Lexicon:
     """The lexicon of lexicon.yaml, read once."""
-    raw = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw = load_yaml(FILE.read_text(encoding="utf-8"))
     phrases: dict[Key, list[tuple[str, str]]] = {}
     spelt: set[str] = set()
     for category, values in raw.items():
@@ -120,12 +148,15 @@ def load() -> Lexicon:
                 text = str(phrase)
                 for key in _keys(text):
                     phrases.setdefault(key, []).append((category, str(value)))
-                spelt.update(word.lower for word in words_of(text) if len(word.lower) > 4)
+                spelt.update(word for word in map(lower, texts_of(text)) if len(word) > 4)
     sayings = [
         Saying(tuple(map(stems_of, one["say"])), tuple(tuple(map(stem, split_name(name))) for name in one["names"]))
         for one in (*raw["means"], *({"say": said, "names": [name]} for name, *said in _translations(raw)))
     ]
+    name_words = frozenset(_name_words(raw))
     return Lexicon(
+        name_words=name_words,
+        name_stems=frozenset(map(stem, name_words)),
         phrases={key: tuple(dict.fromkeys(found)) for key, found in phrases.items()},
         longest=max(map(len, phrases)),
         structure=frozenset(lower(word) for line in raw["structure"] for word in line.split()),
@@ -158,6 +189,13 @@ def load() -> Lexicon:
         said=frozenset(stems_of(phrase) for one in raw["means"] for phrase in one["say"]),
         kinds=frozenset(stem(word) for words in raw["numbers"].values() for word in words),
     )
+
+
+def _name_words(raw: Mapping[str, Any]) -> Iterable[str]:
+    named = [name for one in raw["means"] for name in one["names"]]
+    named += [word for group in (*raw["things"], raw["persons"]) for word in group]
+    named += [word for words in (*raw["numbers"].values(), *raw["event_names"].values()) for word in words]
+    return (word for name in named for word in split_name(str(name)))
 
 
 def _by_first_word(sayings: Iterable[Saying]) -> Mapping[str, tuple[tuple[Key, Saying], ...]]:

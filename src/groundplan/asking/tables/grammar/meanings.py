@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,8 +9,9 @@ from functools import cached_property
 from groundplan.asking.tables.grammar.lexicon import Key, Lexicon, load, stems_of
 from groundplan.contracts.columns import Meaning
 from groundplan.contracts.schema import Column, NamedMetric, Table
-from groundplan.text.names import is_short_for, split_name
+from groundplan.text.names import is_short_for, kin, split_name
 from groundplan.text.stems import lower, stem
+from groundplan.text.words import Word
 
 IDENTIFYING = frozenset(
     {
@@ -52,12 +52,12 @@ EVENT_NOUNS = {
     "ship": ("shipment", "отправка"),
     "pay": ("payment", "платеж"),
 }
+COUNTED = frozenset(map(stem, ("contract", "invoice", "order", "bill", "ticket", "job", "booking", "policy", "claim")))
 LASTING = ("seconds", "minutes", "hours", "days", "weeks", "months", "years", "mins", "secs", "hrs")
 PREPOSITIONS = frozenset({"in", "out", "on", "at", "up", "off", "by", "to", "for", "from", "of", "в", "на", "от", "до"})
 TICKS = frozenset({"x", "✓", "✔", "+", "v", "х"})  # beside empty cells
 MONEY = frozenset({"eur", "usd", "gbp", "chf", "rub", "руб", "kzt", "pln", "sek"})
 CURRENCIES = "$€£¥₽₹"
-WRITTEN = re.compile(r"read as numbers in (?P<unit>[^;]+)")  # a note of loading
 PERCENTS = frozenset({"percent", "percents", "percentage", "pct", "%", "процент"})
 SEPARATORS = (";", "|", ",")
 LISTED = 0.25  # of the values: so many have several parts where cells hold lists
@@ -99,10 +99,12 @@ class Meanings:
     once: bool = True  # whether what all rows of a thing repeat counts once
     shares_limit: bool = False  # of online sales by region: each region's part of them, or how much of it is online?
     elsewhere: frozenset[str] = frozenset()  # nouns for the rows of other tables
+    aggregated: tuple[Column, ...] = ()  # not among the table's columns here: they are measures, in `metrics`
 
     @cached_property
     def of(self) -> Mapping[str, Meaning]:
-        return {column.name: self._meaning(column) for column in self.table.columns}
+        single = {column.name: self._meaning(column) for column in self.table.columns}
+        return single | {column.name: "rate" for column in self.aggregated}
 
     @cached_property
     def names(self) -> Mapping[str, Key]:
@@ -111,7 +113,7 @@ class Meanings:
 
     def _name(self, name: str) -> Key:
         words = split_name(name)
-        long = [self.lexicon.abbreviations.get(word, (word,))[0] for word in words]
+        long = [next(iter(self.lexicon.written_out(word)), word) for word in words]
         found = tuple(stem(part) for word in long for part in word.split())
         return found or tuple(map(stem, words))
 
@@ -158,14 +160,16 @@ class Meanings:
             for kind in ("rate", "count", "amount"):
                 if word in self.lexicon.numbers[kind]:
                     return kind
-        if column.name.startswith("#") or (self.names_things(column) and (column.cardinality or 0) > 30):
+        counted = stems[-1:] and stems[-1] in COUNTED  # tickets of a booking, however few
+        many = counted or (column.cardinality or 0) > 30
+        if column.name.startswith("#") or (self.names_things(column) and many):
             return "count"
-        money = {*split_name(column.name)} & MONEY or {*column.name, *_unit(column)} & {*CURRENCIES}
-        return "amount" if money or lower(_unit(column)) in MONEY else "rate"
+        money = {*split_name(column.name)} & MONEY or {*column.name, *(column.unit or "")} & {*CURRENCIES}
+        return "amount" if money or lower(column.unit or "") in MONEY else "rate"
 
     def is_percent(self, column: Column) -> bool:
         """Called a percentage, or written with a percent sign."""
-        named = {*split_name(column.name), _unit(column)} & PERCENTS or "%" in column.name
+        named = {*split_name(column.name), column.unit or ""} & PERCENTS or "%" in column.name
         return column.kind == "number" and bool(named)
 
     @cached_property
@@ -182,6 +186,14 @@ class Meanings:
                     found[column.name] = frozenset(single)
                     break
         return found
+
+    def holds_codes(self, column: Column) -> str | None:
+        """`country` or `language`, if all values are codes of them: GB and DE, or en and de."""
+        values = {lower(value) for value in self.values.get(column.name, ())}
+        codes = frozenset[str]().union(*self.lexicon.codes.values())
+        if len(values) < 3 or not values <= codes | {"en"}:
+            return None
+        return "language" if "en" in values else "country"
 
     def names_things(self, column: Column) -> bool:
         """Words, bags, trees: whole numbers of things. Many are added up, a few rooms or stars if asked."""
@@ -246,7 +258,7 @@ class Meanings:
         most = max((c.cardinality or 0 for c in whole), default=0)
         varied = [c for c in whole if (c.cardinality or 0) >= 0.8 * most]
         happened = [c for c in varied if c not in self.planned_dates] or varied
-        ranked = sorted(happened, key=lambda c: (str(c.least or "~"), self.table.columns.index(c)))
+        ranked = sorted(happened, key=lambda c: str(c.least or "~"))
         lasting = self.duration_of_events
         if lasting and lasting[0] in ranked:  # an event is dated by its beginning
             ranked = [c for c in ranked if c != lasting[1]]
@@ -257,7 +269,7 @@ class Meanings:
         """Called like the rows, or just `date`. When something was booked tells little of when it is."""
         own = {word for word in self.names[column.name] if word not in map(stem, DATING)}
         rows = {word for word in (stem(part) for part in split_name(self.table.name)) if len(word) > 2}
-        rows |= {part for word in rows for long in self.lexicon.abbreviations.get(word, ()) for part in stems_of(long)}
+        rows |= {part for word in rows for long in self.lexicon.written_out(word) for part in stems_of(long)}
         return not own or bool(own & rows and column != self.events.get("book"))
 
     @cached_property
@@ -297,11 +309,12 @@ class Meanings:
             found[column.name] = frozenset(r for r in runs if not any(len(r) < len(o) and {*r} < {*o} for o in runs))
         return found
 
-    @cached_property
-    def row_verbs(self) -> frozenset[str]:
-        """Verbs that only say what the rows are: borrow, where the rows are loans."""
-        verbs = self.lexicon.row_verbs
-        return frozenset[str]().union(*(verbs.get(noun, ()) for noun in self.entities[0].nouns))
+    def is_row_verb(self, word: Word) -> bool:
+        """True for a verb that only says what the rows are: borrow, where they are loans; inspected, of inspections."""
+        nouns = self.entities[0].nouns
+        if any(word.stem in self.lexicon.row_verbs.get(noun, ()) for noun in nouns):
+            return True
+        return word.lower.endswith("ed") and any(word.stem == noun or kin(word.stem, noun) for noun in nouns)
 
     @cached_property
     def duration_of_events(self) -> tuple[Column, Column] | None:
@@ -358,7 +371,8 @@ class Meanings:
         if column.name in self.joined:  # of another table, whose rows it identifies
             return False
         rows = self.table.row_count or 0
-        return (column.name,) in self.table.keys or (bool(rows) and (column.cardinality or 0) >= 0.98 * rows)
+        varied = not column.sampled and bool(rows) and (column.cardinality or 0) >= 0.98 * rows
+        return (column.name,) in self.table.keys or varied
 
     def _alike(self, nouns: set[str]) -> frozenset[str]:
         groups = [group for group in self.lexicon.things if group & nouns]
@@ -399,12 +413,6 @@ class Meanings:
         return found
 
 
-def _unit(column: Column) -> str:
-    """As given, or as the cells were written."""
-    written = WRITTEN.search(column.note)
-    return column.unit or (written["unit"] if written else "")
-
-
 def with_meanings(table: Table, values: Mapping[str, tuple[str, ...]]) -> Table:
     """The table with the meaning of each column, and the date of its rows."""
     known = meanings_of(table, values)
@@ -420,4 +428,8 @@ def meanings_of(
     metrics: Iterable[NamedMetric] = (),
 ) -> Meanings:
     named = {stems_of(name): one for one in metrics for name in (*one.synonyms, one.name.replace("_", " "))}
-    return Meanings(table, values, load(), foreign, joined or {}, named)
+    aggregated = tuple(column for column in table.columns if column.aggregated)
+    if aggregated:
+        single = tuple(column for column in table.columns if not column.aggregated)
+        table = table.model_copy(update={"columns": single})
+    return Meanings(table, values, load(), foreign, joined or {}, named, aggregated=aggregated)

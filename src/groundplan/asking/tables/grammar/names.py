@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import product
 
 from groundplan.asking.tables.grammar.lexicon import Key, stems_of
-from groundplan.asking.tables.grammar.meanings import NAMING, Meanings
+from groundplan.asking.tables.grammar.meanings import COUNTED, NAMING, Meanings
+from groundplan.asking.tables.grammar.said_values import SaidValues, said_values
+from groundplan.budget import spend
 from groundplan.contracts.schema import Column
-from groundplan.text.names import is_short_for, split_name
+from groundplan.text.names import is_short_for, kin, split_name
 from groundplan.text.stems import lower, stem
 from groundplan.text.words import Word
 
@@ -26,8 +27,7 @@ GENERIC = frozenset(
 )
 KINDS = frozenset(map(stem, ("type", "kind", "class", "status", "тип", "вид", "статус")))
 TIME = ("time",)
-COUNTED = frozenset(map(stem, ("contract", "invoice", "order", "bill", "ticket", "job", "booking", "policy", "claim")))
-ENDINGS = ("ation", "ition", "ission", "sion", "tion", "ion", "ance", "ence", "able", "ible", "ive", "al", "er", "or")
+PIECES_PER_STEP = 20
 
 
 class Names:
@@ -36,6 +36,7 @@ class Names:
     def __init__(self, meanings: Meanings) -> None:
         self._meanings = meanings
         self._by_key: dict[Key, list[Called]] = defaultdict(list)
+        self._nearest: dict[tuple[str, str], Mapping[int, float]] = {}
         self.words: set[str] = set()  # to correct spelling
         for column in meanings.table.columns:
             joined = meanings.joined.get(column.name)
@@ -49,6 +50,36 @@ class Names:
         )
         self.stems = frozenset(word for key in self._by_key for word in key)
 
+    @cached_property
+    def said(self) -> SaidValues:
+        return said_values(self._meanings)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All words that mean something here."""
+        meanings, lexicon = self._meanings, self._meanings.lexicon
+        held = (part for listed in meanings.values.values() for value in listed for part in value.split())
+        nouns = (noun for entity in meanings.entities for noun in entity.nouns)
+        values = (lower(part) for part in held if part.isalpha())
+        return frozenset((*lexicon.vocabulary, *lexicon.structure, *lexicon.spoken, *self.words, *nouns, *values))
+
+    @cached_property
+    def spelt(self) -> Mapping[str, Mapping[str, str]]:
+        """The words to correct spelling by, by their first letters, and their stems."""
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        for word in self.known:
+            if len(word) > 4:
+                found[word[0]][word] = stem(word)
+        return found
+
+    @cached_property
+    def known_stems(self) -> frozenset[str]:
+        meanings, lexicon = self._meanings, self._meanings.lexicon
+        held = (stem(part) for listed in meanings.values.values() for value in listed for part in value.split())
+        phrased = (word for key in lexicon.phrases for word in key)
+        nouns = (noun for entity in meanings.entities for noun in entity.nouns)
+        return self.stems.union(phrased, held, nouns, *lexicon.things)
+
     def find(self, words: tuple[Word, ...]) -> list[Called]:
         """The columns that these words name. One that is called exactly so hides the others."""
         named = self.of_key(tuple(word.stem for word in words)) or self._turned_round(words) or self._initials(words)
@@ -61,7 +92,8 @@ class Names:
         return self._counted(words, exact or written or named)
 
     def _counted(self, words: tuple[Word, ...], named: list[Called]) -> list[Called]:
-        """Contracts are counted, though the column `contract` has their amounts. Jobs are no job types."""
+        """Contracts are counted, though the column `contract` has their amounts; the column `contracts` has numbers of
+        them. Jobs are no job types."""
         last = words[-1]
         if last.lower == last.stem or not last.lower.endswith("s"):
             return named
@@ -69,7 +101,7 @@ class Names:
         named = [called for called in named if said & KINDS or not self._is_kind(called)]
         if last.stem not in COUNTED:
             return named
-        return [called for called in named if called[1].kind != "number"]
+        return [called for called in named if called[1].kind != "number" or last.lower in split_name(called[1].name)]
 
     def _is_kind(self, called: Called) -> bool:
         score, column = called
@@ -90,31 +122,65 @@ class Names:
 
     def _initials(self, words: tuple[Word, ...]) -> list[Called]:
         """First contact resolution for fcr."""
+        if len(words) < 3:
+            return []
         letters = "".join(word.lower[0] for word in words)
-        return [
-            (PART, column)
-            for column in self._meanings.table.columns
-            if len(words) > 2 and letters == column.name.lower()
-        ]
+        return [(PART, column) for column in self._by_name.get(letters, ())]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Column]]:
+        found: dict[str, list[Column]] = defaultdict(list)
+        for column in self._meanings.table.columns:
+            found[column.name.lower()].append(column)
+        return found
+
+    @cached_property
+    def by_verb(self) -> Mapping[str, list[Column]]:
+        """Stems of verbs: the columns of what they tell."""
+        found: dict[str, list[Column]] = defaultdict(list)
+        for column in self._meanings.table.columns:
+            for verb in dict.fromkeys(map(stem, column.verbs)):
+                found[verb].append(column)
+        return found
 
     def _by_pieces(self, words: tuple[Word, ...]) -> list[Called]:
-        """`Review score` for rev_score: each word is one of the name's, is short for one or of the same family."""
+        """`Response score` for resp_score: each word is one of the name's or of its family, or short for it."""
         if len(words) > 3 or all(self._is_plain(word) for word in words):
             return []
         if len(words) == 1 and self._names_things((words[0].stem,)):
             return []
+        nearest = [self._near(word) for word in words]
         found: list[Called] = []
-        for column in self._meanings.table.columns:
-            if self._meanings.of[column.name] in ("identifier", "date"):
-                continue
-            pieces = (*split_name(column.name), *self._meanings.names[column.name])
+        for place in sorted(set.intersection(*map(set, nearest))):
+            column = self._meanings.table.columns[place]
             size = len(split_name(column.name))
-            scores = [self._nearest(word, pieces) for word in words]
-            if min(scores) > 0 and len(words) <= size:
-                found.append((min(scores) - LESS * (size - len(words)), column))
+            if len(words) <= size:
+                found.append((min(near[place] for near in nearest) - LESS * (size - len(words)), column))
         best = max((score for score, _ in found), default=0.0)
         near = [called for called in found if called[0] >= best - 2 * LESS]
         return near if len(near) <= 2 else []
+
+    def _near(self, word: Word) -> Mapping[int, float]:
+        """The places of the columns that have this word, or one like it, as a piece of their names; and how alike."""
+        key = (word.lower, word.stem)
+        if key not in self._nearest:
+            spend(1 + len(self._by_piece) // PIECES_PER_STEP)
+            plain, near = self._is_plain(word), dict[int, float]()
+            for piece, places in self._by_piece.items():
+                score = _likeness(word, piece, plain)
+                near |= {place: score for place in places if score > near.get(place, 0.0)}
+            self._nearest[key] = near
+        return self._nearest[key]
+
+    @cached_property
+    def _by_piece(self) -> Mapping[str, list[int]]:
+        """The places of the columns that have this piece in their names; dates and identifiers are called by others."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, column in enumerate(self._meanings.table.columns):
+            if self._meanings.of[column.name] not in ("identifier", "date"):
+                for piece in {*split_name(column.name), *self._meanings.names[column.name]}:
+                    found[piece].append(place)
+        return found
 
     def _is_plain(self, word: Word) -> bool:
         lexicon = self._meanings.lexicon
@@ -124,16 +190,6 @@ class Names:
             or word.lower in lexicon.structure
             or any(True for _ in lexicon.find((word,), 0, 1))
         )
-
-    def _nearest(self, word: Word, pieces: tuple[str, ...]) -> float:
-        text = word.lower.partition("'")[0]
-        if any(word.stem == stem(piece) for piece in pieces):
-            return PART
-        if self._is_plain(word):
-            return 0.0
-        if any(is_short_for(piece, text) or is_short_for(piece, word.stem) for piece in pieces):
-            return SHORT
-        return KIN if any(kin(text, piece) for piece in pieces) else 0.0
 
     def _names(self, column: Column) -> dict[Key, float]:
         """Everything the column is called, and how surely."""
@@ -182,6 +238,9 @@ class Names:
         for said, known in self._meanings.lexicon.told_by_values:
             if 2 * len(values & known) > len(values):
                 yield from said
+        codes = self._meanings.holds_codes(column)
+        if codes:
+            yield (stem(codes),)
 
     def _surely(self, column: Column, name: Key, part: Key) -> float:
         """The main word is missing: guest alone says little of the guest's country, and hospital of hospital beds."""
@@ -194,8 +253,8 @@ class Names:
     def _spelt_out(self, column: Column) -> Iterator[Key]:
         """The name with its abbreviations written out, in each way there is, or kept: the pay date of `pay_dt`."""
         yield self._meanings.names[column.name]
-        short = self._meanings.lexicon.abbreviations
-        ways = [dict.fromkeys((*short.get(word, ()), word)) for word in split_name(column.name)]
+        long = self._meanings.lexicon.written_out
+        ways = [dict.fromkeys((*long(word), word)) for word in split_name(column.name)]
         for chosen, _ in zip(product(*ways), range(16), strict=False):
             yield tuple(stem(part) for word in chosen for part in word.split())
 
@@ -219,17 +278,12 @@ class Names:
         return len(part) == 1 and any(part[0] in entity.nouns for entity in self._meanings.entities)
 
 
-def kin(one: str, other: str) -> bool:
-    """Words of one family: cancellation and cancelled, readmission and readmitted; not department and departed."""
-    roots = {_root(one), _root(other)}
-    return len(roots) == 1 and len(roots.pop()) >= 4
-
-
-@lru_cache(maxsize=20_000)
-def _root(word: str) -> str:
-    plain = re.sub("miss(?:ion)?$", "mit", stem(word))
-    for ending in ENDINGS:
-        if plain.endswith(ending) and len(plain) - len(ending) >= 4:
-            plain = plain.removesuffix(ending)
-            break
-    return plain.removesuffix("t").removesuffix("s").removesuffix("t").removesuffix("s").removesuffix("e")
+def _likeness(word: Word, piece: str, is_plain: bool) -> float:
+    text = word.lower.partition("'")[0]
+    if word.stem == stem(piece):
+        return PART
+    if is_plain:
+        return 0.0
+    if is_short_for(piece, text) or is_short_for(piece, word.stem) or is_short_for(text, piece):
+        return SHORT
+    return KIN if kin(text, piece) else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -12,19 +13,19 @@ from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_drawn_
 from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, DoesNotCompose, NeedsClarification, Unsound
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
-from groundplan.asking.tables.grammar.meanings import Meanings, meanings_of
+from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
-from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
-from groundplan.asking.tables.grammar.wide import Wide, over_tables, widened
+from groundplan.asking.tables.grammar.vocabulary import Vocabulary
+from groundplan.asking.tables.grammar.wide import Wide, over_tables
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
-from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, Reading
+from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, OutputAsked, Reading
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
@@ -70,10 +71,11 @@ def derive(
     wide: Wide | None = None,
     metrics: Sequence[NamedMetric] = (),
     elsewhere: frozenset[str] = frozenset(),
+    vocabulary: Vocabulary | None = None,
 ) -> Derived:
     """By one table. `nearness` is asked about words that nothing else explains; `elsewhere`: nouns of other tables."""
     known: Any = {"today": today, "timezone": timezone, "pointers": pointers, "wide": wide, "metrics": metrics}
-    known["elsewhere"] = elsewhere
+    known |= {"elsewhere": elsewhere, "vocabulary": vocabulary or Vocabulary()}
     senses, builders = senses_of(question, table, values, **known)
     best = _derived(senses, builders, nearness, wide)
     if best.reading is None:
@@ -164,14 +166,15 @@ def senses_of(
     metrics: Sequence[NamedMetric] = (),
     elsewhere: frozenset[str] = frozenset(),
     changes: Mapping[str, Any] | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> tuple[Senses, Builders]:
     """Possible meanings of the words in the table, and their composition. `changes`: to how it is understood."""
     text = normalise(question)
     words = words_of(text)
-    known = meanings_of(table, values, pointers, wide.joined if wide else None, metrics)
-    meanings = replace(known, elsewhere=elsewhere, **(changes or {}))
+    changes = {"elsewhere": elsewhere, **(changes or {})}
+    meanings, names = (vocabulary or Vocabulary()).of(table, values, pointers, wide, metrics, changes)
     periods = set_apart(text, words, find_periods(text, today, timezone), today, timezone)
-    senses = Senses(text, words, meanings, Names(meanings), periods)
+    senses = Senses(text, words, meanings, names, periods)
     senses.find()
     return senses, Builders(meanings, senses.amount("revenue"), today)
 
@@ -195,6 +198,11 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
                     unsaid = missing
             else:
                 made.append((cover.score - assembly.penalty, reading))
+                if assembly.is_open:
+                    other = assemble(cover, senses.words, senses.text, builders, of_totals=True)
+                    with suppress(DoesNotCompose, NeedsClarification):
+                        totals = over_tables(other.read(), wide) if wide else other.read()
+                        made.append((cover.score - assembly.penalty, totals))
                 break
     corrected = tuple((senses.words[place].text, meant) for place, meant in senses.corrected.items())
     if not made:
@@ -235,11 +243,13 @@ def derive_best(
     today: date,
     timezone: str = "UTC",
     nearness: Nearness | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> Derived:
     """By one table, with what its rows point at; or by two, whose measures are put side by side."""
+    known = vocabulary or Vocabulary()
 
     def one(text: str) -> Derived:
-        return _by_one_table(text, schema, values, today=today, timezone=timezone, nearness=nearness)
+        return _by_one_table(text, schema, values, known, today=today, timezone=timezone, nearness=nearness)
 
     def plain(text: str) -> Reading | None:
         found = one(text)
@@ -253,8 +263,20 @@ def derive_best(
         return best
     if best.reading is None or _by_pointers(best.reading) or _counts_pointers(best.reading, schema):
         beside = side_by_side(normalise(question), schema, plain)
-        return Derived(reading=beside) if beside is not None else best
+        if beside is not None:
+            return Derived(reading=beside)
+        pointing = _only_chosen_by(best.reading) if best.reading is not None else ()
+        return replace(best, reading=None, others=(), unread=pointing) if pointing else best
     return best
+
+
+def _only_chosen_by(reading: Reading) -> tuple[str, ...]:
+    """The words for what points at the rows, where nothing says the rows themselves: fees are no calls with fees."""
+    counted = any(
+        r.implied and isinstance(r.value, Metric) and r.value.function == "count" for r in reading.requirements
+    )
+    pointing = [r for r in reading.requirements if any(isinstance(node, Related) for node in foreign(r.value, ""))]
+    return tuple(word for r in pointing for word in r.words.split()) if counted else ()
 
 
 def said_last(question: str) -> tuple[str, str]:
@@ -276,6 +298,7 @@ def _by_one_table(
     question: str,
     schema: SourceSchema,
     values: Mapping[str, Mapping[str, tuple[str, ...]]],
+    vocabulary: Vocabulary,
     *,
     today: date,
     timezone: str,
@@ -287,6 +310,20 @@ def _by_one_table(
     """
     measured = measured_tables(question, schema)
     tables = [table for table in schema.tables if not measured or table.name in measured]
+
+    def joined(wide: Wide) -> Derived:
+        return derive(
+            question,
+            wide.table,
+            wide.values,
+            today=today,
+            timezone=timezone,
+            wide=wide,
+            metrics=[metric for metric in schema.metrics if metric.table == wide.table.name],
+            elsewhere=_nouns_elsewhere(wide.table, schema),
+            vocabulary=vocabulary,
+        )
+
     found = [
         derive(
             question,
@@ -298,33 +335,45 @@ def _by_one_table(
             pointers=frozenset(link.columns[0] for link in schema.relationships if link.table == table.name),
             metrics=[m for m in schema.metrics if m.table == table.name and not [*foreign(m.expression, m.table)]],
             elsewhere=_nouns_elsewhere(table, schema),
+            vocabulary=vocabulary,
         )
         for table in tables
         if table.columns
     ]
     found = [_counted_at_home(one, schema) for one in found]
     best = max(found, key=lambda one: (one.is_decided, one.score, -len(one.unread)), default=Derived())
+    if best.reading is not None and _groups_by_pointer(best.reading, schema):
+        own = next(table for table in tables if table.name == best.reading.tables[0])
+        named = vocabulary.wide(own, schema, values, False)
+        return _with_names(best, joined(named)) if named else best
     if best.is_decided or not schema.relationships:
         return best
     for pointed_at in (False, True):  # whether rows are chosen by what points at them
-        wide = [made for table in tables if (made := widened(table, schema, values, pointed_at=pointed_at))]
-        joined = [
-            derive(
-                question,
-                one.table,
-                one.values,
-                today=today,
-                timezone=timezone,
-                wide=one,
-                metrics=[metric for metric in schema.metrics if metric.table == one.table.name],
-                elsewhere=_nouns_elsewhere(one.table, schema),
-            )
-            for one in wide
-        ]
-        found = [_counted_at_home(one, schema) for one in joined if one.is_decided]
+        wide = [made for table in tables if (made := vocabulary.wide(table, schema, values, pointed_at))]
+        found = [_counted_at_home(one, schema) for one in map(joined, wide) if one.is_decided]
         if found:
             return max(found, key=_joined_score)
     return best
+
+
+def _groups_by_pointer(reading: Reading, schema: SourceSchema) -> bool:
+    pointers = {(link.table, link.columns) for link in schema.relationships}
+    groups = [r.value for r in reading.requirements if isinstance(r.value, GroupBy)]
+    return any((reading.tables[0], (group.column,)) in pointers for group in groups)
+
+
+def _with_names(own: Derived, joined: Derived) -> Derived:
+    """The same reading with what things are called in the tables that the ids point at; itself where more changes."""
+    if own.reading is None or joined.reading is None:
+        return own
+    shown = (OutputAsked, AnalysisAsked)  # a chart of one group more may not be implied
+    known, found = (
+        {r.id: r.value for r in one.requirements if not (r.implied and isinstance(r.value, shown))}
+        for one in (own.reading, joined.reading)
+    )
+    added = [value for id_, value in found.items() if id_ not in known]
+    same = all(found.get(id_) == value for id_, value in known.items())
+    return replace(own, reading=joined.reading) if same and all(isinstance(v, GroupBy) for v in added) else own
 
 
 def _counted_at_home(derived: Derived, schema: SourceSchema) -> Derived:
@@ -349,9 +398,12 @@ def _by_pointers(reading: Reading) -> bool:
 
 
 def _nouns_elsewhere(table: Table, schema: SourceSchema) -> frozenset[str]:
-    """The rows of `order_items` are not called orders where `orders` is a table."""
-    names = {split_name(other.name) for other in schema.tables if other.name != table.name}
-    return frozenset(stem(name[0]) for name in names if len(name) == 1)
+    """The rows of `order_items` are not called orders where `orders` is a table, nor units where a column has them."""
+    others = [other for other in schema.tables if other.name != table.name]
+    names = {split_name(other.name) for other in others}
+    names |= {split_name(column.name) for other in others for column in other.columns if column.kind == "number"}
+    own = {stem(word) for word in split_name(table.name)}
+    return frozenset(stem(name[0]) for name in names if len(name) == 1) - own
 
 
 def _joined_score(derived: Derived) -> float:

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from datetime import date
 from functools import cache
-from typing import Any, Literal
+from itertools import product
+from typing import Any
 
 from groundplan.asking.tables.grammar.chart import Rule
 from groundplan.asking.tables.grammar.lexicon import load
@@ -53,7 +54,7 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.normal_form import mapped, normal_expression
 from groundplan.contracts.schema import Column as SchemaColumn
-from groundplan.text.names import split_name
+from groundplan.text.names import singular, split_name
 from groundplan.text.stems import stem
 
 NAMED = {"mean": "average", "median": "median", "min": "lowest", "max": "highest", "std": "standard deviation of"}
@@ -138,22 +139,6 @@ class Builders:
         called = thing.said or thing.entity.called
         return Measure(self.number_of(thing.entity), called, counts=thing.entity, date=thing.date)
 
-    def more_of(self, left: Cond, right: Cond, thing: Thing | None = None) -> Measure | None:
-        """How many more flats than houses: the one number less the other."""
-        return self._less(self.number_of(thing.entity) if thing else Rows(), left, right)
-
-    def much_more_of(self, field: Field, left: Cond, right: Cond) -> Measure | None:
-        """How much more revenue online than in stores."""
-        measure = self.much(field)
-        return self._less(measure.expression, left, right) if measure else None
-
-    def _less(self, of: Expression, left: Cond, right: Cond) -> Measure | None:
-        if not (left.is_plain and right.is_plain) or left.column != right.column or {*left.values} & {*right.values}:
-            return None
-        made = Arithmetic(operator="-", left=under(of, left.condition), right=under(of, right.condition))
-        said = [", ".join(map(str, side.values)) for side in (left, right)]
-        return Measure(made, f"{said[0]} minus {said[1]}")
-
     def distinct_things(self, thing: Thing) -> Measure | None:
         return None if thing.entity.is_rows and thing.said == "rows" else self.count_things(thing)
 
@@ -213,6 +198,8 @@ class Builders:
     def per(self, above: Measure, below: Any) -> Measure | None:
         """Cost per conversion, visits per patient: a ratio; of a category, groups are meant instead."""
         right = self.counted(below)
+        if right is None and above.base is not None and isinstance(below, Field) and self.is_counted_in(below):
+            right = _aggregate("sum", below.expression)
         if right is None or above.grain:
             return None
         left = above.expression
@@ -249,17 +236,25 @@ class Builders:
             return _aggregate("sum", value.expression)
         return None
 
+    def is_counted_in(self, field: Field) -> bool:
+        """Named in the plural: a row has several nights, so a price per night is a ratio."""
+        last = (split_name(field.name) or ("",))[-1]
+        return field.whole and self.adds_up(field) and singular(last) != last
+
     def number_of(self, entity: Entity) -> Expression:
         return Rows() if entity.column is None else _aggregate("count_distinct", Column(name=entity.column.name))
 
     def usual(self, field: Field) -> Measure | None:
         if field.meaning not in NUMBERS:
             return None
-        function = "sum" if field.meaning in ("amount", "count") else "mean"
+        named = field.column.usual if field.column else None
+        function = named or ("sum" if field.meaning in ("amount", "count") else "mean")
         return Measure(_aggregate(function, field.expression), field.name, usual=True, base=field)
 
     def share_of_measure(self, measure: Measure) -> ShareOf | None:
-        whole = not (measure.sides or measure.grain or isinstance(measure.expression, Arithmetic))
+        of = measure.expression
+        adds_up = not isinstance(of, Arithmetic) and not (isinstance(of, Aggregate) and of.function == "defined")
+        whole = adds_up and not (measure.sides or measure.grain)
         return ShareOf(measure) if whole else None
 
     def share_of_field(self, field: Field) -> ShareOf | None:
@@ -392,42 +387,13 @@ class Builders:
         sums = [_aggregate("sum", field.expression) for field in (above, below)]
         return Measure(_ratio(sums[0], sums[1]), f"{above.name} / {below.name}")
 
-    def apart(self, left: Field, right: Field) -> Measure | None:
-        """The difference between sales and costs: of their totals; between two temperatures: on average."""
-        if left.meaning == "rate":
-            return self.difference_of(Mark("function", "mean"), left, right)
-        return self._totals("-", "minus", left, right)
-
-    def difference_of(self, function: Mark, left: Field, right: Field) -> Measure | None:
-        """The average gap between the planned and the actual cost: row by row."""
-        alike = left.meaning == right.meaning and left.meaning in NUMBERS and left.expression != right.expression
-        if not alike or left.column is None or right.column is None:
-            return None
-        made = Arithmetic(operator="-", left=left.expression, right=right.expression)
-        return self.function_of_field(function, Field(made, f"{left.name} minus {right.name}", left.meaning))
-
-    def totals_together(self, left: Field, right: Field, function: Mark | None = None) -> Measure | None:
-        """Parts plus labour."""
-        fits = function is None or function.value == "sum"
-        return self._totals("+", "plus", left, right) if fits else None
-
-    def _totals(self, operator: Literal["+", "-"], said: str, left: Field, right: Field) -> Measure | None:
-        fields = (left, right)
-        if left.expression == right.expression or any(f.meaning not in ("amount", "count") for f in fields):
-            return None
-        if left.meaning != right.meaning or any(field.column is None for field in fields):
-            return None
-        totals = [_aggregate("sum", field.expression) for field in fields]
-        made = Arithmetic(operator=operator, left=totals[0], right=totals[1])
-        return Measure(made, f"{left.name} {said} {right.name}")
-
     def how_long(self, span: Span, field: Field) -> Measure | None:
         made = self.in_span(span, field)
         return self.usual(made) if made is not None and made.meaning == "rate" else None
 
     def long_average(self, function: Mark, span: Span) -> Measure | None:
-        """Average days, where one thing lasts."""
-        field = self.dimension("duration")
+        """Average days, where one thing lasts, and no other table has a column of them."""
+        field = self.dimension("duration") if stem(span.unit) not in self.meanings.elsewhere else None
         made = self.in_span(span, field) if field is not None else None
         return self.function_of_field(function, made) if made is not None else None
 
@@ -546,9 +512,6 @@ class Builders:
         right = self.by_field(field)
         return (left, right) if right and right != left else None
 
-    def two_groups_by(self, left: Group, right: Group) -> tuple[Group, ...] | None:
-        return (left, right) if right != left else None
-
     # conditions
 
     def value_pair(self, left: Cond, right: Cond) -> Cond | None:
@@ -618,19 +581,6 @@ class Builders:
         """Negative amounts."""
         return self.compare_field(field, sign, Number(0))
 
-    def nothing(self, field: Field) -> Cond | None:
-        """Nothing spent: none, or not known to be any."""
-        if field.meaning not in NUMBERS or field.column is None:
-            return None
-        none = Compare(left=field.expression, operator="=", right=Constant(value=0))
-        return Cond(AnyOf(parts=(none, Missing(of=field.expression))) if field.column.nulls else none)
-
-    def none_of(self, field: Field) -> Cond | None:
-        """Without renewals, where the column counts them and some rows have none."""
-        column = field.column
-        counted = column is not None and (field.meaning == "count" or self.meanings.names_things(column))
-        return self.nothing(field) if counted and column and column.least == 0 else None
-
     def levels(self, value: Cond, beyond: Mark) -> Cond | None:
         """L5 and above: the values that end in as great a number."""
         known = self.meanings.values.get(value.column or "", ())
@@ -672,11 +622,6 @@ class Builders:
         if not isinstance(made, Compare) or made.operator not in opposite:
             return None
         return replace(having, condition=made.model_copy(update={"operator": opposite[made.operator]}))
-
-    def zero_field(self, number: Number, field: Field) -> Cond | None:
-        if number.value != 0 or field.meaning not in NUMBERS:
-            return None
-        return Cond(Compare(left=field.expression, operator="=", right=Constant(value=0)))
 
     def field_at_least(self, field: Field, number: Number) -> Cond | None:
         return self.compare_field(field, Mark("compare", ">="), number)
@@ -733,10 +678,6 @@ class Builders:
             return None
         return Cond(Compare(left=Column(name=spent[0].name), operator=compare.value, right=field.expression))
 
-    def under_flag(self, compare: Mark, field: Field) -> Cond | None:
-        """Under warranty, under contract."""
-        return self.yes(field) if compare.value == "<" else None
-
     def more_things(self, compare: Mark, number: Number, thing: Thing) -> Cond | None:
         if number.percent:
             return None  # fewer than 80 % of them is no number of things
@@ -744,7 +685,7 @@ class Builders:
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
     def more_such(self, compare: Mark, number: Number, such: Cond) -> Cond | None:
-        """Breeds with more than 50 adoptions, where an adoption is a row with that value."""
+        """Cities with more than 50 refunds, where a refund is a row with that value."""
         if not such.is_plain or such.named or number.percent or self.meanings.of.get(such.column or "") == "flag":
             return None
         left = under(Rows(), such.condition)
@@ -878,13 +819,6 @@ class Builders:
         whole = number.value == int(number.value)
         return Ask(target, limit=int(number.value)) if whole and 1 <= number.value <= 1000 else None
 
-    def agents(self, mark: Mark, agent: Mark, number: Number | None = None) -> Rank | None:
-        """Top three earners: people, by what the noun says."""
-        by, person = self.dimension(agent.value), self.meanings.person
-        if by is None or person is None or not person.is_rows:
-            return None
-        return Rank(mark.value, 1 if number is None else int(number.value), Target(Thing(person)), by)
-
     def who(self) -> Ask | None:
         return Ask(Target(Thing(self.meanings.person, "who")), person=True) if self.meanings.person else None
 
@@ -986,9 +920,6 @@ class Builders:
     def total_count(self, function: Mark, count: Mark) -> Mark | None:
         return count if function.value == "sum" else None
 
-    def sorted_by_count(self) -> Rank:
-        return Rank("top", None)
-
     def first_few(self, mark: Mark, number: Number) -> Rank | None:
         """Sales by region, top 3."""
         whole = number.value == int(number.value) and not number.percent
@@ -1012,7 +943,7 @@ def columns_of(node: Any) -> tuple[str, ...]:
 
 def is_bad(name: str) -> bool:
     """Whether the worst rate of it is the highest."""
-    words = {part for word in split_name(name) for part in (word, *load().abbreviations.get(word, ()))}
+    words = {part for word in split_name(name) for part in (word, *load().written_out(word))}
     return bool({*map(stem, words)} & {*map(stem, BAD)})
 
 
@@ -1085,228 +1016,175 @@ UNITS = {
         "year": ("year", "years", "лет"),
     }.items()
 }
-VALUES = ("measure", "field", "thing")
+VALUE = "measure|field|thing"
 PRICES = ("price", "rent", "fee", "fare", "rate", "charge", "cost", "цена", "аренда", "тариф")
 MOST = ("most", "least", "больше всего", "меньше всего")
-MARKS = ("superlative", "judged", "frequent", "adjective", "selling")
+MARK = "superlative|judged|frequent|adjective|selling"
+SAID_TOO = 0.2  # for an optional part that is said
 
 # What a phrase is made of, the builder with the places of the parts that it takes, and what the rule adds to the score.
+# `a|b` is either of them, `a?` may be left out: its place is then the last that the builder takes, and is not given.
 RULES: tuple[tuple[str, str, str, float], ...] = (
     # measures
     ("measure", "function field", "function_of_field 0 1", 0.3),
     ("measure", "field function", "function_of_field 1 0", 0.15),
-    ("measure", "function thing field", "function_of_field 0 2", 0.2),
+    ("measure", "function thing|count field", "function_of_field 0 2", 0.2),
     ("measure", "function measure", "function_of_measure 0 1", 0.2),
     ("measure", "function thing", "function_of_things 0 1", -0.2),
+    ("measure", "function span", "long_average 0 1", -0.2),
     ("measure", "count thing", "count_things 1", 0.3),
-    ("measure", "count distinct thing", "distinct_things 2", 0.3),
-    ("measure", "distinct thing", "distinct_things 1", 0.0),
     ("measure", "count field", "count_field 1", 0.2),
     ("measure", "count compound", "count_field 1", 0.3),
-    ("measure", "count distinct field", "distinct_field 2", 0.3),
+    ("measure", "distinct thing", "distinct_things 1", 0.0),
     ("measure", "distinct field", "distinct_field 1", -0.1),
-    ("measure", "much field", "much 1", 0.3),
-    ("measure", "much function field", "much 2", 0.3),
+    ("measure", "count distinct thing", "distinct_things 2", 0.3),
+    ("measure", "count distinct field", "distinct_field 2", 0.3),
+    ("measure", "thing volume", "count_things 0", 0.3),
+    ("measure", "field volume", "count_names 0", 0.3),
+    ("measure", "headcount", "headcount", 0.3),
     ("measure", "much", "much_of_all", -0.3),
+    ("measure", "much field", "much 1", 0.3),
     ("measure", "field rate", "flag_rate 0", 0.3),
     ("measure", "condition rate", "condition_rate 0", 0.0),
     ("measure", "number percentile field", "percentile 0 2", 0.5),
-    ("measure", "measure per thing", "per 0 2", 0.2),
-    ("measure", "measure per field", "per 0 2", 0.2),
+    ("measure", "percentile_of field", "percentile 0 1", 0.5),
     ("measure", "measure per measure", "per 0 2", 0.4),
-    ("measure", "field per thing", "field_per 0 2", 0.2),
-    ("measure", "field per field", "field_per 0 2", 0.2),
-    ("measure", "measure per unit field", "per_unit_of 0 2 3", 0.5),
-    ("measure", "field per unit field", "per_unit_of 0 2 3", 0.5),
-    ("measure", "count comparative condition than condition", "more_of 2 4", 0.6),
-    ("measure", "count comparative condition than condition thing", "more_of 2 4 5", 0.8),
-    ("measure", "count comparative condition thing than condition", "more_of 2 5 3", 0.8),
-    ("measure", "count comparative condition thing than condition thing", "more_of 2 5 3", 0.8),
-    ("measure", "much comparative field condition than condition", "much_more_of 2 3 5", 0.8),
-    ("measure", "which measure", "which_measure 1", 0.1),
-    ("measure", "which field", "which_measure 1", 0.1),
-    ("measure", "headcount", "headcount", 0.3),
+    ("measure", "measure per thing|field", "per 0 2", 0.2),
+    ("measure", "field per thing|field", "field_per 0 2", 0.2),
+    ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
+    ("measure", "field as_share field", "ratio_of 0 2", 0.5),
     ("measure", "field adjective", "extreme 0 1", 0.4),
-    ("measure", "running condition", "running_such 1", 0.2),
-    *(("measure", f"change {value}", "change_of 0 1", 0.2) for value in VALUES),
-    *(("measure", f"{value} change", "change_of 1 0", 0.2) for value in VALUES),
+    ("measure", "count span field", "how_long 1 2", 0.4),
+    ("measure", "count span function until event", "how_long_until 1 4", 0.4),
+    ("measure", "measure which", "which_measure 0", 0.0),
+    ("measure", "which|what measure|field", "which_measure 1", 0.1),
+    ("measure", f"change {VALUE}", "change_of 0 1", 0.2),
+    ("measure", f"{VALUE} change", "change_of 1 0", 0.2),
     ("over_prior", "over_prior change", "prior_change 0", 0.2),
-    *(("measure", f"over_prior {value}", "over_prior 0 1", 0.3) for value in VALUES),
-    *(("measure", f"{value} over_prior", "over_prior 1 0", 0.3) for value in VALUES),
-    *(("measure", f"running {value}", "running 1", 0.3) for value in VALUES),
-    *(("measure", f"number unit moving {value}", "moving 0 1 3", 0.4) for value in VALUES),
-    *(("measure", f"moving {value} number unit", "moving 2 3 1", 0.4) for value in VALUES),
-    *(("measure", f"number unit moving grain {value}", "moving 0 1 4", 0.4) for value in VALUES),
-    ("share", "which share", "which_measure 1", 0.1),
+    ("measure", f"over_prior {VALUE}", "over_prior 0 1", 0.3),
+    ("measure", f"{VALUE} over_prior", "over_prior 1 0", 0.3),
+    ("measure", f"running {VALUE}", "running 1", 0.3),
+    ("measure", f"{VALUE} running", "running 0", 0.3),
+    ("measure", "running condition", "running_such 1", 0.2),
+    ("measure", f"number unit moving {VALUE}", "moving 0 1 3", 0.4),
+    ("measure", f"number unit moving grain {VALUE}", "moving 0 1 4", 0.4),
+    ("measure", f"moving {VALUE} number unit", "moving 2 3 1", 0.4),
+    ("share", "which|what share", "which_measure 1", 0.1),
     ("share", "share_word measure", "share_of_measure 1", 0.3),
     ("share", "share_word field", "share_of_field 1", 0.3),
     ("share", "share_word thing", "share_of_things 1", 0.3),
-    *(("share", f"share_word group {value}", "share_by 1 2", 0.5) for value in VALUES),
-    ("measure", "count span field", "how_long 1 2", 0.4),
-    ("measure", "count span function field", "how_long 1 3", 0.4),
-    ("measure", "count span until event", "how_long_until 1 3", 0.4),
-    ("measure", "count span function until event", "how_long_until 1 4", 0.4),
-    ("measure", "measure which", "which_measure 0", 0.0),
-    ("rank", "rank which", "which_measure 0", 0.0),
-    *(("measure", f"{value} running", "running 0", 0.3) for value in VALUES),
-    ("measure", "field as_share field", "ratio_of 0 2", 0.5),
-    ("measure", "function count field", "function_of_field 0 2", 0.3),
-    ("measure", "function span", "long_average 0 1", -0.2),
-    ("measure", "percentile_of field", "percentile 0 1", 0.5),
-    ("measure", "thing volume", "count_things 0", 0.3),
-    ("measure", "field volume", "count_names 0", 0.3),
-    ("frequent", "superlative row_verb", "most_done 0", 0.2),
-    ("frequent", "row_verb superlative", "most_done 1", 0.0),
-    ("field", "span lateness", "days_late 0 1", 0.3),
-    *(("rank", f"adjective {value}", "longest 0 1", 0.2) for value in ("field", "measure")),
-    ("measure", "what measure", "which_measure 1", 0.1),
-    ("measure", "what field", "which_measure 1", 0.1),
-    ("share", "what share", "which_measure 1", 0.1),
-    ("rank", "what rank", "which_measure 1", 0.1),
+    ("share", f"share_word group {VALUE}", "share_by 1 2", 0.5),
+    ("count", "function count", "total_count 0 1", 0.0),
     # columns and durations
-    ("field", "between moment and moment", "elapsed 1 3", 0.6),
-    ("field", "between moment until moment", "elapsed 1 3", 0.6),
+    ("field", "between moment and|until moment", "elapsed 1 3", 0.6),
     ("field", "moment until moment", "elapsed 0 2", 0.3),
     ("field", "span field", "in_span 0 1", 0.2),
     ("field", "field span", "in_span 1 0", 0.2),
     ("field", "span until event", "until_event 0 2", 0.4),
-    ("measure", "difference field and field", "apart 1 3", 0.7),
-    ("measure", "function difference field and field", "difference_of 0 2 4", 0.8),
-    ("measure", "field added field", "totals_together 0 2", 0.6),
-    ("measure", "function field added field", "totals_together 1 3 0", 0.7),
+    ("field", "span lateness", "days_late 0 1", 0.3),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
     ("field", "weak_field generic", "generic_field 0 1", 0.3),
-    ("field", "generic weak_field", "generic_field 1 0", 0.3),
     ("field", "field field", "said_twice 0 1", 0.1),
     # groups
-    ("group", "by field", "by_field 1", 0.3),
-    ("group", "by compound", "by_field 1", 0.3),
-    ("group", "by distinct field", "by_field 2", 0.3),
-    ("group", "by count field", "by_number 2", 0.5),
-    ("group", "by field count", "by_number 1", 0.3),
-    ("group", "numbered field", "by_number 1", -0.2),
-    ("order", "sorted count", "sorted_by_count", 0.2),
-    ("order", "order by count", "sorted_by_count", 0.2),
-    ("order", "sorted order", "which_measure 1", 0.2),
-    ("count", "function count", "total_count 0 1", 0.0),
-    ("group", "versus field", "by_field 1", 0.0),
-    ("group", "versus count field", "by_number 2", 0.2),
-    ("group", "field versus", "by_field 0", -0.1),
+    ("group", "by distinct? field|compound", "by_field 2", 0.3),
     ("group", "by thing", "by_thing 1", 0.2),
+    ("group", "by count field", "by_number 2", 0.5),
     ("group", "by unit", "at_grain 1", 0.3),
-    ("group", "grain", "at_grain 0", 0.0),
-    ("group", "field unit", "unit_of_date 0 1", 0.2),
     ("group", "by date_part", "part_group 1", 0.3),
-    ("group", "field ranges", "ranges_of 0 1", 0.3),
-    ("group", "by field ranges", "ranges_of 1 2", 0.4),
+    ("group", "grain", "at_grain 0", 0.0),
+    ("group", "versus field", "by_field 1", 0.0),
+    ("group", "field versus", "by_field 0", -0.1),
+    ("group", "field unit", "unit_of_date 0 1", 0.2),
+    ("group", "by? field bracket? ranges", "ranges_of 1 3", 0.3),
     ("group", "field bin_width number", "bins_of 0 2", 0.5),
-    ("group", "field bracket ranges", "ranges_of 0 2", 0.4),
-    ("group", "by field bracket ranges", "ranges_of 1 3", 0.5),
     ("groups", "group and field", "two_groups 0 2", 0.3),
-    ("groups", "group and group", "two_groups_by 0 2", 0.2),
     # conditions
-    ("condition", "condition or condition", "value_pair 0 2", 0.3),
-    ("condition", "condition and condition", "value_pair 0 2", 0.3),
+    ("condition", "condition or|and condition", "value_pair 0 2", 0.3),
     ("condition", "condition versus condition", "versus 0 2", 0.5),
+    ("condition", "between condition and condition", "versus 1 3", 0.5),
     ("condition", "condition field", "value_of_field 0 1", 0.2),
     ("condition", "field condition", "value_of_field 1 0", 0.2),
     ("condition", "field flag_value", "field_flag_value 0 1", 0.3),
     ("condition", "condition thing", "value_of_thing 0 1", 0.2),
-    ("condition", "present field", "present_field 1", 0.3),
-    ("condition", "present thing", "present_thing 1", 0.3),
-    ("condition", "missing thing", "missing_thing 1", 0.3),
+    ("condition", "by condition", "by_value 1", 0.1),
+    ("condition", "condition beyond", "levels 0 1", 0.4),
+    ("condition", "negation|leave condition left_out", "not_condition 1", 0.3),
     ("condition", "negation condition", "not_condition 1", 0.3),
     ("condition", "condition left_out", "out 0", 0.2),
-    ("condition", "negation condition left_out", "not_condition 1", 0.3),
-    ("condition", "by condition", "by_value 1", 0.1),
     ("condition", "field compare number", "compare_before 0 1 2", 0.3),
+    ("condition", "field number beyond", "compare_before 0 2 1", 0.2),
     ("condition", "compare number field", "compare_field 2 0 1", -0.2),
     ("condition", "number beyond field", "compare_field 2 1 0", 0.2),
-    ("condition", "field number beyond", "compare_before 0 2 1", 0.2),
     ("condition", "field at_least", "field_at_least 0 1", 0.2),
     ("condition", "field number", "field_is_number 0 1", 0.0),
     ("condition", "number field", "number_field 0 1", 0.0),
-    ("condition", "number field", "zero_field 0 1", 0.2),
     ("condition", "field between number and number", "between 0 2 4", 0.4),
     ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
     ("condition", "compare field", "over_plan 0 1", 0.2),
-    ("condition", "compare field", "under_flag 0 1", 0.3),
-    ("condition", "missing field", "missing_field 1", 0.3),
+    ("condition", "sign field", "signed 0 1", 0.3),
+    ("condition", "compare number span field?", "lasted 0 1 2 3", 0.1),
+    ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
+    ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
+    ("condition", "missing|lacking field present?", "missing_field 1", 0.3),
+    ("condition", "missing|lacking thing", "missing_thing 1", 0.3),
     ("condition", "field missing", "missing_field 0", 0.3),
+    ("condition", "present field", "present_field 1", 0.3),
+    ("condition", "present thing", "present_thing 1", 0.3),
     ("condition", "field present", "present_field 0", 0.2),
     ("condition", "field", "yes 0", -0.1),
     ("condition", "negation field", "no_flag 1", 0.3),
+    ("condition", "event", "happened 0", 0.0),
+    ("condition", "negation event", "not_happened 1", 0.3),
     ("condition", "event period", "in_period 0 1", 0.3),
     ("condition", "period event", "in_period 1 0", 0.0),
     ("condition", "field period", "date_in_period 0 1", 0.2),
-    ("condition", "event", "happened 0", 0.0),
-    ("condition", "negation event", "not_happened 1", 0.3),
     ("condition", "current", "current", 0.0),
     ("condition", "undone", "undone 0", 0.0),
-    ("condition", "between condition and condition", "versus 1 3", 0.5),
-    ("condition", "condition beyond", "levels 0 1", 0.4),
-    ("condition", "sign field", "signed 0 1", 0.3),
-    ("condition", "field sign", "signed 1 0", 0.3),
-    ("condition", "nothing field", "nothing 1", 0.3),
-    ("condition", "lacking field", "none_of 1", 0.5),
-    ("condition", "compare number span field", "lasted 0 1 2 3", 0.4),
-    ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
-    ("condition", "compare number span", "lasted 0 1 2", 0.1),
-    ("condition", "number span beyond", "lasted 2 0 1", 0.1),
     ("condition", "lateness", "late 0", 0.1),
-    ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
     ("having", "function compare number field", "mean_compared 0 1 2 3", 0.4),
-    ("having", "compare number field", "more_kinds 0 1 2", 0.2),
-    ("having", "number beyond field", "more_kinds 1 0 2", 0.2),
-    ("having", "compare number distinct field", "more_kinds 0 1 3", 0.4),
-    ("having", "number beyond distinct field", "more_kinds 1 0 3", 0.4),
-    ("condition", "missing field present", "missing_field 1", 0.4),
-    ("condition", "leave condition left_out", "not_condition 1", 0.3),
-    ("having", "negation having", "not_having 1", 0.2),
-    ("having", "negation target having", "not_having 2", 0.3),
+    ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
+    ("having", "compare number distinct? field", "more_kinds 0 1 3", 0.2),
+    ("having", "number beyond distinct? field", "more_kinds 1 0 3", 0.2),
     ("having", "compare number times", "more_times 0 1", 0.3),
     ("having", "number beyond times", "more_times 1 0", 0.3),
     ("having", "compare number thing", "more_things 0 1 2", 0.3),
     ("having", "number beyond thing", "more_things 1 0 2", 0.3),
     ("having", "compare number condition", "more_such 0 1 2", 0.3),
-    ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
+    ("having", "negation target? having", "not_having 2", 0.2),
     # what is asked for, and in which order
-    *(("target", value, "target 0", 0.0) for value in ("field", "compound", "thing", "unit", "date_part")),
+    ("target", "field|compound|thing|unit|date_part", "target 0", 0.0),
     ("ask", "which target", "which 1", 0.3),
     ("ask", "list target", "which 1", 0.2),
-    ("ask", "who", "who", 0.0),
-    ("ask", "which number target", "which_few 1 2", 0.4),
-    ("ask", "list number target", "which_few 1 2", 0.4),
-    ("ask", "number target", "which_few 0 1", -0.4),
-    ("order", "ordering", "order 0", 0.0),
-    ("order", "superlative number", "first_few 0 1", 0.0),
-    ("rank", "which rank", "which_measure 1", 0.1),
-    ("rank", "target rank", "target_rank 0 1", 0.1),
     ("ask", "target where", "which 0", -0.1),
-    ("rank", "sorted measure", "sorted_by 1", 0.2),
-    ("rank", "sorted field", "sorted_by 1", 0.2),
-    ("rank", "rank ordering", "rank_order 0 1", 0.2),
-    *(("rank", f"{mark} number target", "ranked 0 2 1", 0.4) for mark in MARKS),
-    *(("rank", f"number {mark} target", "ranked 1 2 0", 0.4) for mark in MARKS),
-    *(("rank", f"{mark} target", "ranked 0 1", 0.2) for mark in MARKS),
-    *(("rank", f"which target {mark}", "ranked 2 1", 0.2) for mark in MARKS),
-    *(("rank", f"target {mark}", "ranked 1 0", 0.0) for mark in MARKS[1:]),
-    *(("rank", f"{mark} {value}", "highest 0 1", 0.2) for mark in MARKS[:2] for value in VALUES),
-    *(("rank", f"{mark} participle target", "rated 0 1 2", 0.4) for mark in MARKS[:2]),
-    *(("rank", f"number {mark} participle target", "rated 1 2 3 0", 0.5) for mark in MARKS[:2]),
-    *(("rank", f"{mark} number participle target", "rated 0 2 3 1", 0.5) for mark in MARKS[:2]),
+    ("ask", "who", "who", 0.0),
+    ("ask", "which|list number target", "which_few 1 2", 0.4),
+    ("ask", "number target", "which_few 0 1", -0.4),
+    ("frequent", "superlative row_verb", "most_done 0", 0.2),
+    ("frequent", "row_verb superlative", "most_done 1", 0.0),
+    ("rank", f"{MARK} number? target", "ranked 0 2 1", 0.2),
+    ("rank", f"number {MARK} target", "ranked 1 2 0", 0.4),
+    ("rank", f"which target {MARK}", "ranked 2 1", 0.2),
+    ("rank", f"target {MARK.removeprefix('superlative|')}", "ranked 1 0", 0.0),
+    ("rank", f"superlative|judged {VALUE}", "highest 0 1", 0.2),
+    ("rank", f"superlative|judged number {VALUE}", "highest 0 2 1", 0.3),
+    ("rank", f"number superlative|judged {VALUE}", "highest 1 2 0", 0.3),
+    ("rank", f"{VALUE} superlative", "highest 1 0", -0.2),
+    ("rank", "superlative|judged number? participle target", "rated 0 2 3 1", 0.4),
+    ("rank", "number superlative|judged participle target", "rated 1 2 3 0", 0.5),
     ("rank", "superlative field", "most_in_total 0 1", 0.2),
-    *(("rank", f"number {mark} {value}", "highest 1 2 0", 0.3) for mark in MARKS[:2] for value in VALUES),
-    *(("rank", f"{mark} number {value}", "highest 0 2 1", 0.3) for mark in MARKS[:2] for value in VALUES),
-    *(("rank", f"{value} superlative", "highest 1 0", -0.2) for value in VALUES),
-    *(("rank", f"{mark} number agent", "agents 0 2 1", 0.4) for mark in MARKS[:2]),
-    *(("rank", f"number {mark} agent", "agents 1 2 0", 0.4) for mark in MARKS[:2]),
-    *(("rank", f"{mark} agent", "agents 0 1", 0.2) for mark in MARKS[:2]),
-    *(("rank", f"ranking_word target by {value}", "rank_all 1 3", 0.4) for value in VALUES),
-    *(("rank", f"rank by {value}", "target_by 0 2", 0.3) for value in VALUES),
-    ("by_measure", "by measure", "by_measure 1", 0.1),
-    ("by_measure", "by field", "by_measure 1", 0.1),
+    ("rank", "adjective field|measure", "longest 0 1", 0.2),
+    ("rank", f"ranking_word target by {VALUE}", "rank_all 1 3", 0.4),
+    ("rank", f"rank by {VALUE}", "target_by 0 2", 0.3),
+    ("rank", "which|what rank", "which_measure 1", 0.1),
+    ("rank", "rank which", "which_measure 0", 0.0),
+    ("rank", "target rank", "target_rank 0 1", 0.1),
+    ("rank", "sorted measure|field", "sorted_by 1", 0.2),
+    ("rank", "rank ordering", "rank_order 0 1", 0.2),
+    ("order", "ordering", "order 0", 0.0),
+    ("order", "sorted order", "which_measure 1", 0.2),
+    ("order", "superlative number", "first_few 0 1", 0.0),
+    ("by_measure", "by measure|field", "by_measure 1", 0.1),
     ("by_measure", "by thing", "by_measure 1", 0.0),
     ("by_measure", "by count", "rows_counted", 0.1),
     # charts
@@ -1317,10 +1195,17 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
 
 @cache
 def _parsed() -> tuple[tuple[str, tuple[str, ...], str, tuple[int, ...], float], ...]:
+    """Each rule as it is without alternatives and optional parts."""
     made = []
     for result, parts, line, bonus in RULES:
         name, *places = line.split()
-        made.append((result, tuple(parts.split()), name, tuple(map(int, places)), bonus))
+        ways = [(*part.removesuffix("?").split("|"), *([""] if part.endswith("?") else [])) for part in parts.split()]
+        optional = [place for place, part in enumerate(parts.split()) if part.endswith("?")]
+        for way in product(*ways):
+            said = [place for place, part in enumerate(way) if part]
+            taken = tuple(said.index(place) for place in map(int, places) if place in said)
+            more = SAID_TOO * sum(place in said for place in optional)
+            made.append((result, tuple(filter(None, way)), name, taken, bonus + more))
     return tuple(made)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -25,7 +24,7 @@ from groundplan.asking.tables.grammar.meanings import (
     Entity,
     Meanings,
 )
-from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, WEAK, Names
+from groundplan.asking.tables.grammar.names import FULL, GENERIC, JOINED, PART, SAID, SHORT, WEAK, Names
 from groundplan.asking.tables.grammar.phrases import (
     Cond,
     Event,
@@ -40,6 +39,9 @@ from groundplan.asking.tables.grammar.phrases import (
     Unit,
     When,
 )
+from groundplan.asking.tables.grammar.said_values import LONGEST, spoken
+from groundplan.budget import spend
+from groundplan.contracts.columns import Meaning
 from groundplan.contracts.expression import (
     Aggregate,
     All,
@@ -58,20 +60,22 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.expression import Column as ColumnOf
 from groundplan.contracts.schema import Column
-from groundplan.text.names import split_name
+from groundplan.text.names import is_short_for, split_name
 from groundplan.text.periods.calendar import shift
 from groundplan.text.periods.find import Found
 from groundplan.text.stems import is_russian, lower, stem
 from groundplan.text.words import Word, words_of
 
-LONGEST = 6
 CALLED, VALUE, GUESSED = 1.15, 0.95, 0.55  # values by the words that their source has for them; by their own; by a part
 SIBLING_BONUS = 0.2  # another word of the column's name is elsewhere in the question
 CALLED_SO = 0.1  # an event whose date has the same word in its name
 WRITTEN_OUT = 0.2  # a name of three words or more is no formula: hours until done
+STEPS_PER_SPAN = 1  # of words
+SPELT_PER_STEP = 100
 METRIC = 1.3  # a person defined it: before columns of that name
 ADJUNCTS = frozenset({"sales", "sports", "goods", "savings", "claims"})  # plurals that stand before another noun
-COUNTING = ("moved", "list", "count", "much", "compare", "share_word", "missing", "superlative", "comparative")
+LACKING = ("missing", "lacking")
+COUNTING = ("moved", "list", "count", "much", "compare", "share_word", *LACKING, "superlative", "comparative")
 COMPOUND = frozenset({"category", "name", *NUMBERS})
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
 LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний")))
@@ -81,7 +85,7 @@ DATED = frozenset(map(stem, ("дата", "date")))
 CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
-OPERATORS = frozenset({"negation", "missing", "lacking", "left_out", "compare", "than", "sign", "nothing", "undone"})
+OPERATORS = frozenset({"negation", *LACKING, "left_out", "compare", "than", "sign", "undone"})
 COSTS = ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка")
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
@@ -138,6 +142,7 @@ class Senses:
         self._numbers()
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
+                spend(STEPS_PER_SPAN)
                 self._columns(first, last)
                 self._phrases(first, last)
                 self._metrics(first, last)
@@ -154,7 +159,6 @@ class Senses:
         self._shifted()
         self._years_apart()
         self._counting_numbers()
-        self._shortened()
         self._dated_units()
         self._dates_of_events()
         self._values_before_things()
@@ -190,33 +194,6 @@ class Senses:
                 for event in (event for event, names in events if following.lower in names):
                     if (column := self.meanings.events.get(event)) is not None:
                         self._add("field", place, place + 2, replace(as_field(column, self.meanings), whole=True), FULL)
-
-    def _shortened(self) -> None:
-        """Planned effort for `planned_hrs`: the name has the adjective, and says of what it is only in short.
-
-        The noun is one that nothing else explains, and the reader is told what it was read as.
-        """
-        explained = {place for item in self.items for place in range(item.first, item.last)}
-        for place, word in enumerate(self.words[1:], 1):
-            before = self.words[place - 1].lower
-            noun = word.lower.isalpha() and len(word.lower) > 2 and not word.lower.endswith("s")
-            if place in explained or not noun or not before.endswith(("ing", "ed")) or self._is_empty(place, set()):
-                continue
-            told = [
-                column
-                for column in self.meanings.table.columns
-                if column.kind == "number" and before in split_name(column.name) and self._is_cryptic(column, before)
-            ]
-            if len(told) == 1:
-                self._add("field", place - 1, place + 1, replace(as_field(told[0], self.meanings), whole=True), PART)
-                self.corrected[place] = told[0].name
-
-    def _is_cryptic(self, column: Column, adjective: str) -> bool:
-        """Whether the rest of the name is one short form that no word stands for."""
-        rest = [part for part in split_name(column.name) if part != adjective]
-        if len(rest) != 1 or not 2 <= len(rest[0]) <= 4 or any(map(str.isdigit, rest[0])):
-            return False
-        return rest[0] not in self.meanings.lexicon.abbreviations and rest[0] not in self.meanings.lexicon.kinds
 
     def _counting_numbers(self) -> None:
         """At least ten rooms: the number is one of rooms, whatever is named before it."""
@@ -277,10 +254,10 @@ class Senses:
             noun = self.words[thing.last - 1].lower
             if is_russian(noun) or (noun.endswith("s") and noun not in ADJUNCTS):
                 continue  # how many loans branches made
-            for kind in kinds:
+            for kind in (kind for kind in kinds if kind.first == thing.last):
                 between = self.text[self.words[thing.last - 1].end : self.words[kind.first].start]
                 fits = kind.value.meaning in NUMBERS or thing.value.entity.is_rows  # type: ignore[attr-defined]
-                if fits and thing.last == kind.first and not between.strip():
+                if fits and not between.strip():
                     made = Item("compound", thing.first, kind.last, kind.value, thing.score + kind.score)
                     if made not in self.items:
                         yield made
@@ -291,23 +268,21 @@ class Senses:
             {place for item in self.items if item.category in of for place in range(item.first, item.last)}
             for of in (("filler",), COUNTING)
         )
+        events = {item.first for item in self.items if isinstance(item.value, Event) and item.value.column.nulls}
         return [
-            place in filler or (not self._tells_when(place) and self._is_empty(place, counted))
+            place in filler or (not (place in events and self._tells_when(place)) and self._is_empty(place, counted))
             for place in range(len(self.words))
         ]
 
     def _tells_when(self, place: int) -> bool:
-        """Let, where some rows have no `let_on`; not in let me see."""
+        """Let, where some rows have no such date; not in let me see."""
         after = self.words[place + 1].lower if place + 1 < len(self.words) else ""
-        return after not in ("me", "us") and any(
-            item.category == "event" and item.first == place and item.value.column.nulls  # type: ignore[attr-defined]
-            for item in self.items
-        )
+        return after not in ("me", "us")
 
     def _is_empty(self, place: int, counted: set[int]) -> bool:
         word, structure, rows = self.words[place], self.meanings.lexicon.structure, self.meanings.entities[0].nouns
         noun = (word.stem in rows and word.lower.endswith("s")) or word.lower.endswith("ings")  # takings are not taken
-        if word.stem in self.meanings.row_verbs and not noun:
+        if self.meanings.is_row_verb(word) and not noun:
             return True
         shortened = word.plain in structure and "'" in word.lower and not word.lower.endswith("n't")
         return place not in counted and (word.lower in structure or shortened)
@@ -318,10 +293,8 @@ class Senses:
 
     def _correct(self) -> None:
         """A word that nothing knows is read as the only known one that is a slip or two away."""
-        known = self._known()
-        spelt = {word: stem(word) for word in known if len(word) > 4}
+        known, stems = self.names.known, self.names.known_stems
         fixed = list(self.words)
-        stems = self._stems()
         for place, word in enumerate(self.words):
             text = word.lower
             meant = self.meanings.lexicon.misspelt.get(text)
@@ -335,7 +308,9 @@ class Senses:
             plural = text.endswith("s") and len(text) > 6 and word.text == text  # a name is no plural
             written = (text, text[:-1]) if plural else (text,)
             shortest = len(written[-1])
-            alike = [w for w in spelt if w[0] == text[0] and shortest - 2 < len(w) < len(text) + 2]
+            spelt = self.names.spelt.get(text[0], {})
+            spend(1 + len(spelt) // SPELT_PER_STEP)
+            alike = [w for w in spelt if shortest - 2 < len(w) < len(text) + 2]
             slips = {
                 w: min(OSA.distance(way, w, score_cutoff=allowed if way == text else 1) for way in written)
                 for w in alike
@@ -346,21 +321,6 @@ class Senses:
                 fixed[place] = Word(word.text, word.lower, spelt[meant], word.start, word.end)
                 self.corrected[place] = meant
         self.words = tuple(fixed)
-
-    def _known(self) -> set[str]:
-        lexicon = self.meanings.lexicon
-        known = {*lexicon.vocabulary, *lexicon.structure, *lexicon.spoken, *self.names.words}
-        for noun in (word for entity in self.meanings.entities for word in entity.nouns):
-            known.add(noun)
-        for listed in self.meanings.values.values():
-            known.update(lower(part) for value in listed for part in value.split() if part.isalpha())
-        return known
-
-    def _stems(self) -> set[str]:
-        lexicon = self.meanings.lexicon
-        things = (*lexicon.things, *(entity.nouns for entity in self.meanings.entities))
-        held = (stem(part) for listed in self.meanings.values.values() for value in listed for part in value.split())
-        return {word for key in lexicon.phrases for word in key} | self.names.stems.union(*things, held)
 
     def _periods(self) -> None:
         for found in self.periods:
@@ -404,10 +364,12 @@ class Senses:
 
     def _columns(self, first: int, last: int) -> None:
         for score, column in self._with_sibling_words(first, last):
+            if last - first == 1 and self._is_guess(first, score, column):
+                continue
             kind = "field" if score >= WEAK else "weak_field"
             whole = score >= JOINED or stem(split_name(column.name)[-1]) in {w.stem for w in self.words[first:last]}
             whole = whole or len(split_name(column.name)) == 1 or self._is_name_of(column, first, last)
-            named = replace(as_field(column, self.meanings), whole=whole)
+            named = replace(as_field(column, self.meanings), whole=whole, meaning=self._meaning(column, first, last))
             score += WRITTEN_OUT if score >= FULL and last - first > 2 else 0
             self._add(kind, first, last, named, score)
             said = self.words[first].lower
@@ -415,6 +377,22 @@ class Senses:
                 self._add("participle", first, last, named, score)
             if whole and self.meanings.of[column.name] == "date":  # days between the order date and the delivery date
                 self._add("moment", first, last, named, score)
+
+    def _is_guess(self, place: int, score: float, column: Column) -> bool:
+        """Repeat guests, where a flag is called `seat_rep`, and no seat is spoken of."""
+        parts, text = split_name(column.name), self.words[place].lower
+        short = {stem(part) for part in parts if is_short_for(part, text)}
+        rest = {*self.meanings.names[column.name]} - short
+        flag = self.meanings.of[column.name] == "flag" and len(parts) > 1
+        return flag and bool(short) and score < SHORT and rest.isdisjoint(word.stem for word in self.words)
+
+    def _meaning(self, column: Column, first: int, last: int) -> Meaning:
+        """The column's own; where its name tells none, as `stndst_h`, that of the words for it: hours of standstill."""
+        meaning, numbers = self.meanings.of[column.name], self.meanings.lexicon.numbers
+        if meaning != "rate" or {*self.meanings.names[column.name]} & self.meanings.lexicon.kinds:
+            return meaning
+        said = {word.stem for word in self.words[first:last]}
+        return "count" if said & numbers["count"] else "amount" if said & numbers["amount"] else meaning
 
     def _is_name_of(self, column: Column, first: int, last: int) -> bool:
         """Products, where their names are in `product_name`."""
@@ -458,17 +436,16 @@ class Senses:
 
     def _verbs(self, first: int) -> None:
         """Most borrowed, where the rows are loans."""
-        if self.words[first].stem in self.meanings.row_verbs:
+        if self.meanings.is_row_verb(self.words[first]):
             self._add("row_verb", first, first + 1, Mark("row_verb"), 0.5)
-        for column in self.meanings.table.columns:
-            if first not in self._own_name and self.words[first].stem in map(stem, column.verbs):
-                self._add("event", first, first + 1, Event(column), 0.9)
+        for column in self.names.by_verb.get(self.words[first].stem, ()) if first not in self._own_name else ():
+            self._add("event", first, first + 1, Event(column), 0.9)
 
     def _coded(self, first: int) -> None:
         """German for DE, in a column of languages or countries."""
         codes = self.meanings.lexicon.codes.get(self.words[first].stem, frozenset())
         for column in self.meanings.table.columns if codes else ():
-            if {*self.meanings.names[column.name]} & {*map(stem, CODED)}:
+            if self.meanings.holds_codes(column) or {*self.meanings.names[column.name]} & {*map(stem, CODED)}:
                 for value in self.meanings.values.get(column.name, ()):
                     if lower(value) in codes:
                         self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.85)
@@ -493,7 +470,7 @@ class Senses:
         for last in range(first + size + 1, min(first + size + LONGEST, len(self.words)) + 1):
             for _, column in self._named(self.words[first + size : last]):
                 values = self.meanings.values.get(column.name, ())
-                newest = latest(values) if len(values) == column.cardinality else None
+                newest = latest(values) if column.holds_only(values) else None
                 if newest is not None and CALENDAR.isdisjoint(self.meanings.names[column.name]):
                     self._add("condition", first, last, one_of(column.name, (newest,)), 0.95 * (last - first))
 
@@ -507,11 +484,11 @@ class Senses:
                     thing = Thing(self.meanings.entities[0], self.words[first].lower, column.name)
                     self._add("thing", first, first + 1, thing, 0.5)
                 if len(own - PAST) == 1 and column not in self.meanings.events.values():
-                    self._add("event", first, first + 1, Event(column), 0.6)  # let, of let_on
+                    self._add("event", first, first + 1, Event(column), 0.6)  # of a date called like it
 
     @cached_property
     def _own_words(self) -> Mapping[str, set[str]]:
-        """Of each date, the words of its name beside those that every date has, and `in` of `weighed in`."""
+        """Of each date, the words of its name beside those that every date has, and particles."""
         general = {*map(stem, DATING), *PREPOSITIONS}
         return {date.name: {*self.meanings.names[date.name]} - general for date in self.meanings.dates}
 
@@ -525,9 +502,11 @@ class Senses:
             return  # a column is called exactly so
         dated = any(date.nulls and word.stem in self._own_words[date.name] for date in self.meanings.dates)
         happens = dated and word.lower not in split_name(self.meanings.table.name)
+        written = [c for score, c in named if score == FULL and split_name(c.name) == (word.lower,)]
+        added_up = any(self.meanings.of[column.name] in ("count", "amount") for column in written)
         for entity in self.meanings.entities:
-            if entity.is_rows and happens:
-                continue  # let, where some lettings have no `let_on` yet
+            if entity.is_rows and (happens or added_up):
+                continue  # let, where some lettings have no such date yet; visits, where a column says how many
             if word.stem in entity.nouns:
                 own = word.stem in self._own_nouns(entity)
                 described = max(told, default=0) >= SAID and not entity.is_rows
@@ -548,21 +527,16 @@ class Senses:
             self._add("thing", place, place + 2, Thing(self.meanings.entities[0], said), 0.8)
 
     def _shortened_things(self, place: int) -> None:
-        """Crossings, where the key is called `cro_id`."""
-        word = self.words[place]
-        known = any(True for _ in self.meanings.lexicon.find(self.words, place, place + 1))
+        """Crossings, where the key is called `cro_id`; members of `mmb_ref`."""
+        word, lexicon = self.words[place], self.meanings.lexicon
+        known = any(True for _ in lexicon.find(self.words, place, place + 1))
         if known or not word.lower.endswith("s") or self.names.of_key((word.stem,)):
             return
-        if any(word.lower.startswith(short) and len(word.lower) >= len(short) + 3 for short in self._short_keys):
-            self._add("thing", place, place + 1, Thing(self.meanings.entities[0], word.lower), 0.6)
-            self.corrected[place] = "rows"
-
-    @cached_property
-    def _short_keys(self) -> frozenset[str]:
-        """The parts of the names of keys that may be short for what the rows are."""
-        shorts = {part.lower() for part in self._in_keys if 3 <= len(part) <= 5 and part.isalpha()}
-        lexicon = self.meanings.lexicon
-        return frozenset(shorts - {"key"} - lexicon.abbreviations.keys() - lexicon.structure - IDENTIFYING)
+        for entity in self.meanings.entities:
+            shorts = entity.nouns - {"key"} - lexicon.structure - IDENTIFYING
+            if any(is_short_for(short, word.stem) for short in shorts):
+                self._add("thing", place, place + 1, Thing(entity, word.lower), 0.6)
+                self.corrected[place] = "rows" if entity.is_rows else entity.called
 
     @cached_property
     def _in_keys(self) -> frozenset[str]:
@@ -671,7 +645,9 @@ class Senses:
         return any(word.lower[:4] == part[:4] for word in self.words[first:last] for part in names)
 
     def _rows_loosely(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
-        yield "thing", Thing(self.meanings.entities[0], self.words[first].lower), 0.45
+        """Units, unless another table counts units in a column."""
+        if self.words[first].stem not in self.meanings.elsewhere:
+            yield "thing", Thing(self.meanings.entities[0], self.words[first].lower), 0.45
 
     def _span(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         yield "span", Span(value), 0.8  # type: ignore[arg-type]
@@ -769,7 +745,7 @@ class Senses:
 
     def _long_name(self, column: Column) -> Iterator[str]:
         for word in split_name(column.name):
-            yield from map(stem, (word, *self.meanings.lexicon.abbreviations.get(word, ())))
+            yield from map(stem, (word, *self.meanings.lexicon.written_out(word)))
 
     def _amount_column(self, word: str) -> Expression | None:
         found = [
@@ -798,36 +774,10 @@ class Senses:
         return ColumnOf(name=columns[0].name) if len(columns) == 1 else None
 
     def _values(self) -> None:
-        known: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        parts: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        structure = self.meanings.lexicon.structure
-        called = {
-            (column.name, key)
-            for column in self.meanings.table.columns
-            for one in column.called
-            for word in one.words
-            for key in _spoken(word)
-        }
         for column in self.meanings.table.columns:
             if column.name in self.meanings.lists:
                 self._values_in_lists(column)
-                continue
-            spoken = [(value, value) for value in self.meanings.values.get(column.name, ())]
-            spoken += [(phrase, one.value) for one in column.called for phrase in one.words]
-            short: dict[str, list[str]] = defaultdict(list)
-            for _, value in spoken:
-                if 2 <= len(value) <= 4 and value.isalpha():
-                    short[lower(value)].append(value)
-            for phrase, value in spoken:
-                for key in _spoken(phrase):
-                    known[key][column.name] += [value, *short.get(_initials(phrase), ())]
-                key = tuple(word.stem for word in words_of(phrase))
-                plain = [word for word in words_of(phrase) if word.lower in structure and len(word.lower) > 1]
-                person = _is_name(phrase) and not plain  # nobody is called In Transit
-                for size in range(1, min(len(key), LONGEST)):
-                    parts[key[:size]][column.name].append(value)
-                    if person:
-                        parts[key[-size:]][column.name].append(value)
+        known, parts, called = self.names.said.whole, self.names.said.parts, self.names.said.called
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 if self._own_name.issuperset(range(first, last)):
@@ -850,7 +800,7 @@ class Senses:
     def _values_in_lists(self, column: Column) -> None:
         """Rush, where a cell holds `paint;rush`: the cells that have it among others."""
         single = self.meanings.lists[column.name]
-        keys = {key: value for value in single for key in _spoken(value)}
+        keys = {key: value for value in single for key in spoken(value)}
         for first in range(len(self.words)):
             for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
                 value = keys.get(tuple(word.stem for word in self.words[first:last]))
@@ -868,7 +818,7 @@ class Senses:
         return frozenset(place + step for place in starts for step in range(len(name)))
 
     def _nearest(self, holding: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-        """Of a column and one whose name says more, such as a club and a home club, the plain one is meant."""
+        """Of a column and one whose name says more, such as a port and a home port, the plain one is meant."""
         for column, values in holding.items():
             own = {*self.meanings.names[column]}
             if not any({*self.meanings.names[other]} < own for other in holding):
@@ -971,29 +921,3 @@ def _plain(text: str) -> float | None:
     if not isfinite(value):
         return None
     return int(value) if value.is_integer() and abs(value) < 1e15 else value
-
-
-def _spoken(value: str) -> Iterator[Key]:
-    """The ways to say a value: FY2026 as fy 26, no-show as noshow."""
-    words = words_of(value)
-    key = tuple(word.stem for word in words)
-    if not key or len(key) > LONGEST:
-        return
-    yield key
-    if key[0] == "fy" and len(key) == 2 and len(key[1]) == 4:
-        yield ("fy", key[1][2:])
-    joined = "".join(word.lower for word in words)
-    if len(words) == 2 and joined.isalpha():
-        yield (stem(joined),)
-
-
-def _is_name(value: str) -> bool:
-    """Ann Lee, K. Lee: what people are called, also by the surname alone."""
-    words = re.findall(r"[\w'-]+", value)
-    return 2 <= len(words) <= 3 and all(word[0].isupper() and not any(map(str.isdigit, word)) for word in words)
-
-
-def _initials(value: str) -> str:
-    """PT, beside personal training in the same column."""
-    words = words_of(value)
-    return "".join(word.lower[0] for word in words) if len(words) > 1 else ""

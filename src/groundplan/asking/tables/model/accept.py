@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from groundplan.asking.tables.model.read import Candidate, Cannot, Hesitant, ModelRead
+from groundplan.contracts.alike import alike
 from groundplan.contracts.answer import Clarification, Refusal, refused
-from groundplan.contracts.expression import Share
-from groundplan.contracts.meaning import Meaning, has_meaning, meaning_of
-from groundplan.contracts.reading import AnalysisAsked, Reading
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.roles import Accept
+from groundplan.contracts.schema import SourceSchema
 from groundplan.proposing.loop import Accepted
 from groundplan.settings import Endpoint
 from groundplan.state.measures import find_measure
@@ -30,6 +32,7 @@ TEXTS = {
         "cannot": "the model {} says that the tables cannot answer this: {}",
         "hint": "ask for something that they hold",
         "but": "The model {} says that the tables cannot answer this ({}). The words read it as: {}. Run it?",
+        "instead": "The query of the model {} cannot be checked ({}). The words read it as: {}. Run it?",
     },
     "ru": {
         "confirm": "Прочитано так: {} (прочитала модель {}). Выполнить?",
@@ -38,6 +41,7 @@ TEXTS = {
         "cannot": "модель {} считает, что таблицы не могут на это ответить: {}",
         "hint": "спросите о том, что в них есть",
         "but": "Модель {} считает, что таблицы не могут на это ответить ({}). По словам это: {}. Выполнить?",
+        "instead": "Запрос модели {} нельзя проверить ({}). По словам это: {}. Выполнить?",
     },
 }
 
@@ -86,9 +90,35 @@ class Judge:
         words = await self.by_words()
         if words is None:
             return refused("reading/cannot", texts["cannot"].format(model, missing), texts["hint"])
-        (told,) = distinct_sentences((words,))
-        text = texts["but"].format(model, missing, told)
-        return Clarification(text=text, missing=question, candidates=(told,), readings=(words,))
+        return _words_instead(words, texts["but"], model, missing)
+
+
+def touches_the_same(words: Reading, reply: str, schema: SourceSchema) -> bool:
+    """Whether a query that cannot be checked names what the reading by words rests on; True for a reply without one."""
+    try:
+        query = json.loads(reply)["sql"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return True
+    told = " ".join((*words.tables, *(r.value.model_dump_json() for r in words.requirements)))
+    return _named(told, schema) == _named(str(query), schema)
+
+
+def _named(text: str, schema: SourceSchema) -> frozenset[str]:
+    names = {name.lower() for table in schema.tables for name in (table.name, *(c.name for c in table.columns))}
+    said = text.lower()
+    return frozenset(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said))
+
+
+def confirmed_instead(words: Reading, model: str, fault: str) -> Clarification:
+    """The model read the question, in a query that cannot be checked: nothing says that it means what the words do."""
+    texts = TEXTS["ru" if language_of(words.question) == "ru" else "en"]
+    return _words_instead(words, texts["instead"], model, fault.rstrip("."))
+
+
+def _words_instead(words: Reading, text: str, *why: str) -> Clarification:
+    (told,) = distinct_sentences((words,))
+    asks = text.format(*why, told)
+    return Clarification(text=asks, missing=words.question, candidates=(told,), readings=(words,))
 
 
 def trust_in(endpoint: Endpoint) -> Trust:
@@ -97,28 +127,6 @@ def trust_in(endpoint: Endpoint) -> Trust:
     if measure is None:
         return "unmeasured"
     return "strong" if measure.share >= MEASURED else "weak"
-
-
-def alike(one: Reading, other: Reading) -> bool:
-    """True if both ask for the same, however it is written."""
-    if one.also or other.also:
-        pairs = zip(one.asks, other.asks, strict=False)
-        return len(one.asks) == len(other.asks) and all(alike(*pair) for pair in pairs)
-    if not (_is_comparable(one) and _is_comparable(other)) or {*one.tables} != {*other.tables}:
-        return False
-    return _meaning(one) == _meaning(other)
-
-
-def _is_comparable(reading: Reading) -> bool:
-    return has_meaning(reading.model_copy(update={"tables": reading.tables[:1]}))
-
-
-def _meaning(reading: Reading) -> Meaning:
-    """With shares as measures, where the reading has them as an analysis."""
-    meaning = meaning_of(reading)
-    if not any(isinstance(r.value, AnalysisAsked) and r.value.label == "share" for r in reading.requirements):
-        return meaning
-    return replace(meaning, measures=frozenset(Share(of=measure) for measure in meaning.measures))
 
 
 def _asked(question: str, readings: tuple[Reading, ...], texts: dict[str, str]) -> Clarification:

@@ -23,6 +23,7 @@ from groundplan.text.words import Word, normalise, words_of
 PROMPT = "read_sql"
 ROOM = 12_000  # characters for the tables, so that a model with a short context still has room to reply
 MOST_EXAMPLES = 3
+MOST_EARLIER = 4  # questions of the conversation that are told beside the one before
 DESCRIBED = 160  # characters of a description
 UNLISTED: frozenset[Meaning] = frozenset({"identifier", "text"})  # their values name nothing that people ask about
 KINDS = {"number": "NUMBER", "text": "TEXT", "boolean": "BOOLEAN", "other": "TEXT"}
@@ -39,6 +40,7 @@ class Asked:
     today: date
     timezone: str = "UTC"
     before: Reading | None = None  # what the question before asked for: this one may follow up on it
+    earlier: tuple[Reading, ...] = ()  # the questions before that one, oldest first
     examples: tuple[Reading, ...] = ()  # that a person approved
     share_values: bool = True
     first: tuple[str, ...] = ()  # tables that the model asked to see
@@ -63,6 +65,7 @@ async def asked_of(question: Question, context: Context, values: Mapping[str, Va
         today=question.today,
         timezone=question.timezone,
         before=context.turns[-1].reading if context.turns else None,
+        earlier=tuple(turn.reading for turn in context.turns[-1 - MOST_EARLIER : -1]),
         examples=await context.plans.approved() if context.plans else (),
         share_values=share_values,
     )
@@ -124,9 +127,17 @@ def _column(column: Column, meaning: Meaning, table: Table, asked: Asked, words:
     called = f"also called {', '.join(column.synonyms)}" if column.synonyms else ""
     main = "the usual date" if table.main_date == column.name else ""
     empty = "may be empty" if column.nulls else ""
-    about = (meaning, column.unit or "", main, called, _line(column.description), empty)
+    about = (meaning, column.unit or "", _defined(column), main, called, _line(column.description), empty)
     values = _values(column, meaning, table, asked, words) if asked.share_values else ""
     return f"  {quoted(column.name)} {kind} -- {'; '.join(filter(None, (*about, values)))}"
+
+
+def _defined(column: Column) -> str:
+    """How its publisher takes and computes it."""
+    taken = f"usually the {column.usual}" if column.usual else ""
+    taken = f"aggregated already: only as AGG({quoted(column.name)})" if column.aggregated else taken
+    formula = f"computed as {_line(column.formula)}" if column.formula else ""
+    return "; ".join(filter(None, (taken, formula)))
 
 
 def _values(column: Column, meaning: Meaning, table: Table, asked: Asked, words: Sequence[Word]) -> str:
@@ -196,7 +207,10 @@ def _before(asked: Asked) -> str:
     if asked.before is None:
         return ""
     sql = _sql(asked.before, asked.schema)
-    return load_prompt("read_before").fill(question=_line(asked.before.question), sql=sql or "(not known)")
+    before = load_prompt("read_before").fill(question=_line(asked.before.question), sql=sql or "(not known)")
+    told = [f"- {_line(one.question)}: {_sql(one, asked.schema) or '(not known)'}" for one in asked.earlier]
+    earlier = load_prompt("read_earlier").fill(turns="\n".join(told)) if told else ""
+    return f"{earlier}\n{before}" if earlier else before
 
 
 def _sql(reading: Reading, schema: SourceSchema) -> str:

@@ -365,6 +365,7 @@ def _held(case: _Case, table: str | None, column: str) -> tuple[str, ...]:
     held = case.schema.find(table or "")
     known = held.find(column) if held else None
     whole = known is not None and known.kind == "text" and 0 < (known.cardinality or READ_WHOLE + 1) <= READ_WHOLE
+    whole = whole and known is not None and not known.sampled
     return case.values.get(table or "", {}).get(column, ()) if whole else ()
 
 

@@ -5,33 +5,39 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from groundplan.asking.tables.grammar.implied import implied, intent_of, with_implied
 from groundplan.asking.tables.model.context import Asked, prompt_for
 from groundplan.asking.tables.model.contradictions import Contradiction, contradictions
+from groundplan.asking.tables.model.looks import OF_CHART, SINGLE_VALUES, look_at
 from groundplan.asking.tables.model.reply import MeantSql, SqlReply
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.budget import aside
 from groundplan.context import Context
+from groundplan.contracts.columns import Grain
 from groundplan.contracts.defaults import Default
-from groundplan.contracts.expression import Column, Related, walk
+from groundplan.contracts.expression import Column, DateCut, Related, walk
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.reading import (
     Analysis,
     AnalysisAsked,
     ChartKind,
+    GroupBy,
     Intent,
     Metric,
     OutputAsked,
     Reading,
     Requirement,
+    Time,
 )
 from groundplan.llm.calls import Calls
 from groundplan.proposing.loop import Accepted, Faults, propose
 from groundplan.text.words import Language, language_of
 
 TOKENS = 1_200  # of a reply
+MOST_ASKS = 4  # things that one question may ask for
 LOOK_UPS = 2  # rounds in which a model may ask to see further tables
 ANALYSES: dict[str, Analysis] = {
     "trend": "trend",
@@ -114,7 +120,8 @@ class SqlReader:
 
     async def _propose(self, asked: Asked) -> Accepted[ModelRead | MoreTables] | None:
         check, log = partial(self._check, asked), self._context.attempts
-        return await propose(self._calls, prompt_for(asked), SqlReply, check, log, max_tokens=TOKENS)
+        before = self._context.sent_back
+        return await propose(self._calls, prompt_for(asked), SqlReply, check, log, max_tokens=TOKENS, before=before)
 
     async def _check(self, asked: Asked, reply: SqlReply) -> ModelRead | MoreTables | Faults:
         if reply.sql.strip():
@@ -152,7 +159,7 @@ class SqlReader:
                 return Faults((str(error),))
         whole = found[0].reading.model_copy(update={"also": tuple(one.reading for one in found[1:])})
         certain = [one for one in self._against(whole, asked) if one.certain]
-        return Faults(tuple(one.problem for one in certain)) if certain else found
+        return Faults(tuple(one.problem for one in certain)) if certain else _with_looks(found, asked)
 
     def _translated(self, reply: SqlReply, asked: Asked) -> _Translated:
         found = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
@@ -171,9 +178,14 @@ class SqlReader:
         return Faults(tuple(map(_worded, issues)))
 
     def _against(self, reading: Reading, asked: Asked) -> tuple[Contradiction, ...]:
-        return contradictions(
-            reading, asked.said, asked.schema, asked.values, today=asked.today, timezone=asked.timezone
-        )
+        """What contradicts the words. A follow-up may rest on the words before it and may replace them."""
+        given: dict[str, Any] = {"today": asked.today, "timezone": asked.timezone}
+        found = contradictions(reading, asked.text, asked.schema, asked.values, **given)
+        if not found or asked.before is None:
+            return found
+        with_before = contradictions(reading, asked.said, asked.schema, asked.values, **given)
+        still = {one.code for one in with_before}
+        return tuple(one for one in found if one.code in still)
 
     def _completed(self, reading: Reading, asked: Asked, naming: Naming) -> Reading:
         """With the words that each part rests on, the tables it speaks of and who read it."""
@@ -209,11 +221,42 @@ def _in_its_language(requirement: Requirement, language: Language) -> Requiremen
     return requirement.model_copy(update={"value": value.model_copy(update={"name": None})})
 
 
+def _with_looks(found: list[_Translated], asked: Asked) -> list[_Translated]:
+    """Each analysis of single values that the question names, of the first statement that lists such values.
+
+    Two analyses of the same values are two things that the question asks for.
+    """
+    reply = found[0].reply
+    chart = CHARTS.get((reply.chart or "").lower())
+    named = [ANALYSES.get(name.lower()) for name in reply.analyses] + [OF_CHART.get(chart) if chart else None]
+    made: dict[int, list[_Translated]] = {}
+    for label in dict.fromkeys(label for label in named if label in SINGLE_VALUES):
+        for place, one in enumerate(found):
+            said = one.naming.evident(implied(AnalysisAsked(label=label)))
+            reading = look_at(one.reading, label, asked.schema, one.naming) if not said.implied else None
+            if reading is not None:
+                drawn = chart if chart and OF_CHART.get(chart) == label else None
+                made.setdefault(place, []).append(
+                    replace(one, reading=reading, reply=SqlReply(sql=one.reply.sql, analyses=(label,), chart=drawn))
+                )
+                break
+    if not made:
+        return found
+    looked = {label for looks in made.values() for one in looks for label in one.reply.analyses}
+    left = tuple(name for name in reply.analyses if ANALYSES.get(name.lower()) not in looked)
+    first = reply.model_copy(update={"analyses": left, "chart": None if chart in OF_CHART else reply.chart})
+    found[0] = replace(found[0], reply=first)
+    return [made_of for place, one in enumerate(found) for made_of in made.get(place, [one])][:MOST_ASKS]
+
+
 def _labelled(reading: Reading, reply: SqlReply, naming: Naming) -> tuple[Reading, tuple[str, ...]]:
     """With the analyses and the chart that were asked for, what follows from them, and notes on unknown labels."""
-    asked = [*reading.requirements]
     labels = dict.fromkeys(ANALYSES[name] for name in map(str.lower, reply.analyses) if name in ANALYSES)
-    asked += [naming.evident(implied(AnalysisAsked(label=label))) for label in labels]
+    named = [naming.evident(implied(AnalysisAsked(label=label))) for label in labels]
+    trend = any(r.id == "analysis:trend" and not r.implied for r in named)
+    asked = [*(_along_time(r, reading, naming) if trend else r for r in reading.requirements), *named]
+    if trend and not reply.chart:
+        asked.append(implied(OutputAsked(label="chart")))  # a table alone does not show it
     if reply.chart and reply.chart.lower() in CHARTS:
         asked.append(naming.evident(implied(OutputAsked(label="chart", chart=CHARTS[reply.chart.lower()]))))
     unknown = [name for name in reply.analyses if name.lower() not in ANALYSES]
@@ -221,6 +264,24 @@ def _labelled(reading: Reading, reply: SqlReply, naming: Naming) -> tuple[Readin
     return _implied(reading, asked, naming.assume), tuple(
         f"{name[:60]!r} is neither an analysis nor a chart here" for name in unknown
     )
+
+
+def _along_time(requirement: Requirement, reading: Reading, naming: Naming) -> Requirement:
+    """A date that rows are grouped by is the axis of the trend; by itself it leaves the grain to the data."""
+    grain: Grain | None = None
+    match requirement.value:
+        case GroupBy(expression=DateCut(of=Column(name=name, table=None), grain=grain)):
+            pass
+        case GroupBy(column=name, expression=None, table=None):
+            pass
+        case _:
+            return requirement
+    table = naming.schema.find(reading.tables[0])
+    column = table.find(name) if table else None
+    if column is None or column.kind != "time":
+        return requirement
+    time = Requirement(id=f"time:{name}", value=Time(column=name, grain=grain), implied=True)
+    return naming.evident(time)
 
 
 def _undrawn(reply: SqlReply, dropped: tuple[str, ...]) -> tuple[str, ...]:

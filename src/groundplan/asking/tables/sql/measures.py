@@ -39,6 +39,7 @@ FUNCTIONS: Mapping[type[Any], Function] = {
     exp.Median: "median",
     exp.Stddev: "std",
     exp.StddevSamp: "std",
+    exp.Agg: "defined",
 }
 
 

@@ -280,7 +280,7 @@ class Scope:
         if column is None or column.kind != "text":
             return None
         listed = self.session.values.get(node.table or self.root.name, {}).get(column.name)
-        return listed if listed and column.cardinality == len(listed) else None
+        return listed if listed and column.holds_only(listed) else None
 
     def is_trimmed(self, node: Expression) -> bool:
         """Whether the column holds no empty text and none with spaces around it."""

@@ -41,7 +41,7 @@ DATES = (
 MEASURES = (
     exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Stddev, exp.StddevSamp, exp.AnyValue,
     exp.First, exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.IgnoreNulls, exp.LogicalOr,
-    exp.LogicalAnd, exp.Mode,
+    exp.LogicalAnd, exp.Mode, exp.Agg,
 )  # fmt: skip
 WINDOWS = (
     exp.Window, exp.WindowSpec, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag,

@@ -207,7 +207,8 @@ def is_key(table: Table, columns: set[str], query: Query) -> bool:
     if any({normal(name) for name in key} <= columns for key in keys) or table.row_count in (0, 1):
         return True
     own = [column for column in table.columns if normal(column.name) in columns]
-    return any(column.cardinality is not None and column.cardinality == table.row_count for column in own)
+    counted = [column for column in own if not column.sampled and column.cardinality is not None]
+    return any(column.cardinality == table.row_count for column in counted)
 
 
 def _passes_rows(scope: Scope) -> bool:

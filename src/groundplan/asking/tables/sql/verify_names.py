@@ -162,7 +162,7 @@ def _unknown_value(query: Query, scope: Scope, node: Any, side: Any, text: str) 
         return
     table, column = found
     held = query.values.get(table.name, {}).get(column.name)
-    if not held or column.cardinality != len(held):
+    if not held or not column.holds_only(held):
         return
     if text in held or (folded and normal(text) in map(normal, held)):
         return

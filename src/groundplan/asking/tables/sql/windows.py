@@ -62,12 +62,12 @@ def _window(node: Any, scope: Scope) -> Expression:
 def _is_gapless(along: Expression, scope: Scope) -> bool:
     """Whether each day between the first and the last is there, whatever range of days is kept."""
     column = scope.described(along) if isinstance(along, Column) and along.table is None else None
-    if column is None or scope.has_clock(along) or not column.least or not column.greatest or column.nulls:
+    if column is None or scope.has_clock(along) or not column.least or not column.greatest or column.nulls != 0:
         return False
     if any({*columns_of(condition)} != {column.name} for condition in scope.session.kept):
         return False
     days = date.fromisoformat(str(column.greatest)[:10]) - date.fromisoformat(str(column.least)[:10])
-    return column.cardinality == days.days + 1
+    return not column.sampled and column.cardinality == days.days + 1
 
 
 def _frame(spec: Any) -> tuple[str, str]:

@@ -63,6 +63,7 @@ FUNCTIONS: Mapping[str, str] = {
     "max": "MAX",
     "count": "COUNT",
     "std": "STDDEV_SAMP",
+    "defined": "AGG",
 }
 PARTS: Mapping[str, str] = {"weekday": "ISODOW"}  # others go by their own names
 SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}

@@ -10,7 +10,8 @@ from groundplan.asking.tables.steps.draft import Draft
 from groundplan.asking.tables.steps.names import NAMES, called, period_name
 from groundplan.contracts.expression import Share, walk
 from groundplan.contracts.meaning import measure_of
-from groundplan.contracts.reading import AnalysisAsked, Filter, GroupBy, Metric, Requirement
+from groundplan.contracts.reading import AnalysisAsked, Filter, GroupBy, Metric, Rank, Requirement, Time
+from groundplan.contracts.tool import Tool
 
 
 def detect_anomalies(draft: Draft) -> None:
@@ -74,6 +75,7 @@ def compare_periods(draft: Draft) -> None:
     params = {
         "time": column,
         "metric": {**measured, "function": metric.function or metric.usual or "count"},
+        **({"called": metric.name} if metric.name else {}),
         "by": draft.groups,
         "current": list(current),
         "previous": list(previous),
@@ -86,6 +88,55 @@ def compare_periods(draft: Draft) -> None:
         x = {"x": draft.groups[0]} if draft.groups else {}
         bars = {**x, "y": "current", "beside": "previous", "names": [later, earlier, named]}
         draft.add("chart", "plot_bar", bars, [draft.chart], keep=False)
+
+
+def own_analysis(draft: Draft, requirement: Requirement, tool: Tool) -> None:
+    """The tool that brings the analysis with it, over the measured groups; nothing if a param is not settled."""
+    assert tool.analysis is not None
+    params = _settled(draft, requirement, tool)
+    if params is None or draft.asked(Rank):
+        return
+    if tool.analysis.chart is None:
+        draw(draft)
+    draft.add(tool.analysis.label, tool.name, params, [requirement])
+    draft.looks_at_values = True  # the table has an order of its own
+    axes = {role: name for role, drawn in tool.analysis.draws.items() if (name := _column(drawn, params))}
+    if draft.chart and tool.analysis.chart:
+        draft.add("chart", f"plot_{tool.analysis.chart}", axes, [draft.chart, "analysis:trend"], keep=False)
+
+
+def _settled(draft: Draft, requirement: Requirement, tool: Tool) -> dict[str, Any] | None:
+    """The params by their roles and by what the question says; None if a required one is open."""
+    settings = dict(requirement.value.settings if isinstance(requirement.value, AnalysisAsked) else ())
+    properties: Any = tool.params.get("properties", {})
+    grains = [time.grain for _, time in draft.asked(Time) if time.grain]
+    roles: dict[str, list[Any]] = {
+        "time": [*draft.times],
+        "column": [*draft.metrics],
+        "group_by": [*draft.series],
+        "grain": [*grains],
+    }
+    found: dict[str, Any] = {}
+    for name, spec in properties.items():
+        many = spec.get("type") == "array"
+        role = (spec.get("items", {}) if many else spec).get("x-role")
+        known = roles.get(role, [])
+        given = known if many else settings.get(name, known[0] if known else None)
+        if given:
+            found[name] = given
+    required: Any = tool.params.get("required", ())
+    return found if {*required} <= {*found} else None
+
+
+def _column(drawn: str, params: Mapping[str, Any]) -> str | None:
+    """The column that a chart shows: one of the output, or `$param`, of several the one at a place."""
+    if not drawn.startswith("$"):
+        return drawn
+    name, _, place = drawn[1:].partition(".")
+    given = params.get(name)
+    if isinstance(given, str) or given is None:
+        return given
+    return str(given[int(place or 0)]) if len(given) > int(place or 0) else None
 
 
 ANALYSES: Mapping[str, Callable[[Draft], None]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from groundplan.asking.tables.steps.names import LONGEST_NAME, NAMES, called, found_name
@@ -39,7 +40,7 @@ from groundplan.contracts.expression import (
     level,
     walk,
 )
-from groundplan.contracts.meaning import Stage, follows_series, measure_of, series_group, stage_of
+from groundplan.contracts.meaning import Stage, compared_periods, follows_series, measure_of, series_group, stage_of
 from groundplan.contracts.normal_form import normal_expression, of_filter
 from groundplan.contracts.plan import Step
 from groundplan.contracts.reading import (
@@ -87,13 +88,17 @@ class Draft(StepList):
     order: dict[str, str] = field(default_factory=dict)  # the columns that rank and order, each with its direction
     made_to_order: list[str] = field(default_factory=list)  # those of them that are derived for that alone
 
-    sides: tuple[Requirement, ...] = ()  # two periods that are compared: neither filters the other away
     share: str | None = None  # the column of shares
     looks_at_values: bool = False  # nothing is grouped or added up: `metrics` are the table's own columns
 
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
     found: Mapping[Kept, str | None] = field(default_factory=dict)
     added: dict[Node, str] = field(default_factory=dict)  # the columns that the present rows were given
+
+    @cached_property
+    def sides(self) -> tuple[Requirement, ...]:
+        """Two periods that are compared: neither filters the other away."""
+        return compared_periods(self.reading.requirements)
 
     @property
     def ranked_by(self) -> str | None:

@@ -16,11 +16,11 @@ def without_password(url: str) -> str:
     return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
 
 
-def cannot_open(url: str, error: Exception) -> SourceError:
-    """The error for an address. A message that repeats a part of the credentials is left out."""
+def cannot_open(url: str, error: Exception, known: str = "") -> SourceError:
+    """The error for an address. A message that repeats a part of the credentials, or the known secret, is left out."""
     said, shown = str(error).strip(), without_password(url)
     rest = url.partition("://")[2]
-    secret = f"{rest.rpartition('@')[0].partition(':')[2]} {rest.partition('?')[2]}"
+    secret = f"{rest.rpartition('@')[0].partition(':')[2]} {rest.partition('?')[2]} {known}"
     if any(part in said for part in re.findall(r"\w{3,}", f"{secret} {unquote(secret)}")):
         said = f"the address is not valid ({type(error).__name__})"
     return SourceError(f"{shown}: cannot be opened: {said}")

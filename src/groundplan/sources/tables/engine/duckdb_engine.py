@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 import duckdb
 import ibis.expr.operations as ops
@@ -21,8 +23,9 @@ from ibis.common.exceptions import TableNotFound
 from groundplan.errors import SourceError, ToolError, TransientError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
-from groundplan.sources.tables.engine.duckdb_limits import limits
-from groundplan.sources.tables.engine.interface import Constraints, Query, constraints_from, first_line
+from groundplan.sources.tables.engine.duckdb_limits import connect
+from groundplan.sources.tables.engine.duckdb_plan import rows_read
+from groundplan.sources.tables.engine.interface import PLACES, Constraints, Query, constraints_from, first_line, windows
 from groundplan.sources.tables.files.quoting import literal, quoted
 
 CURSORS = 8  # queries that run concurrently
@@ -37,6 +40,11 @@ CONSTRAINTS = """
     AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
     ORDER BY table_name, constraint_index
 """
+SIZES = """
+    SELECT concat_ws('.', database_name, schema_name, table_name), estimated_size FROM duckdb_tables()
+    WHERE NOT internal
+"""
+NO_VIEWS: Mapping[str, str] = MappingProxyType({})
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
@@ -52,30 +60,42 @@ class AttachedFile:
 
     path: Path
     names: Mapping[str, str] = field(default_factory=dict)
+    loaded: bool = True  # by us, from other files
 
 
 def open_scratch(files: Sequence[AttachedFile] = ()) -> Scratch:
     """A database in memory for rows of other sources, with the tables of these files; without access to other files."""
-    return Scratch(LockedBackend.from_connection(_attached(files)), private=True)
+    return Scratch(LockedBackend.from_connection(attached(files)), private=True, loaded=True)
 
 
 def open_together(files: Sequence[AttachedFile]) -> DuckDB:
     """The tables of several database files, read-only and without access to other files."""
-    return DuckDB(LockedBackend.from_connection(_attached(files)), private=True)
+    loaded = all(file.loaded for file in files)
+    return DuckDB(LockedBackend.from_connection(attached(files)), private=True, loaded=loaded)
 
 
-def open_duckdb(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
+def open_loaded(path: Path, folder: TemporaryDirectory[str] | None = None) -> DuckDB:
+    """A database file that groundplan wrote, opened like others."""
+    return DuckDB(LockedBackend.from_connection(_opened(path)), private=True, folder=folder, loaded=True)
+
+
+def open_duckdb(path: Path) -> DuckDB:
     """A database file, opened read-only and without access to other files."""
+    connection = _opened(path)
+    _refuse_redefined(connection, path)
+    return DuckDB(LockedBackend.from_connection(connection), private=True)
+
+
+def _opened(path: Path) -> duckdb.DuckDBPyConnection:
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=CLOSED | limits())
+        connection = connect(str(path), CLOSED, read_only=True)
     except duckdb.Error as error:
         raise SourceError(
             f"{path}: cannot be opened read-only: {error}; if this process already has it open, pass "
             "that connection: Tables.open(ibis.duckdb.from_connection(connection))"
         ) from error
     _lock(connection)
-    _refuse_redefined(connection, path)
-    return DuckDB(LockedBackend.from_connection(connection), private=True, folder=folder)
+    return connection
 
 
 class DuckDB:
@@ -85,8 +105,16 @@ class DuckDB:
     only that connection sees its temporary tables and views.
     """
 
-    def __init__(self, backend: SQLBackend, private: bool, folder: TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self,
+        backend: SQLBackend,
+        private: bool,
+        folder: TemporaryDirectory[str] | None = None,
+        *,
+        loaded: bool = False,
+    ) -> None:
         self.backend = backend
+        self.loaded = loaded
         self._private = private
         self._folder = folder
         self._shared = threading.Lock()  # held while `backend.con` itself is used
@@ -124,6 +152,15 @@ class DuckDB:
     def constraints(self, scope: CancelScope) -> Constraints:
         with self._lent(scope) as lent:
             return constraints_from(lent.con.execute(CONSTRAINTS).fetchall())
+
+    def estimate(self, sql: str, scope: CancelScope) -> int | None:
+        with self._lent(scope) as lent:
+            (_, plan), *_ = lent.con.execute(f"EXPLAIN (FORMAT JSON) {sql}").fetchall()
+            sizes = dict(lent.con.execute(SIZES).fetchall())
+        return sum(rows_read(node, sizes) for node in json.loads(plan))
+
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+        return windows(table, columns, [str(about * place // PLACES) for place in range(PLACES)], rows)
 
     def close(self) -> None:
         if self._private:
@@ -169,9 +206,14 @@ class LockedBackend(Backend):  # type: ignore[misc]
         self._record_batch_readers_consumed: dict[str, object] = {}
 
 
-def _attached(files: Sequence[AttachedFile]) -> duckdb.DuckDBPyConnection:
-    """A database in memory with a view on each table of the files. No other connection of this process sees it."""
-    connection = duckdb.connect(":memory:", config={**CLOSED, "enable_external_access": "true"} | limits())
+def attached(
+    files: Sequence[AttachedFile], views: Mapping[str, str] = NO_VIEWS, readable: Sequence[str] = ()
+) -> duckdb.DuckDBPyConnection:
+    """A database in memory with a view on each table of the files. No other connection of this process sees it.
+
+    Apart from them, `views` by their names: they may read the files with these paths, and no others.
+    """
+    connection = connect(":memory:", {**CLOSED, "enable_external_access": "true"})
     try:
         for place, file in enumerate(files):
             try:
@@ -180,6 +222,10 @@ def _attached(files: Sequence[AttachedFile]) -> duckdb.DuckDBPyConnection:
                 raise SourceError(f"{file.path}: cannot be opened read-only: {first_line(error)}") from error
             _refuse_redefined(connection, file.path)
             _add_views(connection, f"attached_{place}", file.names)
+        for name, query in views.items():
+            connection.execute(f"CREATE VIEW {quoted(_unused(connection, name))} AS {query}")
+        if readable:
+            connection.execute(f"SET allowed_paths = {literal(readable)}")
         connection.execute("SET enable_external_access = false")
         _lock(connection)
     except BaseException:
@@ -220,9 +266,12 @@ def _unused(connection: duckdb.DuckDBPyConnection, name: str) -> str:
 
 def _refuse_redefined(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """A database file may hold a macro `sum` that our own queries would call."""
+    macros = connection.execute("SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal").fetchall()
+    if not macros:  # the list of functions is slow to make, so it is not made twice
+        return
     found = connection.execute(
-        "SELECT function_name FROM duckdb_functions() WHERE NOT internal AND function_name IN "
-        "(SELECT function_name FROM duckdb_functions() WHERE internal) ORDER BY 1 LIMIT 1"
+        "SELECT function_name FROM duckdb_functions() WHERE internal AND list_contains(?, function_name) ORDER BY 1",
+        [[name for (name,) in macros]],
     ).fetchone()
     if found:
         connection.close()

@@ -6,20 +6,33 @@ import atexit
 import os
 import re
 import shutil
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+import duckdb
 
 from groundplan.errors import UsageError
 from groundplan.settings import cache_folder
 
 MOST_MEMORY = 4_000_000_000  # bytes, unless GROUNDPLAN_MEMORY says otherwise; never more than half of the machine's
 MOST_SPILLED = "20GB"
+Setting = str | bool | int | float | list[str]
 
 
-def limits() -> dict[str, str | bool | int | float | list[str]]:
-    """DuckDB's configuration. It must be equal for all connections of one process to one file."""
+def connect(database: str, config: Mapping[str, Setting], *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection within the limits. Neither it nor its cursors write progress to standard output."""
+    connection = duckdb.connect(database, read_only=read_only, config={**config, **_limits()})
+    with suppress(duckdb.InvalidInputException):  # locked: the file is open in this process already
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _limits() -> dict[str, Setting]:
+    """These must be equal for all connections of one process to one file."""
     return {
-        "memory_limit": _memory(),
+        "memory_limit": most_memory(),
         "temp_directory": str(process_folder()),
         "max_temp_directory_size": MOST_SPILLED,
     }
@@ -30,7 +43,7 @@ def process_folder() -> Path:
     return _spill_folder(cache_folder(), os.getpid())
 
 
-def _memory() -> str:
+def most_memory() -> str:
     """`GROUNDPLAN_MEMORY`, such as 8GB, or the default."""
     given = os.environ.get("GROUNDPLAN_MEMORY")
     if given:

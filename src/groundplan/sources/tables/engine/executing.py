@@ -14,7 +14,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from groundplan.sources.by_run import ByRun
-from groundplan.sources.tables.engine.arrow import compact
+from groundplan.sources.tables.engine.arrow import compact, in_calendar
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.ibis_equality import make_comparisons_thread_safe
 from groundplan.sources.tables.engine.interface import Engine, Query
@@ -77,7 +77,7 @@ class Executor:
         sql = self.compile(limited)
         self.approve(sql)
         got = self.engine.run(Query(limited, sql), scope)
-        got = got.rename_columns(list(table.columns))  # an engine may shorten long names
+        got = in_calendar(got.rename_columns(list(table.columns)))  # an engine may shorten long names
         return Fetched(got.slice(0, rows), got.num_rows <= rows)
 
     def remember(self, run: str, sql: str, fetched: Fetched) -> None:

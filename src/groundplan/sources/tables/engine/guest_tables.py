@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from groundplan.sources.arrow_columns import columns_of
 from groundplan.sources.by_run import ByRun
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.duckdb_engine import Scratch
@@ -27,6 +28,7 @@ class GuestTables:
 
     def __init__(self, executor: Executor, engine: Scratch) -> None:
         self._executor, self._engine = executor, engine
+        self.prefix = "rows_"  # of the names of the tables
         self._guests: ByRun[int, _Guest] = ByRun()
         self._numbers = itertools.count(1)
         self._one_at_a_time = threading.Lock()
@@ -40,10 +42,10 @@ class GuestTables:
             return guest.handle
 
     def _load(self, rows: pa.Table, scope: CancelScope) -> _Guest:
-        name = f"rows_{next(self._numbers)}"
+        name = f"{self.prefix}{next(self._numbers)}"
         self._engine.take(name, rows)
         try:
-            handle = handle_on(self._engine.table(name, scope))
+            handle = handle_on(self._engine.table(name, scope), columns_of(rows))
         except BaseException:
             self._engine.drop(name)
             raise

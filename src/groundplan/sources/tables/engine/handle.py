@@ -8,6 +8,8 @@ from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import ColumnKind
@@ -62,6 +64,14 @@ def kind_of(dtype: dt.DataType) -> ColumnKind:
     return "boolean" if dtype.is_boolean() else "other"
 
 
+def of_kinds(schema: sch.Schema, columns: Iterable[TableColumn]) -> sch.Schema:
+    """The schema with types of the kinds that the columns are known to have: not every engine types its results."""
+    types: dict[ColumnKind, str] = {"number": "float64", "time": "timestamp", "boolean": "boolean", "text": "string"}
+    given = [c for c in columns if c.name in schema and c.kind in types]
+    wanted = {c.name: types[c.kind] for c in given if kind_of(schema[c.name]) != c.kind}
+    return ibis.schema({**schema, **wanted})
+
+
 def widened(handle: Handle, added: Mapping[str, ir.Value]) -> Handle:
     """The same rows with additional columns; a name that already exists is refused."""
     for name in added:
@@ -70,13 +80,28 @@ def widened(handle: Handle, added: Mapping[str, ir.Value]) -> Handle:
     return handle_on(handle.table.mutate(**added), handle.columns, handle.order)
 
 
+def narrowed(table: ir.Table, names: Iterable[str]) -> ir.Table:
+    """The rows with these columns alone, to be computed with: Ibis looks at each column of a table for every query.
+
+    Not to be shown as they are: `SELECT *` would be all columns.
+    """
+    known = table.op()
+    if not isinstance(known, ops.DatabaseTable):
+        return table.select(*names)
+    narrow = {name: known.schema[name] for name in names}
+    return known.copy(schema=ibis.schema(narrow)).to_expr()
+
+
 def arranged(table: ir.Table, order: Order) -> ir.Table:
     """Sorted, with nulls last."""
     return table.order_by([sort_key(table[name], descending) for name, descending in order]) if order else table
 
 
 def sort_key(column: ir.Column, descending: bool = False) -> ir.Value:
+    """Nulls come last, and so do infinite and undefined numbers, which no answer shows."""
     make = ibis.desc if descending else ibis.asc
+    if isinstance(column, ir.FloatingValue):
+        column = ibis.ifelse(column.isnan() | column.isinf(), ibis.null(column.type()), column)
     return make(column, nulls_first=False)
 
 

@@ -13,6 +13,9 @@ from ibis.backends.sql import SQLBackend
 
 from groundplan.contracts.relationship import Relationship
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.files.quoting import quoted
+
+PLACES = 10  # of a table from which rows are taken
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,11 @@ class Query:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What the database enforces: keys by table, and foreign keys."""
+    """What the database enforces: keys by table, and foreign keys; and the foreign keys that it only declares."""
 
     keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     foreign: tuple[Relationship, ...] = ()
+    declared: tuple[Relationship, ...] = ()
 
 
 def constraints_from(rows: Iterable[tuple[str, Sequence[str], str | None, Sequence[str] | None]]) -> Constraints:
@@ -48,6 +52,7 @@ class Engine(Protocol):
     """Thread-safe. When the scope ends, the query is stopped and an error is raised."""
 
     backend: SQLBackend
+    loaded: bool  # its tables were made of files, all of whose rows have been read already
 
     def run(self, query: Query, scope: CancelScope) -> pa.Table: ...
 
@@ -67,7 +72,22 @@ class Engine(Protocol):
         """The rows of an approved query as they are, without Arrow; empty where an engine cannot tell."""
         ...
 
+    def estimate(self, sql: str, scope: CancelScope) -> int | None:
+        """The rows that the engine expects to read for an approved query, which is not run; None: it cannot tell."""
+        ...
+
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+        """A query for so many rows from all over a table of about so many, without reading it whole, or None."""
+        ...
+
     def close(self) -> None: ...
+
+
+def windows(table: str, columns: Sequence[str], starts: Sequence[str], rows: int) -> str:
+    """A query for runs of rows, each from another place; the table has row numbers."""
+    listed, each = ", ".join(map(quoted, columns)), rows // len(starts)
+    runs = (f"SELECT {listed} FROM {quoted(table)} WHERE rowid >= {start} LIMIT {each}" for start in starts)  # noqa: S608
+    return " UNION ALL ".join(f"SELECT * FROM ({run})" for run in runs)  # noqa: S608 - quoted above
 
 
 def first_line(error: BaseException) -> str:

@@ -7,7 +7,7 @@ with a role that may only SELECT, and revoke from PUBLIC the functions that crea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -26,6 +26,8 @@ from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.credentials import cannot_open
 from groundplan.sources.tables.engine.interface import Constraints, Query, constraints_from, first_line
+from groundplan.sources.tables.engine.postgres_plan import Plan, rows_read
+from groundplan.sources.tables.files.quoting import quoted
 
 LONGEST_STATEMENT = 610  # seconds: a little more than the longest step of a plan
 CONNECTIONS = 4
@@ -37,7 +39,18 @@ COLUMNS = """
         AND relkind IN ('r', 'v', 'm', 'p', 'f') AND attnum > 0 AND NOT attisdropped
     ORDER BY relname, attnum
 """
-CONSTRAINTS = """
+KEYS = """
+    SELECT own.relname,
+        (SELECT array_agg(attname::text ORDER BY place) FROM unnest(indkey) WITH ORDINALITY AS key(number, place)
+            JOIN pg_attribute ON attrelid = indrelid AND attnum = number WHERE place <= indnkeyatts),
+        NULL, NULL
+    FROM pg_index JOIN pg_class own ON own.oid = indrelid
+    WHERE own.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND indisunique AND indisvalid AND indimmediate AND indpred IS NULL AND indexprs IS NULL
+        AND (SELECT bool_and(attnotnull) FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY (indkey))
+    ORDER BY own.relname, indisprimary DESC, indexrelid
+"""
+FOREIGN = """
     SELECT own.relname,
         (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS key(number, place)
             JOIN pg_attribute ON attrelid = conrelid AND attnum = number),
@@ -46,10 +59,9 @@ CONSTRAINTS = """
             JOIN pg_attribute ON attrelid = confrelid AND attnum = number)
     FROM pg_constraint
     JOIN pg_class own ON own.oid = conrelid
-    LEFT JOIN pg_class other ON other.oid = confrelid
+    JOIN pg_class other ON other.oid = confrelid
     WHERE connamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-        AND contype IN ('p', 'f') AND convalidated
-        AND (confrelid = 0 OR other.relnamespace = connamespace)
+        AND contype = 'f' AND convalidated AND other.relnamespace = connamespace
     ORDER BY own.relname, conname
 """
 SESSION_OPTIONS = (
@@ -86,6 +98,8 @@ def open_postgres(url: str) -> Postgres:
 
 class Postgres:
     """A few connections, each with one SELECT at a time, all with the role of the first."""
+
+    loaded = False
 
     def __init__(self, backend: SQLBackend, private: bool) -> None:
         self.backend = backend
@@ -133,7 +147,22 @@ class Postgres:
 
     def constraints(self, scope: CancelScope) -> Constraints:
         with self._lent(scope) as lent:
-            return constraints_from(lent.con.execute(CONSTRAINTS).fetchall())
+            return constraints_from(row for query in (KEYS, FOREIGN) for row in lent.con.execute(query).fetchall())
+
+    def estimate(self, sql: str, scope: CancelScope) -> int | None:
+        with self._lent(scope) as lent:
+
+            def plan_of(query: str) -> Plan:
+                plan: Plan = lent.con.execute(f"EXPLAIN (VERBOSE, FORMAT JSON) {query}").fetchone()[0][0]["Plan"]
+                return plan
+
+            return round(rows_read(plan_of(sql), plan_of))
+
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+        percent = min(100 * rows / max(about, 1), 100.0)
+        listed = ", ".join(map(quoted, columns))
+        sampled = f"TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)"  # the same rows each time: questions are read alike
+        return f"SELECT {listed} FROM {quoted(table)} {sampled} LIMIT {rows}"  # noqa: S608 - quoted
 
     def close(self) -> None:
         for lent in self._pool.idle:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 import sqlglot
@@ -16,7 +16,7 @@ LONGEST = 400_000  # characters: enough for a filter with a thousand long values
 
 QUERY = (
     exp.Select, exp.Union, exp.Subquery, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias,
-    exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Distinct,
+    exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Distinct,
     exp.Identifier, exp.Column, exp.Alias, exp.Star, exp.Paren, exp.Tuple,
     exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Filter,
     exp.Exists,
@@ -31,14 +31,61 @@ FUNCTIONS = (
     exp.CovarPop, exp.Corr, exp.PercentileCont, exp.Quantile, exp.ApproxDistinct, exp.LogicalOr, exp.LogicalAnd,
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
     exp.Coalesce, exp.Nullif, exp.Least, exp.Greatest,
-    exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Ln, exp.Log, exp.Pow, exp.IsInf, exp.IsNan,
+    exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Ln, exp.Log, exp.Pow, exp.Sqrt, exp.IsInf, exp.IsNan,
     exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim,
-    exp.Contains, exp.StartsWith, exp.Right, exp.StrPosition, exp.Concat, exp.Extract,
+    exp.Contains, exp.StartsWith, exp.EndsWith, exp.Right, exp.StrPosition, exp.Concat, exp.Extract,
     exp.DayOfWeek, exp.DateDiff, exp.DateTrunc, exp.TimestampTrunc, exp.DateFromParts, exp.TimestampFromParts,
 )  # fmt: skip
 ALLOWED = frozenset(QUERY + OPERATORS + FUNCTIONS)
 UNTYPED = frozenset({"MAKE_DATE", "TO_SECONDS", "TO_MILLISECONDS", "SUFFIX"})
 """Allowed functions that the parser has no node type for."""
+
+OF_DIALECT: Mapping[str, tuple[type[exp.Expr], ...]] = {
+    "bigquery": (
+        exp.CountIf, exp.DatetimeDiff, exp.SafeDivide, exp.Trunc, exp.TsOrDsToDate, exp.TsOrDsToDatetime, exp.WeekStart,
+    ),
+    "clickhouse": (exp.CountIf, exp.DayOfWeekIso, exp.TsOrDsToDate, exp.WeekOfYear),
+    "databricks": (exp.SafeDivide, exp.TsOrDsToDate),
+    "mysql": (
+        exp.DateAdd, exp.DateSub, exp.Day, exp.Hex, exp.Left, exp.Month, exp.Quarter, exp.TimestampDiff,
+        exp.Timestamp, exp.TimeToStr, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.Unhex, exp.WeekOfYear, exp.Year,
+    ),
+    "postgres": (exp.MakeInterval,),
+    "pyspark": (exp.TryCast, exp.TsOrDsToDate),
+    "snowflake": (exp.CountIf, exp.DateAdd, exp.TsOrDsToDate, exp.TsOrDsToTimestamp),
+    "sqlite": (exp.Date, exp.TimeToStr, exp.TsOrDsToTimestamp),
+    "trino": (
+        exp.DayOfWeekIso, exp.FromISO8601Date, exp.FromISO8601Timestamp, exp.TsOrDsToDate, exp.WeekOfYear,
+    ),
+}  # fmt: skip
+UNTYPED_OF_DIALECT: Mapping[str, frozenset[str]] = {
+    "bigquery": frozenset({"IEEE_DIVIDE"}),
+    "clickhouse": frozenset(
+        {
+            "ISNULL", "ISNOTNULL", "LAGINFRAME", "LEADINFRAME", "COUNTDISTINCTIF", "UNIQIF", "TODATE", "TODATETIME",
+            "TODATETIME64", "TODAYOFMONTH", "TODAYOFWEEK", "TOHOUR",
+            "TOISOWEEK", "TOMONTH", "TOQUARTER", "TOSTARTOFDAY", "TOSTARTOFHOUR", "TOSTARTOFMINUTE", "TOSTARTOFMONTH",
+            "TOSTARTOFQUARTER", "TOSTARTOFYEAR", "TOMONDAY", "TOYEAR", "PARSEDATETIMEBESTEFFORT", "STDDEVSAMP",
+            "STDDEVPOP", "VARSAMP", "VARPOP", "SUMIF", "AVGIF", "MINIF", "MAXIF", "COUNTIF", "STDDEVSAMPIF", "VARPOPIF",
+            "UNIQEXACT", "UNIQEXACTIF", "POSITIONUTF8", "LENGTHUTF8", "SUBSTRINGUTF8", "LOWERUTF8", "UPPERUTF8",
+        }
+    ),
+    "pyspark": frozenset({"MAKE_DT_INTERVAL"}),
+    "trino": frozenset({"IS_INFINITE", "DAY_OF_WEEK", "PARSE_DURATION", "WEEK_OF_YEAR"}),
+    "mysql": frozenset({"CHAR_LENGTH", "MAKEDATE", "WEEKDAY"}),
+    "sqlite": frozenset(
+        {
+            "DATE", "DATETIME", "MOD", "_IBIS_DATE_DELTA", "_IBIS_REGEX_SEARCH", "GROUNDPLAN_VARIANCE",
+            "GROUNDPLAN_ROUND", "GROUNDPLAN_MOMENT", "GROUNDPLAN_LATER",
+        }
+    ),
+}  # fmt: skip
+TYPES_OF_DIALECT: Mapping[str, tuple[exp.DType, ...]] = {
+    "bigquery": (exp.DataType.Type.DATETIME,),
+    "clickhouse": (exp.DataType.Type.DATETIME, exp.DataType.Type.DATETIME64, exp.DataType.Type.DATE32),
+    "mysql": (exp.DataType.Type.BINARY, exp.DataType.Type.CHAR, exp.DataType.Type.DATETIME),
+}  # fmt: skip
+"""Also allowed where the engine speaks this dialect. They read their arguments and nothing else."""
 
 TYPES = frozenset(
     {
@@ -60,7 +107,7 @@ def approve(sql: str, dialect: str, tables: Collection[str]) -> None:
     try:
         query = _parse(sql, dialect)
         for node in query.walk():
-            _approve_node(node)
+            _approve_node(node, dialect)
         own = _all_folded(frozenset(tables), dialect)
         _refuse_hidden(query, own, dialect)
         for table in query.find_all(exp.Table):
@@ -81,18 +128,21 @@ def _parse(sql: str, dialect: str) -> exp.Expression:
     return statements[0]
 
 
-def _approve_node(node: exp.Expr) -> None:
+def _approve_node(node: exp.Expr, dialect: str) -> None:
     match node:
         case exp.Anonymous():
-            known = node.name.upper() in UNTYPED
+            known = node.name.upper() in UNTYPED or node.name.upper() in UNTYPED_OF_DIALECT.get(dialect, ())
+        case exp.AnonymousAggFunc():
+            known = str(node.this).upper() in UNTYPED_OF_DIALECT.get(dialect, ())
         case exp.DataType():
-            known = node.this in TYPES
+            known = node.this in TYPES or node.this in TYPES_OF_DIALECT.get(dialect, ())
         case exp.With():
             known = not node.recursive
         case _:
-            known = type(node) in ALLOWED
+            known = type(node) in ALLOWED or type(node) in OF_DIALECT.get(dialect, ())
     if not known:
-        what = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
+        what = str(node.this) if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc) else type(node).__name__
+        what = f"{what} {node.this}" if isinstance(node, exp.DataType) else what
         raise QueryRefused(f"the compiled query uses {what!r}, which is not allowed")
 
 

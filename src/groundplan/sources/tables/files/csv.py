@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +42,10 @@ def read_csv(connection: duckdb.DuckDBPyConnection, path: Path, name: str, until
             tidy = Path(folder) / "rows.csv"
             _tidy(path, tidy, until)
             notes = _create_tidy(connection, tidy, name, types)
-    return joined(notes, convert_text(connection, name, dialect.has_comma_decimals))
+    notes = joined(notes, convert_text(connection, name, dialect.has_comma_decimals))
+    (first, *_), *_ = connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
+    above = {first: f"{dialect.above} lines above the header are left out"} if dialect.above else {}
+    return joined(notes, above)
 
 
 def _create_tidy(connection: duckdb.DuckDBPyConnection, path: Path, name: str, types: Sequence[str]) -> Notes:
@@ -77,7 +81,13 @@ def _create(
 
 def _options(dialect: Dialect, types: Sequence[str]) -> dict[str, Any]:
     """Explicit options: by itself, the sniffer may silently skip ragged lines or drop rows as comments."""
-    options: dict[str, Any] = {"skip": 0, "quote": '"', "escape": '"', "comment": "", "auto_type_candidates": types}
+    options: dict[str, Any] = {
+        "skip": dialect.above,
+        "quote": '"',
+        "escape": '"',
+        "comment": "",
+        "auto_type_candidates": types,
+    }
     return options if dialect.separator is None else {**options, "delim": dialect.separator}
 
 
@@ -154,10 +164,11 @@ def _tidy(path: Path, target: Path, until: float) -> None:
 def _rows(path: Path, until: float) -> Iterator[list[str]]:
     with path.open("rb") as raw:
         telling = next((line for line in raw if encoding_of(line) != UTF8), b"")
-    separator = find_dialect(path).separator or ","
+    dialect = find_dialect(path)
+    separator = dialect.separator or ","
     row, started, ended, seen = [""], 1, 0, [""]
     with path.open(encoding=encoding_of(telling), newline="") as file:
-        reader = csv.reader(_remembered(file, seen), delimiter=separator)
+        reader = csv.reader(_remembered(islice(file, dialect.above, None), seen), delimiter=separator)
         for row in reader:
             if time.monotonic() > until:
                 raise TimeoutError

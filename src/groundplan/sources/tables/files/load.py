@@ -26,20 +26,22 @@ from pyarrow import parquet
 from groundplan.budget import Budget, spend, spending
 from groundplan.errors import SourceError, UsageError
 from groundplan.settings import cache_folder
-from groundplan.sources.tables.engine.duckdb_limits import is_running, limits
+from groundplan.sources.tables.engine.duckdb_limits import connect, is_running, most_memory
 from groundplan.sources.tables.files.csv import MOST_COLUMNS, TOO_WIDE, count_columns, read_csv
+from groundplan.sources.tables.files.csv_dialect import is_page, is_text
 from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"6/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"9/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_SECONDS = 600.0  # to load one file
 FREE_BYTES = 256_000_000  # that any file may become when it is loaded
 MOST_TIMES = 100  # its size, that a larger file may become
 LOADING = ".loading-"
+UNDEFINED = "missing values: NaN"
 DATABASES = (".duckdb", ".ddb", ".db")
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -136,7 +138,7 @@ def _build(target: Path, fill: Callable[[duckdb.DuckDBPyConnection], object]) ->
     with TemporaryDirectory(dir=target.parent, prefix=f"{LOADING}{os.getpid()}-") as folder:
         part = Path(folder) / "part.duckdb"
         try:
-            with duckdb.connect(str(part), config=SETTINGS | limits()) as connection:
+            with connect(str(part), SETTINGS) as connection:
                 fill(connection)
         except duckdb.IOException as error:  # of the database itself, such as a full disk
             raise SourceError(f"{target.parent}: cannot be written to; is the disk full?") from error
@@ -157,7 +159,7 @@ def _load_all(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> I
             raise SourceError(f"{path}: could not be read in {MOST_SECONDS:g} s; save it as Parquet") from error
         except duckdb.OutOfMemoryException as error:
             raise SourceError(
-                f"{path}: does not fit into {limits()['memory_limit']}; set GROUNDPLAN_MEMORY to allow more"
+                f"{path}: does not fit into {most_memory()}; set GROUNDPLAN_MEMORY to allow more"
             ) from error
         except (duckdb.Error, pa.ArrowException, csv.Error, OSError, ValueError) as error:
             why = str(error).strip().partition(chr(10))[0]
@@ -198,6 +200,10 @@ Table = tuple[str, Callable[[str], Notes]]
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
+    if not is_text(path):
+        raise SourceError(f"{path}: is no text, whatever it is called; save it as CSV, or give it its format's ending")
+    if is_page(path):
+        raise SourceError(f"{path}: is a web page and no table; download the file itself, or save the table as CSV")
     if count_columns(path) > MOST_COLUMNS:
         raise ValueError(TOO_WIDE)
     if path.stat().st_size == 0:
@@ -280,7 +286,21 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, rows: str, titles:
     names, notes = column_names(titles)
     listed = ", ".join(map(quoted, names))
     connection.execute(f"CREATE TABLE {quoted(name)} AS FROM {rows} AS given({listed})")
-    return notes
+    return joined(notes, _clear_undefined(connection, name))
+
+
+def _clear_undefined(connection: duckdb.DuckDBPyConnection, name: str) -> Notes:
+    """NaN counts as missing, and the column's note says so. Answers mention infinite numbers, which they leave out."""
+    described = connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
+    columns = [column for column, type_, *_ in described if type_ in ("FLOAT", "DOUBLE")]
+    if not columns:
+        return {}
+    looked = ", ".join(f"bool_or(isnan({quoted(column)}))" for column in columns)
+    told = connection.execute(f"SELECT {looked} FROM {quoted(name)}").fetchone() or ()  # noqa: S608 - quoted
+    cleared = [column for column, undefined in zip(columns, told, strict=True) if undefined]
+    for column in map(quoted, cleared):
+        connection.execute(f"UPDATE {quoted(name)} SET {column} = NULL WHERE isnan({column})")  # noqa: S608 - quoted
+    return dict.fromkeys(cleared, UNDEFINED)
 
 
 def _supported() -> str:

@@ -12,19 +12,28 @@ from groundplan.sources.tables.engine.engines import (
     Engine,
     open_backend,
     open_duckdb,
+    open_loaded,
     open_together,
     open_url,
 )
+from groundplan.sources.tables.files.lake import find_lake, open_lake
 from groundplan.sources.tables.files.load import DATABASES, load_files, load_frames
+
+SQLITE = b"SQLite format 3\0"  # the first bytes of its files
 
 
 def open_with_files(where: str | Path, added: Sequence[AttachedFile]) -> Engine | None:
-    """The tables of this file, folder or DuckDB file together with those of the files; None for a server."""
+    """The tables of this file, folder or DuckDB file together with those of the files; None for other databases."""
     scheme, _, rest = str(where).rpartition("://")
     if scheme not in ("", "duckdb", "file"):
         return None
     path = _existing(Path(rest).expanduser())
-    return open_together([AttachedFile(path if path.suffix.lower() in DATABASES else load_files(path)), *added])
+    if _is_sqlite(path):
+        return None
+    if lake := find_lake(path):
+        return open_lake(path, lake, added)
+    own = path.suffix.lower() in DATABASES
+    return open_together([AttachedFile(path if own else load_files(path), loaded=not own), *added])
 
 
 def open_engine(where: object) -> Engine:
@@ -49,7 +58,18 @@ def _open_url(url: str) -> Engine:
 
 def _open_path(path: Path) -> Engine:
     path = _existing(path)
-    return open_duckdb(path if path.suffix.lower() in DATABASES else load_files(path))
+    if _is_sqlite(path):
+        return open_url(f"sqlite://{path}")
+    if lake := find_lake(path):
+        return open_lake(path, lake)
+    return open_duckdb(path) if path.suffix.lower() in DATABASES else open_loaded(load_files(path))
+
+
+def _is_sqlite(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 def _existing(path: Path) -> Path:
@@ -63,7 +83,7 @@ def _open_frames(frames: Mapping[str, object]) -> Engine:
     if others or not frames:
         raise UsageError("give at least one frame by name: pandas, polars or pyarrow tables")
     path, folder = load_frames(frames)
-    return open_duckdb(path, folder)
+    return open_loaded(path, folder)
 
 
 def _is_frame(value: object) -> bool:

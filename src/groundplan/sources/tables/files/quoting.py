@@ -34,9 +34,14 @@ def arguments(path: Path, options: Mapping[str, object]) -> str:
 
     DuckDB expands patterns in paths, and takes column values from folders such as `region=West`; both are prevented.
     """
+    given = {"hive_partitioning": False, **options}
+    return ", ".join([literal(exact_path(path)), *(f"{key} = {literal(value)}" for key, value in given.items())])
+
+
+def exact_path(path: Path) -> str:
+    """The path of this file alone, as a pattern that matches no other."""
     place = path.resolve().as_posix()
     exact = GLOB_SIGNS.sub(lambda sign: f"[{sign[0]}]", place)
     if exact != place and "\\" in place:  # in a pattern, DuckDB takes a backslash for a slash
         raise ValueError("a path with a backslash and one of *?[ cannot be read exactly; rename it")
-    given = {"hive_partitioning": False, **options}
-    return ", ".join([literal(exact), *(f"{key} = {literal(value)}" for key, value in given.items())])
+    return exact

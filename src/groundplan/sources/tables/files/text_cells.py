@@ -11,6 +11,7 @@ import duckdb
 
 from groundplan.sources.tables.files.quoting import literal, quoted
 
+AT_ONCE = 40  # columns whose different values one query collects: each takes megabytes
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
 UNKNOWN = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan", "н/д", "пусто")  # of a text: no words
 MISSING = f"(?i){'|'.join(map(re.escape, MARKS))}"
@@ -93,14 +94,17 @@ def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[
 def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
     """Marks such as `N/A` among the values of a text are missing values. Returns a note for each such column."""
     unknown = f"({', '.join(map(literal, UNKNOWN))})"
-    marked = [
-        f"CASE WHEN bool_or(lower({_trimmed(name)}) NOT IN {unknown}) "
-        f"THEN list(DISTINCT {quoted(name)}) FILTER (lower({_trimmed(name)}) IN {unknown}) END"
-        for name in columns
-    ]
-    sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
-    told = (connection.execute(sql).fetchone() or ()) if columns else ()
-    found = {name: sorted(marks) for name, marks in zip(columns, told, strict=True) if marks}
+    found: dict[str, list[str]] = {}
+    for start in range(0, len(columns), AT_ONCE):
+        some = columns[start : start + AT_ONCE]
+        marked = [
+            f"CASE WHEN bool_or(lower({_trimmed(name)}) NOT IN {unknown}) "
+            f"THEN list(DISTINCT {quoted(name)}) FILTER (lower({_trimmed(name)}) IN {unknown}) END"
+            for name in some
+        ]
+        sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
+        told = connection.execute(sql).fetchone() or ()
+        found |= {name: sorted(marks) for name, marks in zip(some, told, strict=True) if marks}
     if not found:
         return {}
     items = [

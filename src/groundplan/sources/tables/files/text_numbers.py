@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from groundplan.sources.tables.files.quoting import literal
 from groundplan.sources.tables.files.text_cells import Cells, Written
 
 SPACE = "[ \u00a0\u202f]"
+NOTED = re.compile(r"read as numbers in ([^;]+)")
 MONEY = r"(?:US\$|[€$£¥₽₹₴₺₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|RUB|руб\.?)"
 WORD = r"(?:thousand|million|billion|тыс\.?|млн\.?|млрд\.?)"
 LETTER = r"(?:[kKmMbB]|mn|bn)"  # only beside a currency: `5K` may be a race
@@ -91,6 +93,12 @@ def as_numbers(cells: Cells, form: Format) -> Written | None:
         value = f"round({value} * CASE {cases} ELSE 1 END, 6)"
     unit = " in percent" if percents else f" in {currency}" if currency else ""
     return Written(type_, value, f"text such as {form.example}, read as numbers{unit}")
+
+
+def unit_in(note: str) -> str | None:
+    """The unit that a note of loading names: `€`, `USD`, `%`."""
+    found = NOTED.search(note)
+    return "%" if found and found[1] == "percent" else found[1] if found else None
 
 
 def _without(text: str, characters: str) -> str:

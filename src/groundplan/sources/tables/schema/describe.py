@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ibis.expr.types as ir
 from ibis.common.exceptions import IbisError
 
 from groundplan.contracts.columns import ColumnKind, Role
+from groundplan.contracts.facts import TableColumn
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import SourceError, WorldError, crash_place
 from groundplan.sources.tables.engine.cancel_scope import Cancelled, CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Ask, Handle, kind_of
+from groundplan.sources.tables.engine.lacks import LACKS
 from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.naming import CONTROL
+from groundplan.sources.tables.files.text_numbers import unit_in
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
 from groundplan.sources.tables.schema.repeats import find_repeats
-from groundplan.sources.tables.tools.dates import ISO_DAY
+from groundplan.sources.tables.schema.samples import Sample, Samples
+from groundplan.sources.tables.schema.statistics import EXACT_ROWS, Numbers, statistics
 from groundplan.text.names import singular, split_name
 
 SHORTEST = 3  # letters: names of tables with more may begin the name of a column
-EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
-COLUMNS_AT_ONCE = 40  # whose statistics one query takes
+TABLES_AT_ONCE = 4
 SECONDS = 30.0  # for each query; a table that is slower is listed, but cannot be asked about
 IDENTIFYING = frozenset(
     {"id", "identifier", "key", "code", "number", "no", "ref", "uuid", "guid", "ид", "код", "номер"}
 )
-CODE = r"^[^\s:,;%()+]*[0-9][^\s:,;%()+]*$"  # one word with digits; engines differ in what a letter is
-SPACES = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"  # that TRIM takes away, as characters
-UNTRIMMED = f"^$|^{SPACES}|{SPACES}$"
 MANY_CODES, CODES_EACH = 100, 0.05  # different codes, at least; and of the rows
 CALENDAR = frozenset({"year", "quarter", "month", "week", "weekday", "day", "hour", "год", "месяц"})
 
@@ -40,8 +41,10 @@ GetTable = Callable[[str, CancelScope], Handle]
 
 
 def describe(
-    source: str, names: Sequence[str], table: GetTable, executor: Executor, scope: CancelScope
-) -> SourceSchema:
+    source: str, names: Sequence[str], table: GetTable, executor: Executor, scope: CancelScope, samples: Samples
+) -> tuple[SourceSchema, tuple[Relationship, ...]]:
+    """The schema, and the relationships that hold only if a column of a large table turns out to be its key."""
+
     def ask(table: ir.Table) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = executor.run(table, EXACT_ROWS, scope.within(SECONDS)).table.to_pylist()
         return found
@@ -51,15 +54,27 @@ def describe(
 
     mapper = executor.engine.backend.compiler.type_mapper
     enforced = executor.engine.constraints(scope.within(SECONDS))
-    tables = tuple(_table_or_why_not(name, get, mapper, ask, enforced.keys.get(name, ())) for name in names)
+
+    def described(name: str) -> Table:
+        keys = enforced.keys.get(name, ())
+        return _table_or_why_not(name, lambda: _described(name, get(name), mapper, ask, keys, sampled))
+
+    def sampled(name: str, handle: Handle) -> Sample | None:
+        return samples.find(name, handle, executor, scope)
+
+    with ThreadPoolExecutor(TABLES_AT_ONCE) as pool:
+        tables = tuple(pool.map(described, names))
     handles = {known.name: get(known.name) for known in tables if known.columns}
-    links = find_relationships(tables, handles, ask, enforced.foreign)
-    return SourceSchema(
+    large = {name: samples.taken[name] for name in handles if name in samples.taken}
+    links, unproven = find_relationships(tables, handles, large, ask, enforced.foreign, enforced.declared)
+    schema = SourceSchema(
         source=source,
         engine=executor.engine.backend.name,
         tables=tuple(_spelt_out(_with_pointers(known, links), names) for known in tables),
         relationships=links,
+        lacks=LACKS.get(executor.engine.backend.name, ()),
     )
+    return schema, unproven
 
 
 def _with_pointers(table: Table, links: Sequence[Relationship]) -> Table:
@@ -101,7 +116,8 @@ def outline(source: str, names: Sequence[str], executor: Executor, scope: Cancel
     enforced = engine.constraints(scope.within(SECONDS))
     tables = tuple(Table(name=n, columns=tuple(columns[n]), keys=enforced.keys.get(n, ())) for n in names)
     known = tuple(link for link in enforced.foreign if {link.table, link.to_table} <= {*names})
-    return SourceSchema(source=source, engine=engine.backend.name, tables=tables, relationships=known)
+    name = engine.backend.name
+    return SourceSchema(source=source, engine=name, tables=tables, relationships=known, lacks=LACKS.get(name, ()))
 
 
 def _kind(type_: str, mapper: Any) -> ColumnKind:
@@ -122,7 +138,10 @@ def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> 
     """The schema with the notes from loading, by table and column."""
 
     def noted(column: Column, known: Mapping[str, str]) -> Column:
-        return column.model_copy(update={"note": known[column.name][:2_000]}) if column.name in known else column
+        if column.name not in known:
+            return column
+        note = known[column.name][:2_000]
+        return column.model_copy(update={"note": note, "unit": unit_in(note) or column.unit})
 
     def annotated(table: Table) -> Table:
         known = notes.get(table.name, {})
@@ -131,12 +150,21 @@ def with_notes(schema: SourceSchema, notes: Mapping[str, Mapping[str, str]]) -> 
     return schema.model_copy(update={"tables": tuple(map(annotated, schema.tables))})
 
 
-def _table_or_why_not(
-    name: str, table: Callable[[str], Handle], mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]
-) -> Table:
+def with_key(schema: SourceSchema, link: Relationship) -> SourceSchema:
+    """The schema with this relationship, and with the key that it points at."""
+    tables = tuple(
+        table.model_copy(update={"keys": tuple(dict.fromkeys((*table.keys, link.to_columns)))})
+        if table.name == link.to_table
+        else table
+        for table in schema.tables
+    )
+    return schema.model_copy(update={"tables": tables}).joined((link,))
+
+
+def _table_or_why_not(name: str, describe: Callable[[], Table]) -> Table:
     """The table; if it cannot be read, a table without columns that states the reason."""
     try:
-        return _table(name, table(name), mapper, ask, enforced)
+        return describe()
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - a type that a library lacks concerns one table
@@ -145,53 +173,57 @@ def _table_or_why_not(
         return Table(name=name, columns=(), description=f"cannot be read: {why}", unreadable=why)
 
 
-def _table(name: str, handle: Handle, mapper: Any, ask: Ask, enforced: Sequence[tuple[str, ...]]) -> Table:
+def _described(
+    name: str,
+    handle: Handle,
+    mapper: Any,
+    ask: Ask,
+    enforced: Sequence[tuple[str, ...]],
+    sampled: Callable[[str, Handle], Sample | None],
+) -> Table:
     odd = next((column.name for column in handle.columns if CONTROL.search(column.name)), None)
     if odd is not None:
         raise SourceError(f"the name of the column {odd!r} has a control character; rename it")
-    rows = int(ask(handle.table.aggregate(rows=handle.table.count()))[0]["rows"])
-    numbers = _statistics(handle, rows, ask)
     types = [mapper.to_string(dtype) for dtype in handle.table.schema().types]
-    columns = tuple(_column(handle, place, type_, numbers, rows) for place, type_ in enumerate(types))
+    sample = sampled(name, handle)
+    if sample is not None:
+        return _estimated(name, handle, types, sample, enforced)
+    rows = int(ask(handle.table.aggregate(rows=handle.table.count()))[0]["rows"])
+    numbers = statistics(handle, rows, ask)
+    columns = tuple(
+        _column(handle, known, type_, numbers, rows) for known, type_ in zip(handle.columns, types, strict=True)
+    )
     keys = find_keys(handle, columns, rows, ask)
     repeats = find_repeats(handle, columns, rows, ask, IDENTIFYING)
     columns = tuple(column.model_copy(update={"same_for_each": repeats.get(column.name)}) for column in columns)
     return Table(name=name, columns=columns, row_count=rows, keys=tuple(dict.fromkeys((*enforced, *keys))))
 
 
-def _statistics(handle: Handle, rows: int, ask: Ask) -> dict[str, Any]:
-    """Statistics of all columns, in one scan for each few: distinct values of hundreds at once take gigabytes."""
-    measures: list[dict[str, ir.Value]] = [_measures(handle, place, rows) for place in range(len(handle.columns))]
-    found: dict[str, Any] = {}
-    for start in range(0, len(measures), COLUMNS_AT_ONCE):
-        asked = {name: measure for one in measures[start : start + COLUMNS_AT_ONCE] for name, measure in one.items()}
-        found |= ask(handle.table.aggregate(**asked))[0]
-    return found
+def _estimated(
+    name: str, handle: Handle, types: Sequence[str], sample: Sample, enforced: Sequence[tuple[str, ...]]
+) -> Table:
+    """A large table by its sample. Only the database itself says what identifies its rows, or is never missing."""
+    keys = {key[0] for key in enforced if len(key) == 1}
+
+    def column(known: TableColumn, type_: str) -> Column:
+        found = _column(handle, known, type_, sample.numbers, sample.rows)
+        is_required = not handle.table[known.name].type().nullable or any(known.name in key for key in enforced)
+        unseen = 0 if is_required else None
+        estimated = {"sampled": True, "nulls": found.nulls or unseen, "trimmed": False}
+        return found.model_copy(update=estimated | ({"cardinality": sample.rows} if known.name in keys else {}))
+
+    columns = tuple(column(known, type_) for known, type_ in zip(handle.columns, types, strict=True))
+    return Table(name=name, columns=columns, row_count=sample.told_rows, keys=tuple(enforced))
 
 
-def _measures(handle: Handle, place: int, rows: int) -> dict[str, ir.Value]:
-    known = handle.columns[place]
-    column: Any = handle.table[known.name]
-    measures: dict[str, ir.Value] = {f"values_{place}": column.count()}
-    if known.kind != "other":
-        measures[f"distinct_{place}"] = column.nunique() if rows <= EXACT_ROWS else column.approx_nunique()
-    if known.kind in ("number", "time"):
-        measures[f"least_{place}"], measures[f"greatest_{place}"] = column.min(), column.max()
-    if known.kind == "text":
-        measures[f"days_{place}"] = column.count(where=column.re_search(ISO_DAY))
-        measures[f"codes_{place}"] = column.count(where=column.re_search(CODE))
-        measures[f"untrimmed_{place}"] = column.count(where=column.re_search(UNTRIMMED))
-    return measures
-
-
-def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], rows: int) -> Column:
-    known = handle.columns[place]
-    values = int(numbers.get(f"values_{place}") or 0)
-    distinct = numbers.get(f"distinct_{place}")
-    least, greatest = cell(numbers.get(f"least_{place}")), cell(numbers.get(f"greatest_{place}"))
-    iso = values > 0 and numbers.get(f"days_{place}") == values
+def _column(handle: Handle, known: TableColumn, type_: str, found: Numbers, rows: int) -> Column:
+    numbers = found.get(known.name, {})
+    values = int(numbers.get("values") or 0)
+    distinct = numbers.get("distinct")
+    least, greatest = cell(numbers.get("least")), cell(numbers.get("greatest"))
+    iso = values > 0 and numbers.get("days") == values
     flag = (least, greatest) in ((0, 1), (0, 0), (1, 1)) and distinct is not None and distinct <= 2
-    coded = values > 0 and (numbers.get(f"codes_{place}") or 0) >= 0.95 * values
+    coded = values > 0 and (numbers.get("codes") or 0) >= 0.95 * values
     numbered = (
         isinstance(least, int) and isinstance(greatest, int) and greatest - least < 2 * rows == 2 * (distinct or 0)
     )
@@ -203,8 +235,8 @@ def _column(handle: Handle, place: int, type_: str, numbers: Mapping[str, Any], 
         kind=known.kind,
         role=_role(handle, known.name, iso, flag, unique, is_code),
         cardinality=None if distinct is None else min(int(distinct), values),
-        nulls=rows - values,
-        trimmed=numbers.get(f"untrimmed_{place}") == 0,
+        nulls=rows - values if numbers else None,
+        trimmed=numbers.get("untrimmed") == 0,
         least=least,
         greatest=greatest,
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import ibis.expr.types as ir
 from sqlglot import exp
@@ -16,7 +17,9 @@ from groundplan.contracts.schema import Column, SourceSchema, Table
 from groundplan.errors import DeadlineExceeded, WorldError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
-from groundplan.sources.tables.engine.handle import Handle
+from groundplan.sources.tables.engine.handle import Handle, narrowed
+from groundplan.sources.tables.schema.named_values import LOOKUP_SECONDS, NamedValues, lookup
+from groundplan.sources.tables.schema.samples import Sample
 
 FEW = 300  # columns with at most this many distinct values are read whole
 LONGEST = 6  # the most words in a value that is searched for
@@ -35,9 +38,11 @@ def find_values(
     executor: Executor,
     scope: CancelScope,
     slow: dict[str, float],
+    samples: Mapping[str, Sample],
 ) -> dict[str, dict[str, tuple[str, ...] | None]]:
     """The values of each text column: all if there are few, otherwise those that the question names.
 
+    Of large tables, those that their samples hold, and those that the question names with words that mean nothing else.
     None for a column that could not be read in time. `slow` holds until when such tables are not tried again.
     """
     phrases = _phrases(question)
@@ -55,7 +60,17 @@ def find_values(
             return None
         return tuple(value for value in fetched.table.column(0).to_pylist() if value)
 
+    named = NamedValues(question, schema, samples, slow)
+
+    def look_up(known: Table, texts: list[str]) -> dict[str, tuple[str, ...] | None]:
+        columns = [column.name for column in known.columns if column.kind == "text"]
+        within = scope.within(LOOKUP_SECONDS)
+        found = executor.fetch(shared, lookup(table(known.name, within).table, columns, texts), FEW, within).table
+        return {name: tuple(filter(None, held.to_pylist())) for name, held in zip(columns, found.columns, strict=True)}
+
     def of_table(known: Table) -> dict[str, tuple[str, ...] | None]:
+        if known.name in samples:
+            return named.of_table(known, partial(look_up, known), SLOW_FOR, scope)
         within = scope.within(SECONDS)
         return {column.name: find(known, column, within) for column in known.columns if column.kind == "text"}
 
@@ -85,14 +100,15 @@ def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -
 
 
 def _distinct(rows: ir.Table, column: Column, phrases: list[str]) -> ir.Table:
+    rows = narrowed(rows, [column.name])
     if (column.cardinality or 0) > FEW:
         rows = rows.filter(rows[column.name].lower().isin(phrases))
-    return rows.select(column.name).distinct().order_by(column.name)
+    return rows.select(value=rows[column.name]).distinct().order_by("value")  # by another name, or it is SELECT *
 
 
 def _phrases(question: str) -> list[str]:
-    """Every sequence of up to six words, in lower case."""
-    words = re.findall(r"[^\s,;?!()\"«»]+", question.lower())[:60]
+    """Every sequence of up to six words, in lower case. No value has a zero byte, and no statement may have one."""
+    words = re.findall(r"[^\s,;?!()\"«»\0]+", question.lower())[:60]
     words = [word.strip(".'’:") for word in words]
     runs = [words[i:j] for i in range(len(words)) for j in range(i + 1, min(i + LONGEST, len(words)) + 1)]
     return sorted({" ".join(run) for run in runs if any(run)})

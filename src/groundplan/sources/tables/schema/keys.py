@@ -8,6 +8,7 @@ from itertools import combinations
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.sources.tables.schema.samples import POINTERS, Sample
 from groundplan.text.names import singular, split_name
 
 MOST_ROWS_FOR_PAIRS = 1_000_000
@@ -29,26 +30,56 @@ def find_keys(handle: Handle, columns: Sequence[Column], rows: int, ask: Ask) ->
 
 
 def find_relationships(
-    tables: Sequence[Table], handles: Mapping[str, Handle], ask: Ask, proven: Sequence[Relationship] = ()
-) -> tuple[Relationship, ...]:
-    """The foreign keys of the database; for other columns, candidates by name that the values confirm. In a database
-    with foreign keys, the key of a table points nowhere else."""
+    tables: Sequence[Table],
+    handles: Mapping[str, Handle],
+    samples: Mapping[str, Sample],
+    ask: Ask,
+    proven: Sequence[Relationship] = (),
+    declared: Sequence[Relationship] = (),
+) -> tuple[tuple[Relationship, ...], tuple[Relationship, ...]]:
+    """The foreign keys of the database; for other columns, candidates that the values confirm: those that are declared
+    and not enforced, and those by name. In a database with foreign keys, the key of a table points nowhere else.
+
+    Apart from them, the candidates that point at a column of a large table which only seems to be its key.
+    """
     places = {(table.name, c.name): place for table in tables for place, c in enumerate(table.columns)}
     known = {table.name for table in tables if table.columns}
     given = [link for link in proven if {link.table, link.to_table} <= known]
     given.sort(key=lambda link: (link.table, places.get((link.table, link.columns[0]), 0)))
     taken = {(link.table, link.columns) for link in given}
     taken |= {(table.name, key) for table in tables for key in table.keys if given}
-    found = (_confirmed(link, handles, ask) for link in _likely(tables) if (link.table, link.columns) not in taken)
-    return (*given, *(link for link in found if link is not None))
+    stated = [link.model_copy(update={"known": "proposed"}) for link in declared]
+    stated = [link for link in stated if {link.table, link.to_table} <= known]
+    named = {(link.table, link.columns) for link in stated}
+    keys = {table.name: (*table.keys, *_seeming(table, samples)) for table in tables}
+    likely = [*stated, *(link for link in _likely(tables, keys) if (link.table, link.columns) not in named)]
+    likely = [link for link in likely if (link.table, link.columns) not in taken]
+    identifying = {(table.name, key) for table in tables for key in table.keys}
+    unproven = tuple(link for link in likely if (link.to_table, link.to_columns) not in identifying)
+    found = (confirmed(link, handles, samples, ask) for link in likely if link not in unproven)
+    return (*given, *(link for link in found if link is not None)), unproven
 
 
-def _likely(tables: Sequence[Table]) -> Iterator[Relationship]:
+def is_key(handle: Handle, column: str, ask: Ask) -> bool:
+    """True if each row has a value of its own there: all rows are read."""
+    values = handle.table[column]
+    found = ask(handle.table.aggregate(rows=handle.table.count(), distinct=values.nunique(), held=values.count()))[0]
+    return bool(found["rows"] == found["distinct"] == found["held"])
+
+
+def _seeming(table: Table, samples: Mapping[str, Sample]) -> Iterator[tuple[str, ...]]:
+    """Columns of a large table that repeat no value in its sample, which proves nothing."""
+    sample = samples.get(table.name)
+    if sample is not None and not any(len(key) == 1 for key in table.keys):
+        yield from ((column.name,) for column in table.columns if column.name in sample.unrepeated)
+
+
+def _likely(tables: Sequence[Table], keys: Mapping[str, Sequence[tuple[str, ...]]]) -> Iterator[Relationship]:
     """By names. Of several targets of one column, those that are called like it: customers for customer_id."""
     for table in tables:
         pointers: dict[tuple[str, ...], list[Relationship]] = {}
         for other in (other for other in tables if other.name != table.name):
-            for key in other.keys:
+            for key in keys[other.name]:
                 for columns in _pointers(table, other.name, key):
                     link = Relationship(table=table.name, columns=columns, to_table=other.name, to_columns=key)
                     pointers.setdefault(columns, []).append(link)
@@ -127,12 +158,16 @@ def _points(column: str, table: str, key: str) -> bool:
     return given[-len(wanted) :] == wanted
 
 
-def _confirmed(link: Relationship, handles: Mapping[str, Handle], ask: Ask) -> Relationship | None:
-    """With the number of its orphans; None where the values are others."""
+def confirmed(
+    link: Relationship, handles: Mapping[str, Handle], samples: Mapping[str, Sample], ask: Ask
+) -> Relationship | None:
+    """With the number of its orphans, unless a table is too large to count them; None where the values are others."""
     child, parent = handles[link.table], handles[link.to_table]
     pairs = [*zip(link.columns, link.to_columns, strict=True)]
     if any(child.kind(column) != parent.kind(key) for column, key in pairs):
         return None
+    if {link.table, link.to_table} & samples.keys():
+        return link if len(pairs) == 1 and _points_there(link, child, parent, samples, ask) else None
     names = [f"value_{place}" for place in range(len(pairs))]
     values = child.table.select(**{n: child.table[c] for n, (c, _) in zip(names, pairs, strict=True)})
     values = values.filter([values[name].notnull() for name in names]).distinct()
@@ -142,3 +177,17 @@ def _confirmed(link: Relationship, handles: Mapping[str, Handle], ask: Ask) -> R
     if orphans and orphans > MOST_ORPHANS * ask(values.aggregate(number=values.count()))[0]["number"]:
         return None
     return link.model_copy(update={"orphans": orphans})
+
+
+def _points_there(link: Relationship, child: Handle, parent: Handle, samples: Mapping[str, Sample], ask: Ask) -> bool:
+    """True if nearly all of some values of the column are found in the other table."""
+    own = child.table[link.columns[0]]
+    if link.table in samples:
+        some = samples[link.table].pointers.get(link.columns[0], ())
+    else:
+        first = child.table.select(value=own).filter(own.notnull()).distinct().limit(POINTERS)
+        some = tuple(row["value"] for row in ask(first))
+    key = parent.table[link.to_columns[0]]
+    found = parent.table.filter(key.isin(some)).aggregate(number=key.nunique()) if some else None
+    missing = len(some) - (ask(found)[0]["number"] if found is not None else 0)
+    return bool(some) and missing <= MOST_ORPHANS * len(some)

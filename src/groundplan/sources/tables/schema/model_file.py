@@ -22,12 +22,12 @@ from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.errors import SourceError
 from groundplan.regular_files import read_regular
 from groundplan.sources.tables.schema.sql_expression import Unsupported, bounded, read_sql
+from groundplan.sources.tables.schema.statistics import EXACT_ROWS
 from groundplan.text.located_yaml import File, Place, whole
 from groundplan.text.names import split_name
 
 NAME = "semantic_model.yaml"
 MOST_BYTES = 5_000_000
-EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
 NAMES = re.compile(r"[\w\s.-]{1,255}")
 HEADER = """# What groundplan found in this data. Remove relationships that are wrong, add synonyms and metrics:
 #   ai_context: {synonyms: [client]}
@@ -387,7 +387,7 @@ def find_column(name: str, table: Table) -> Described | None:
 def _repeats(column: Described, table: Table) -> bool:
     """Whether the data has a value twice, as far as it was counted."""
     exact = table.row_count is not None and table.row_count <= EXACT_ROWS and column.cardinality is not None
-    return exact and (column.cardinality or 0) < (table.row_count or 0)
+    return exact and not column.sampled and (column.cardinality or 0) < (table.row_count or 0)
 
 
 def _sql(given: Any) -> str:

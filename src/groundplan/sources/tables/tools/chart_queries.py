@@ -53,7 +53,7 @@ def _names(params: Mapping[str, JsonValue]) -> tuple[str, str, str]:
 
 def needed(table: ibis.Table, params: Mapping[str, JsonValue]) -> ibis.Table:
     """Only the columns that the chart uses."""
-    named = {params.get(role) for role in ("x", "y", "color", "size", "facet", "mark")}
+    named = {params.get(role) for role in ("x", "y", "color", "size", "facet", "mark", "low", "high")}
     return table.select([column for column in table.columns if column in named])
 
 

@@ -26,10 +26,12 @@ from groundplan.sources.tables.tools.chart_queries import (
     side_by_side,
     side_by_side_axes,
 )
+from groundplan.text.names import stands_for
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 QUERIES: dict[str, Callable[[ibis.Table, Mapping[str, JsonValue]], ibis.Table]] = {
     "plot_line": narrowed,
+    "plot_band": narrowed,
     "plot_bar": narrowed,
     "plot_area": narrowed,
     "plot_heatmap": narrowed,
@@ -39,6 +41,7 @@ QUERIES: dict[str, Callable[[ibis.Table, Mapping[str, JsonValue]], ibis.Table]] 
 }
 DRAWINGS: dict[str, Callable[[Sketch], Drawn]] = {
     "plot_line": line,
+    "plot_band": line,
     "plot_bar": bar,
     "plot_area": area,
     "plot_heatmap": heatmap,
@@ -121,13 +124,24 @@ def chart(
     if tool == "plot_bar" and "x" not in params:
         raise ToolError("bars need an `x`, or a second measure `beside` the first")
     cells = [{name: plain(value) for name, value in row.items()} for row in rows]
-    sketch = Sketch(tool, params, cells, {column.name: column for column in columns}, language)
+    known = {column.name: column for column in columns}
+    sketch = Sketch(tool, _by_name(params, cells, known) if tool == "plot_bar" else params, cells, known, language)
     if total > len(rows):
         sketch.cuts.append(sketch.said("cut", len(rows), total))
         sketch.notes.append(sketch.said("drawn_from", len(rows), total))
     drawn = DRAWINGS[tool](sketch)
     title = str(params.get("title") or "") or _title(sketch)
     return title, _spec(sketch, drawn, title), "; ".join(sketch.cuts) or None
+
+
+def _by_name(
+    params: Mapping[str, JsonValue], rows: list[dict[str, Any]], columns: Mapping[str, TableColumn]
+) -> Mapping[str, JsonValue]:
+    """Bars of things with an id and a name are labelled by the name, where no two things have the same."""
+    id_, name = (str(params.get(role)) for role in ("x", "color"))
+    if not {id_, name} <= columns.keys() or "facet" in params or not stands_for(name, id_, rows):
+        return params
+    return {role: name if role == "x" else value for role, value in params.items() if role != "color"}
 
 
 def _spec(sketch: Sketch, drawn: Drawn, title: str) -> Spec:
@@ -203,4 +217,8 @@ def _meaning(sketch: Sketch, drawn: Drawn) -> Spec:
     orders = {role: list(category.values) for role, category in kept.items() if not category.timeline}
     grains = {role: times.grain for role, name in roles.items() if (times := sketch.timeline(name))}
     folded = {"folded": True} if drawn.series and drawn.series.folded else {}
-    return {"kind": sketch.tool.removeprefix("plot_"), "columns": roles, "orders": orders, "grains": grains} | folded
+    kind = "line" if sketch.tool == "plot_band" else sketch.tool.removeprefix("plot_")
+    measure = sketch.columns.get(sketch.name("color" if kind == "heatmap" else "y") or "")
+    percent = {"percent": True} if measure and measure.ratio else {}
+    language = {"language": "ru"} if sketch.language == "ru" else {}
+    return {"kind": kind, "columns": roles, "orders": orders, "grains": grains} | folded | percent | language

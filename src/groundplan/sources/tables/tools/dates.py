@@ -14,8 +14,9 @@ from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput, handle_on
 
 YEAR, MONTH, DAY = "[0-9]{4}", "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
-CLOCK = "[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
-ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})"
+MINUTES, SECONDS = "[T ]([01][0-9]|2[0-3]):[0-5][0-9]", ":[0-5][0-9]([.][0-9]{1,6})?"
+CLOCK = f"{MINUTES}({SECONDS})?"
+ZONED = f"{MINUTES}{SECONDS}(Z|[+-][0-9]{{2}}:[0-9]{{2}})"  # not every engine reads 10:15+03:00 or 10:15:00+0300
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ FORMS: Mapping[str, Form] = {
     "YYYY-MM-DD": Form(f"^{YEAR}-{MONTH}-{DAY}$", lambda text: text.cast("date")),
     "moment": Form(f"^{YEAR}-{MONTH}-{DAY}({CLOCK})?$", lambda text: text.cast("timestamp")),
     "moment with a zone": Form(
-        f"^{YEAR}-{MONTH}-{DAY}({CLOCK}{ZONE}?)?$",
+        f"^{YEAR}-{MONTH}-{DAY}({CLOCK}|{ZONED})?$",
         lambda text: text.cast("timestamp('UTC')").cast("timestamp"),
     ),
     "YYYY-MM": Form(f"^{YEAR}-{MONTH}$", lambda text: (text + "-01").cast("date")),

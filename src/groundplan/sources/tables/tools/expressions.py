@@ -369,6 +369,8 @@ def applied(function: Function, column: Any, where: Any) -> Any:
             return column.cast("float64").median(where=where)
         case "std":
             return column.cast("float64").std(where=where, how="sample")
+        case "defined":
+            raise ToolError("these tables define no measures of their own")
 
 
 def _rounded(value: Any, how: Rounding, digits: int) -> Any:

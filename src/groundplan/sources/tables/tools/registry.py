@@ -1,13 +1,18 @@
-"""The table tools by name: lazy tools, tools that run a query first, and sinks."""
+"""The table tools by name: lazy tools, tools that run a query first, functions over rows, and sinks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
 
 from groundplan.sources.interface import Call, Result
 from groundplan.sources.tables.engine.executing import Work
 from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput
+from groundplan.sources.tables.tools.clusters import cluster
 from groundplan.sources.tables.tools.dates import parse_datetime
+from groundplan.sources.tables.tools.forecast import forecast
 from groundplan.sources.tables.tools.measures import (
     aggregate,
     compare_periods,
@@ -40,10 +45,15 @@ QUERYING: Mapping[str, Callable[[Handle, Params, Ask], ToolOutput]] = {
     "detect_anomalies": detect_anomalies,
     "time_series_features": time_series_features,
 }
+Function = Callable[[pa.Table, Mapping[str, Any]], pa.Table]
+"""A tool over the rows themselves, which a project can bring too."""
+
+FUNCTIONS: Mapping[str, Function] = {"forecast": forecast, "cluster": cluster}
 SINKS: Mapping[str, Callable[[Call, Handle, Params, Work, str], Result]] = {
     "show_table": show_table,
     "save_table": save_table,
     "plot_line": draw,
+    "plot_band": draw,
     "plot_bar": draw,
     "plot_area": draw,
     "plot_scatter": draw,

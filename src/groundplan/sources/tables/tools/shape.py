@@ -69,6 +69,8 @@ def _by_expression(handle: Handle, params: Params, ask: Ask) -> Handle:
     if isinstance(expression, DateCut) and expression.grain:
         partial = partial_periods(handle.table, compiler.value(expression.of), expression.grain, ask)
         told = TableColumn(name=params["as"], kind="time", grain=expression.grain, partial=partial)
+    if isinstance(expression, DatePart) and expression.part == "hour":
+        told = told.model_copy(update={"grain": "hour"})
     if isinstance(expression, Change) and expression.against == "year":
         beside, made = year_before(compiler, expression)
         whole = widened(beside, {params["as"]: made})

@@ -10,7 +10,7 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
-from groundplan.contracts.facts import Item
+from groundplan.contracts.facts import Item, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import Ask, Handle, Params, ToolOutput, ascending, handle_on, sort_key
 from groundplan.sources.tables.engine.values import cell
@@ -59,7 +59,8 @@ def distribution_stats(handle: Handle, params: Params, ask: Ask) -> ToolOutput:
         Item(kind="count", title=f"values of {name}", value=facts["values"]),
         Item(kind="count", title=f"rows without {name}", value=facts["rows"] - facts["values"]),
     )
-    return handle_on(counted, handle.columns, order), items
+    share = TableColumn(name="share", kind="number", ratio=True)
+    return handle_on(counted, [*handle.columns, share], order), items
 
 
 def correlate(handle: Handle, params: Params, ask: Ask) -> ToolOutput:

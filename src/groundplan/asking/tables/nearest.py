@@ -1,0 +1,102 @@
+"""The names and values of the data that are written most like a word that it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from groundplan.asking.tables.grammar.lexicon import load
+from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.values import Values
+from groundplan.budget import spend
+from groundplan.contracts.schema import Column, SourceSchema, Table
+from groundplan.text.names import is_short_for, kin, split_name
+from groundplan.text.stems import is_russian, lower, stem
+from groundplan.text.words import words_of
+
+MOST = 3  # names
+MIN_ALIKE = 75  # of 100
+SAME, RELATED, MONEY = 100, 90, 80
+SHORTEST, LONGEST_SHORT = 3, 4  # letters: shorter words are like many, longer ones are short for nothing
+SPENT = frozenset(map(stem, ("cost", "expense", "spend", "spent", "discount", "tax", "refund")))
+MOST_VALUES = 2_000  # that are tried
+LETTERS = str.maketrans(
+    dict(zip("абвгдезийклмнопрстуфхыэ", "abvgdezijklmnoprstufhye", strict=True))
+    | {"ж": "zh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ю": "yu", "я": "ya", "ъ": "", "ь": "", "ё": "e"}
+)
+
+
+@dataclass(frozen=True)
+class Near:
+    """A column, with the value if that is near; or a table."""
+
+    table: str
+    column: str | None = None
+    value: str | None = None
+
+    @property
+    def told(self) -> str:
+        if self.value is not None:
+            return f"{self.value!r} of {self.column}"
+        return self.column or f"the table {self.table}"
+
+
+def nearest(said: Sequence[str], schema: SourceSchema, values: Mapping[str, Values]) -> tuple[Near, ...]:
+    """The best first; words for what is earned are near the columns that hold money."""
+    found: dict[str, tuple[float, Near]] = {}
+    for phrase in said:
+        for score, near in (*_names(phrase, schema), *_values(phrase, values)):
+            if score >= MIN_ALIKE and score > found.get(near.told, (0.0, near))[0]:
+                found[near.told] = (score, near)
+    return tuple(near for _, near in sorted(found.values(), key=lambda pair: -pair[0]))[:MOST]
+
+
+def _names(phrase: str, schema: SourceSchema) -> Iterator[tuple[float, Near]]:
+    for table in schema.tables:
+        yield _likeness(phrase, table.name, table.synonyms), Near(table.name)
+        for column in table.columns:
+            score = max(_likeness(phrase, column.name, column.synonyms), _as_money(phrase, column, table))
+            yield score, Near(table.name, column.name)
+
+
+def _likeness(phrase: str, name: str, synonyms: Sequence[str]) -> float:
+    """Each word of the phrase has one like it in the name; the fewer words of the name are left, the nearer."""
+    said = [word.lower for word in words_of(phrase) if len(word.lower) >= SHORTEST]
+    best = 0.0
+    for called in (name, *synonyms):
+        parts = split_name(called)
+        if said and parts:
+            scores = [max(_alike(word, part) for part in parts) for word in said]
+            best = max(best, min(scores) - 2 * max(0, len(parts) - len(said)))
+    return best
+
+
+def _alike(word: str, part: str) -> float:
+    latin = lower(stem(word) if is_russian(word) else word).translate(LETTERS)
+    if stem(latin) == stem(part):
+        return SAME
+    if (len(part) <= LONGEST_SHORT and is_short_for(part, latin)) or is_short_for(latin, part) or kin(latin, part):
+        return RELATED
+    spend(1)
+    return fuzz.ratio(latin, part) if min(len(latin), len(part)) > SHORTEST else 0.0
+
+
+def _as_money(phrase: str, column: Column, table: Table) -> float:
+    words = words_of(phrase)
+    kinds = {value for last in range(1, len(words) + 1) for _, value in load().find(words, last - 1, last)}
+    if "sum:revenue" not in kinds or column.kind != "number" or {*map(stem, split_name(column.name))} & SPENT:
+        return 0.0
+    return MONEY if meanings_of(table, {}).of[column.name] == "amount" else 0.0
+
+
+def _values(phrase: str, values: Mapping[str, Values]) -> Iterator[tuple[float, Near]]:
+    plain = lower(phrase).translate(LETTERS)
+    if len(plain) < SHORTEST:
+        return
+    for table, columns in values.items():
+        for column, held in columns.items():
+            for value in held[:MOST_VALUES]:
+                if abs(len(value) - len(plain)) <= SHORTEST:
+                    yield fuzz.ratio(plain, lower(value)), Near(table, column, value)

@@ -1,0 +1,66 @@
+"""What is nearest to a word that the data does not know, and a refusal that says so and how to teach the word."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.asking.tables.nearest import nearest
+from groundplan.contracts.answer import Clarification, Refusal
+from groundplan.project import Project
+
+HEAD = "loan_id,borrower,branch,shelf_mark,wgt_grams,late_fee,returned_on,genre"
+LINES = [
+    f'L{n},Reader {n % 9},{("Hill", "Quay")[n % 2]},S{n % 7},{n % 40 + n},"£{n * 3 % 17}.50",2025-0{1 + n % 9}-11,'
+    f"{('crime', 'poetry')[n % 2]}"
+    for n in range(1, 80)
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "loans.csv").write_text("\n".join([HEAD, *LINES]) + "\n")
+    (folder / "visitors.csv").write_text("visitor_id,town\n" + "".join(f"{n},Town {n % 3}\n" for n in range(40)))
+    return Project(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("borower", ("borrower",)),
+        ("weight", ("wgt_grams",)),
+        ("takings", ("late_fee",)),
+        ("poetri", ("'poetry' of genre",)),
+        ("жанрам", ()),
+        ("бранч", ("branch",)),
+        ("visitor", ("the table visitors", "visitor_id")),
+        ("skipper", ()),
+    ],
+)
+def test_the_nearest_names_and_values(library: Project, said: str, told: tuple[str, ...]) -> None:
+    (schema,) = library.schemas.values()
+    values = {"loans": {"genre": ("crime", "poetry"), "branch": ("Hill", "Quay")}}
+    assert tuple(near.told for near in nearest([said], schema, values)) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("turnover by branch", "nothing called 'turnover'; the nearest is late_fee; called = [\"turnover\"] under"),
+        ("late fee by skipper", "nothing called 'skipper'; ask for what is there: total "),
+        ("loans in pottery", "the nearest is 'poetry' of genre."),
+        ("сумма late_fee по бранчам", 'Похоже называется: branch. Слову учит called = ["бранчам"]'),
+        ("by each of the", "I recognise every word but cannot tell what to compute; say what to compute, of what"),
+    ],
+)
+def test_a_refusal_names_the_word_the_nearest_and_the_setting(library: Project, question: str, says: str) -> None:
+    refused = library.ask(question).outcome
+    assert isinstance(refused, Refusal), refused
+    assert says in refused.text
+    assert "shelf_mark" not in refused.text
+
+
+@pytest.mark.parametrize("question", ["how many scrolls", "total weight of scrolls"])
+def test_a_question_back_offers_a_few(library: Project, question: str) -> None:
+    asked = library.ask(question).outcome
+    assert not isinstance(asked, Clarification) or len(asked.candidates) <= 5

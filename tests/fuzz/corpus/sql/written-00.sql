@@ -1,0 +1,1 @@
+SELECT AVG(fare) AS m FROM (SELECT * FROM trips WHERE shared ORDER BY fare DESC LIMIT 7)

@@ -1,0 +1,1 @@
+SELECT c.kind, COUNT(DISTINCT t.client_id) AS n, AVG(t.fare) AS m FROM trips t JOIN clients c ON c.client_id = t.client_id WHERE t.fare > 5 AND c.joined >= '2023-06-01' GROUP BY c.kind HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 3

@@ -1,0 +1,1 @@
+SELECT c.client_id, c.full_name, COUNT(t.trip_id) AS n FROM clients c LEFT JOIN trips t ON t.client_id = c.client_id AND t.fare > 5 WHERE c.credit < 10 GROUP BY c.client_id, c.full_name ORDER BY n DESC, c.client_id ASC LIMIT 10

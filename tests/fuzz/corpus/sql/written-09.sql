@@ -1,0 +1,1 @@
+WITH q AS (SELECT DATE_TRUNC('month', started) AS p, SUM(fare) AS v FROM trips WHERE legs > 1 GROUP BY DATE_TRUNC('month', started)) SELECT p, v, v - LAG(v) OVER (ORDER BY p) AS w FROM q ORDER BY p ASC

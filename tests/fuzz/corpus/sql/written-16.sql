@@ -1,0 +1,1 @@
+SELECT d.region, SUM(t.fare) AS m FROM trips t JOIN clients c ON c.client_id = t.client_id JOIN depots d ON d.depot_id = c.depot_id WHERE t.legs > 1 AND d.capacity >= 10 GROUP BY d.region ORDER BY m DESC LIMIT 2
