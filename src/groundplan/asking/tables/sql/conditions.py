@@ -32,6 +32,8 @@ from groundplan.contracts.expression import (
     Not,
     OneOf,
     Place,
+    Rows,
+    level,
     parts,
 )
 from groundplan.contracts.normal_form import MIRRORED, lowered
@@ -365,6 +367,17 @@ def _alike(node: Any, scope: Scope) -> Condition:
     return AnyOf(parts=(Missing(of=of), Not(part=equal)))
 
 
+def _any_of_group(node: Any, scope: Scope) -> Condition:
+    """`BOOL_OR(c)`: at least one row of the group meets it; `BOOL_AND(c)`: none fails it."""
+    inner = node.this.this if isinstance(node.this, exp.Cast) else node.this
+    met = scope.condition(inner)
+    if level(met) != "row" or not known(met, scope):
+        raise Untranslatable(f"{named(node)} of what may be missing", f"{shown(node)}; use COUNT(*) FILTER (WHERE …)")
+    if isinstance(node, exp.LogicalOr):
+        return Compare(left=Rows(where=met), operator=">", right=Constant(value=0))
+    return Compare(left=Rows(where=Not(part=met)), operator="=", right=Constant(value=0))
+
+
 def _exists(node: Any, scope: Scope) -> Condition:
     return semi_joins.exists(node, scope)
 
@@ -385,4 +398,6 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Condition]] = {
     exp.NullSafeEQ: _alike,
     exp.NullSafeNEQ: _alike,
     exp.Exists: _exists,
+    exp.LogicalOr: _any_of_group,
+    exp.LogicalAnd: _any_of_group,
 }

@@ -35,11 +35,15 @@ class Joined:
 
 @dataclass(frozen=True)
 class Many:
-    """The many side of a LEFT JOIN: its table, the path to the root's row, and the conditions of its ON."""
+    """The many side of a LEFT JOIN: its table, the path to the root's row, and the conditions of its ON.
+
+    `above` are the many sides that stand between: in `clients, their orders, their items` the orders above the items.
+    """
 
     table: Table
     path: Path
     on: tuple[Any, ...]
+    above: tuple[str, ...] = ()
 
 
 @dataclass
@@ -104,7 +108,8 @@ def read_joins(node: Any, session: Session, ctes: Mapping[str, Any]) -> Joined:
             conditions += view.conditions
     many: dict[str, Many] = {}
     for alias, path in heads.items():
-        many[alias] = Many(found.tables[alias], path, tuple(found.on.get(alias, ())))
+        above = _above(found, alias, root, heads)
+        many[alias] = Many(found.tables[alias], path, tuple(found.on.get(alias, ())), above)
     for alias, others in found.on.items():
         if alias in heads:
             continue
@@ -132,8 +137,9 @@ def _unused(found: _From, root: str, reached: Mapping[str, Path], heads: Mapping
             if many in paths and paths.get(one) == (*paths[many], link):
                 used |= {(many, column, one, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
     for head in heads:
-        link = found.links[head, root]
-        used |= {(head, column, root, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
+        above = next(iter(_above(found, head, root, heads)), root)
+        link = found.links[head, above]
+        used |= {(head, column, above, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
     rest = []
     for pair, each in found.pairs.items():
         if {*found.grouped} & pair:
@@ -346,10 +352,22 @@ def _heads(found: _From, root: str, reached: Mapping[str, Path]) -> dict[str, Pa
         path = _reach(found, alias).get(root)
         if path is not None and (alias, root) in found.links:
             heads[alias] = path
+    for alias in [*missing, *missing]:
+        for head in [*heads]:
+            if alias not in heads and (alias, head) in found.links:
+                heads[alias] = (found.links[alias, head], *heads[head])
     for alias in missing:
         if alias not in heads and not any(alias in _reach(found, head) for head in heads):
             raise Untranslatable("a join that repeats rows on both sides", found.tables[alias].name)
     return heads
+
+
+def _above(found: _From, alias: str, root: str, heads: Mapping[str, Path]) -> tuple[str, ...]:
+    """The many sides between this one and the root, the nearest first."""
+    if (alias, root) in found.links:
+        return ()
+    head = next(one for one in heads if (alias, one) in found.links and heads[alias][1:] == heads[one])
+    return head, *_above(found, head, root, heads)
 
 
 def _source(found: _From, alias: str, reached: Mapping[str, Path], heads: Mapping[str, Path]) -> TableSource:

@@ -229,7 +229,7 @@ def is_measure(node: Any) -> bool:
                 for part in (*one.this.iter_expressions(), *one.args.get("partition_by", ()), one.args.get("order"))
                 if part
             )
-        elif type(one) in READERS:
+        elif type(one) in READERS or isinstance(one, exp.LogicalOr | exp.LogicalAnd):
             return True
         elif not isinstance(one, exp.Query | exp.Subquery):
             waiting.extend(one.iter_expressions())
@@ -242,5 +242,5 @@ def _read(node: Any, scope: Scope) -> Expression:
 
 OTHERS = (exp.PercentileCont, exp.Quantile, exp.WithinGroup, exp.Corr, exp.Filter, exp.AnyValue, exp.First, exp.Mode)
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = dict.fromkeys(
-    (*FUNCTIONS, *OTHERS, exp.Count, exp.CountIf, exp.LogicalOr, exp.LogicalAnd), _read
+    (*FUNCTIONS, *OTHERS, exp.Count, exp.CountIf), _read
 )

@@ -42,6 +42,8 @@ def without_partner(condition: Condition, many: Mapping[str, Many], scope: Scope
         return None
     alias = is_many(condition.of)
     column = many[alias].table.find(condition.of.name) if alias else None
+    if any(side.above for side in many.values()):
+        return None
     if alias is None or column is None or column.nulls != 0 or condition.of.via != f"{MANY}{alias}":
         return None
     count = Related(table=many[alias].table.name, of=Rows(where=_on(alias, many, scope)), via=name_of(many[alias].path))
@@ -89,7 +91,10 @@ def _measure(node: Rows | Aggregate | Correlation, many: Mapping[str, Many], sco
     (alias,) = aliases
     if isinstance(node, Rows):
         raise Untranslatable("COUNT(*) over a LEFT JOIN", "count a column of the joined table")
-    if len(many) > 1 and node.function not in DUPLICATE_PROOF:
+    above = many[alias].above
+    if any(many[one].on for one in above):
+        raise Untranslatable("a condition in the ON of a LEFT JOIN before another")
+    if {*many} - {alias, *above} and node.function not in DUPLICATE_PROOF:
         raise Untranslatable("sums over two LEFT JOINs at once", "each repeats the rows of the other")
     inner = _own(node, alias)
     where = all_of([one for one in (inner.where, _on(alias, many, scope)) if one is not None])

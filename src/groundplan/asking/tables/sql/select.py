@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.beside import side_by_side
 from groundplan.asking.tables.sql.best import best_of, is_special, of_best
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.joins import Joined, Many, named_query, read_joins, sources_of
 from groundplan.asking.tables.sql.measures import is_measure
+from groundplan.asking.tables.sql.named_groups import with_names
 from groundplan.asking.tables.sql.names import free_name, normal
 from groundplan.asking.tables.sql.outputs import marked, stars
 from groundplan.asking.tables.sql.query import Ordering, Query, same
@@ -24,6 +26,7 @@ from groundplan.asking.tables.sql.scope import (
     TableSource,
     conjuncts,
 )
+from groundplan.asking.tables.sql.single_rows import written_in
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.things import as_things
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -60,7 +63,7 @@ def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
             if one.args["alias"].args.get("columns"):
                 raise Untranslatable("column names of a WITH", "name the columns in its SELECT")
             named[normal(one.alias)] = (one.this, dict(named))
-    return _Select(node, session, named).read()
+    return _Select(written_in(node, session, named), session, named).read()
 
 
 @dataclass
@@ -107,7 +110,14 @@ class _Select:
         sources = sources_of(self.node)
         inner = named_query(sources[0], self.ctes) if len(sources) == 1 else None
         if inner is not None:
-            self._over(inner, sources[0], grouped)
+            query = read_query(inner[0], self.session, inner[1])
+            alias = normal(sources[0].alias or sources[0].name)
+            self._over(query, [(alias, output.name) for output in query.outputs], grouped)
+            return
+        beside = side_by_side(self.node, self.session, self.ctes) or with_names(self.node, self.session, self.ctes)
+        if beside is not None:
+            self._over(beside.query, beside.names, grouped)
+            self.scope.using = beside.using
             return
         joined: Joined = read_joins(self.node, self.session, self.ctes)
         self.many, self.conditions = joined.many, joined.rest
@@ -131,10 +141,9 @@ class _Select:
             self.scope.own = query.scope.own
             self.query = replace(self.query, where=query.where, things=query.things)
 
-    def _over(self, inner: tuple[Any, Mapping[str, Any]], node: Any, grouped: bool) -> None:
+    def _over(self, query: Query, names: Sequence[tuple[str, str]], grouped: bool) -> None:
         """A subquery: merged where both are one level, else its rows are the things that the rest speaks of."""
-        query = read_query(inner[0], self.session, inner[1])
-        alias = normal(node.alias or node.name)
+        node = self.node.args["from_"]
         where = self.node.args.get("where")
         self.conditions = [*conjuncts(where.this)] if where else []
         if grouped and query.is_cut:
@@ -147,10 +156,11 @@ class _Select:
             raise Untranslatable("a condition after a LIMIT", shown(node))
         elif grouped and query.series:
             raise Untranslatable("an aggregate over a window", shown(node))
-        outputs = {normal(output.name): output for output in query.outputs}
-        scope = Scope(
-            self.session, query.scope.root, {alias: SelectSource(outputs)}, own=query.scope.own, ctes=self.ctes
-        )
+        outputs: dict[str, dict[str, Output]] = {}
+        for (alias, name), output in zip(names, query.outputs, strict=True):
+            outputs.setdefault(alias, {})[normal(name)] = replace(output, name=name)
+        sources = {alias: SelectSource(columns) for alias, columns in outputs.items()}
+        scope = Scope(self.session, query.scope.root, sources, own=query.scope.own, ctes=self.ctes)
         scope.groups = query.scope.groups if query.groups is not None else None
         self.scope = scope
         self.query = replace(query, scope=scope, outputs=())
@@ -161,7 +171,7 @@ class _Select:
         self.scope.aliases = self._aliases()
         ranking = None
         later: list[Condition] = []
-        for node in self.conditions:
+        for node in map(self._as_place, self.conditions):
             found = place(node, self.scope)
             if found is not None:
                 if ranking is not None or self.query.is_cut:
@@ -182,6 +192,25 @@ class _Select:
             self._rank(ranking, later)
         for condition in later:
             self._keep(condition)
+
+    def _as_place(self, node: Any) -> Any:
+        """`s = (SELECT MAX(s) FROM months)` over these months is the first place, with all that share it."""
+        best = node.expression.unnest() if isinstance(node, exp.EQ) else None
+        sources = sources_of(self.node) if self.node.args.get("from_") else []
+        if not isinstance(best, exp.Select) or len(sources) != 1 or not isinstance(sources[0], exp.Table):
+            return node
+        source = best.args.get("from_")
+        (value, *more), used = best.expressions, {key for key, said in best.args.items() if said}
+        value = value.unalias()
+        plain = used == {"expressions", "from_"} and not more and isinstance(value, exp.Max | exp.Min)
+        same_source = plain and isinstance(source.this, exp.Table) and source.this.name == sources[0].name
+        if not same_source or normal(sources[0].name) not in self.ctes or not isinstance(node.this, exp.Column):
+            return node
+        if not isinstance(value.this, exp.Column) or normal(value.this.name) != normal(node.this.name):
+            return node
+        key = exp.Ordered(this=node.this.copy(), desc=isinstance(value, exp.Max))
+        rank = exp.Window(this=exp.Rank(), order=exp.Order(expressions=[key]))
+        return exp.EQ(this=rank, expression=exp.Literal.number(1))
 
     def _drop(self, node: Any) -> None:
         """A side that has no rows is not used any more."""

@@ -14,12 +14,15 @@ from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.steps.names import called
 from groundplan.contracts.expression import (
     Aggregate,
+    Arithmetic,
     Cases,
     Column,
     Correlation,
     Expression,
     Holds,
+    Missing,
     Node,
+    Not,
     Rows,
     level,
 )
@@ -122,3 +125,28 @@ def _of_things(node: N, measures: dict[str, Expression], own: dict[str, Fact], s
         return mapped_here(part, change)
 
     return change(node)  # type: ignore[return-value]
+
+
+def over_groups(value: Expression, query: Query) -> Expression:
+    """A sum of the groups' sums is that of all rows; an average of their counts is all rows by the number of groups."""
+    things = query.things
+    match value:
+        case Aggregate(function="sum" | "mean" as function, of=Column(name=name, table=None), where=None) if (
+            things is not None and not things.where and name in things.measures
+        ):
+            measure = things.measures[name]
+            whole = isinstance(measure, Rows) or (
+                isinstance(measure, Aggregate)
+                and (
+                    measure.function == "count"
+                    or (measure.function == "sum" and (function == "sum" or not query.scope.nullable(measure.of)))
+                )
+            )
+            if whole and function == "sum":
+                return measure
+            keys = [things.computed.get(key, Column(name=key)) for key in things.keys]
+            known = [not query.scope.nullable(key) or Not(part=Missing(of=key)) in query.where for key in keys]
+            if whole and len(keys) == 1 and all(known):
+                groups = Aggregate(function="count_distinct", of=keys[0])
+                return Arithmetic(operator="/", left=measure, right=groups)
+    raise Untranslatable("a subquery as a value", "it has to be one aggregate of a table's rows")

@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import cleaning, dates, functions, measures, time_spans, windows
+from groundplan.asking.tables.sql import cleaning, correlated, dates, functions, measures, time_spans, windows
 from groundplan.asking.tables.sql.best import is_special
 from groundplan.asking.tables.sql.cleaning import uncleaned
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
+from groundplan.asking.tables.sql.things import over_groups
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     Absolute,
@@ -343,7 +344,10 @@ def is_whole(node: Expression, scope: Scope) -> bool:
 
 
 def _scalar(node: Any, scope: Scope) -> Expression:
-    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for."""
+    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for; or over those of each row."""
+    tied = correlated.around(node, scope)
+    if tied is not None:
+        return tied
     query = scope.session.query(node, scope.session, scope.ctes)
     if query.groups != () or query.having or query.series or len(query.outputs) != 1:
         raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
@@ -353,7 +357,7 @@ def _scalar(node: Any, scope: Scope) -> Expression:
     if about and special and (query.things, query.where) == (main.things, main.where):
         return value
     if is_special(query):
-        raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
+        value = over_groups(value, query)
     if about and not special:
         return under(value, query)
     where = all_of(query.where)
@@ -388,6 +392,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
 CONDITIONS = frozenset(
     {
         exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
-        exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists,
+        exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists, exp.LogicalOr,
+        exp.LogicalAnd,
     }
 )  # fmt: skip
