@@ -121,6 +121,14 @@ CHARGES = """
             "SELECT valley, count(*) FROM charges JOIN stays USING (stay_id) JOIN lodges USING (lodge_id) GROUP BY 1",
         ),
         ("how many stays have charges", "SELECT count(DISTINCT stay_id) FROM charges"),
+        (
+            "which stays were never charged out",
+            "SELECT stay_id FROM stays WHERE stay_id NOT IN (SELECT stay_id FROM charges)",
+        ),
+        (
+            "which stays were charged out",
+            "SELECT stay_id FROM stays WHERE stay_id IN (SELECT stay_id FROM charges)",
+        ),
     ],
 )
 def test_what_points_at_rows_is_counted_itself(question: str, wanted: str, tmp_path: Path) -> None:

@@ -136,3 +136,8 @@ def test_the_lowest_for_a_top_is_said_but_no_veto(sales: Known) -> None:
     """The top by a time may be the shortest, so a reading is not refused for it."""
     (one,) = found("top 3 regions by revenue", sales, SUM, BY_REGION, Rank(direction="bottom", limit=3))
     assert (one.code, one.certain) == ("direction/unusual", False)
+
+
+def test_leaving_out_empty_texts_names_no_value(sales: Known) -> None:
+    assert not found("revenue by region", sales, SUM, BY_REGION, keep("region", "!=", ""))
+    assert found("revenue by region", sales, SUM, BY_REGION, keep("region", "!=", "Nort"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -167,6 +168,115 @@ def test_what_can_be_proven_equal_is_translated(made_up: Open, sql: str) -> None
     ],
 )
 def test_rounded_numbers_and_joined_texts(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH a AS (SELECT state, SUM(fare) AS s FROM trips WHERE started < '2024-06-01' GROUP BY state), "
+        "b AS (SELECT state, SUM(fare) AS s FROM trips WHERE started >= '2024-06-01' GROUP BY state) "
+        "SELECT a.state, a.s AS s1, b.s AS s2, b.s - a.s AS d FROM a JOIN b ON a.state = b.state ORDER BY d DESC",
+        "WITH a AS (SELECT state, COUNT(*) AS n FROM trips GROUP BY state), "
+        "b AS (SELECT state, COUNT(*) AS n FROM trips WHERE fare > 20 GROUP BY state) "
+        "SELECT a.state, COALESCE(b.n, 0) * 1.0 / a.n AS part FROM a LEFT JOIN b ON a.state = b.state",
+        "SELECT state, x.s, y.n FROM (SELECT state, SUM(fare) AS s FROM trips WHERE legs > 2 GROUP BY state) x "
+        "JOIN (SELECT state, COUNT(*) AS n FROM trips WHERE shared GROUP BY state HAVING COUNT(*) > 9) y USING (state)",
+        "SELECT AVG(b.n) AS m FROM (SELECT client_id, SUM(fare) AS s FROM trips GROUP BY client_id) a "
+        "JOIN (SELECT client_id, COUNT(*) AS n FROM trips WHERE fare > 5 GROUP BY client_id) b "
+        "ON a.client_id = b.client_id WHERE a.s > 100",
+        "WITH total AS (SELECT SUM(fare) AS t FROM trips) "
+        "SELECT state, SUM(fare) * 100.0 / total.t AS part FROM trips CROSS JOIN total GROUP BY state, total.t",
+        "SELECT a.s AS first, b.s AS then, b.s - a.s AS d FROM (SELECT SUM(fare) AS s FROM trips WHERE legs = 1) a, "
+        "(SELECT SUM(fare) AS s FROM trips WHERE legs = 2) b",
+        "WITH best AS (SELECT client_id, SUM(fare) AS s FROM trips WHERE client_id IS NOT NULL GROUP BY client_id "
+        "ORDER BY s DESC LIMIT 5) SELECT c.full_name, best.s FROM best JOIN clients c ON c.client_id = best.client_id",
+        "WITH months AS (SELECT DATE_TRUNC('month', started) AS m, SUM(fare) AS s FROM trips GROUP BY 1) "
+        "SELECT m, s FROM months WHERE s = (SELECT MAX(s) FROM months)",
+        "WITH states AS (SELECT state, SUM(fare) AS s FROM trips GROUP BY 1) "
+        "SELECT state, s / (SELECT SUM(s) FROM states) AS part FROM states",
+        "WITH n AS (SELECT client_id, COUNT(*) AS n FROM trips WHERE client_id IS NOT NULL GROUP BY 1), "
+        "m AS (SELECT AVG(n) AS a FROM n) SELECT n.client_id, n.n FROM n, m WHERE n.n > m.a",
+    ],
+)
+def test_subqueries_beside_each_other(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT c.full_name, (SELECT COUNT(*) FROM trips t WHERE t.client_id = c.client_id) AS n FROM clients c",
+        "SELECT c.client_id, COALESCE((SELECT SUM(fare) FROM trips t WHERE t.client_id = c.client_id "
+        "AND t.state = 'paid'), 0) AS s FROM clients c ORDER BY s DESC LIMIT 3",
+        "SELECT COUNT(*) AS n FROM clients c WHERE (SELECT COUNT(*) * 2 FROM trips t "
+        "WHERE c.client_id = t.client_id) > 12",
+        "SELECT d.region, (SELECT MAX(t.fare) FROM trips t JOIN clients c ON c.client_id = t.client_id "
+        "WHERE c.depot_id = d.depot_id) AS m FROM depots d",
+    ],
+)
+def test_subqueries_that_are_tied_to_their_row(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT d.depot_id, COUNT(t.trip_id) AS n, SUM(t.fare) AS s FROM depots d "
+        "LEFT JOIN clients c ON c.depot_id = d.depot_id LEFT JOIN trips t ON t.client_id = c.client_id GROUP BY 1",
+        "SELECT d.depot_id, COUNT(DISTINCT c.client_id) AS cs, COUNT(t.trip_id) AS n FROM depots d "
+        "LEFT JOIN clients c ON c.depot_id = d.depot_id "
+        "LEFT JOIN trips t ON t.client_id = c.client_id AND t.shared GROUP BY d.depot_id",
+    ],
+)
+def test_left_joins_one_after_the_other(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct"),
+    [
+        (
+            "SELECT d.depot_id, SUM(c.credit) AS s, COUNT(t.trip_id) AS n FROM depots d "
+            "LEFT JOIN clients c ON c.depot_id = d.depot_id LEFT JOIN trips t ON t.client_id = c.client_id GROUP BY 1",
+            "sums over two LEFT JOINs at once",
+        ),
+        (
+            "SELECT d.depot_id, COUNT(t.trip_id) AS n FROM depots d LEFT JOIN clients c ON c.depot_id = d.depot_id "
+            "AND c.credit > 0 LEFT JOIN trips t ON t.client_id = c.client_id GROUP BY 1",
+            "a condition in the ON of a LEFT JOIN before another",
+        ),
+        (
+            "SELECT a.state, b.n FROM (SELECT state, COUNT(*) AS n FROM trips GROUP BY state) a "
+            "LEFT JOIN (SELECT state, COUNT(*) AS n FROM trips WHERE fare > 20 GROUP BY state) b ON a.state = b.state",
+            "a count of a LEFT JOIN",
+        ),
+        (
+            "SELECT c.full_name, (SELECT COUNT(*) FROM trips t WHERE t.client_id > c.client_id) AS n FROM clients c",
+            "a subquery that is tied to its row by more than equal columns",
+        ),
+        (
+            "SELECT trip_id FROM trips t WHERE fare > (SELECT AVG(x.fare) FROM trips x WHERE x.state = t.state)",
+            "a subquery that is tied to its row by no key",
+        ),
+    ],
+)
+def test_what_would_repeat_rows_or_lose_groups_is_refused(made_up: Open, sql: str, construct: str) -> None:
+    with pytest.raises(Untranslatable, match=re.escape(construct)):
+        translate(sql, made_up.schema, made_up.values, today=TODAY, question="?")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT LOWER(state) AS s, COUNT(*) AS n FROM trips GROUP BY LOWER(state)",
+        "SELECT UPPER(TRIM(state)) AS s, SUM(fare) AS m FROM trips GROUP BY 1 ORDER BY m DESC",
+        "SELECT trip_id, TRIM(LOWER(state)) AS s FROM trips WHERE LOWER(state) <> 'paid'",
+        "SELECT state FROM trips GROUP BY state HAVING BOOL_OR(trip_id > 250)",
+        "SELECT state FROM trips GROUP BY state HAVING BOOL_AND(trip_id > 3)",
+    ],
+)
+def test_texts_in_one_case_and_conditions_of_whole_groups(made_up: Open, sql: str) -> None:
     assert outcome(sql, made_up, TODAY) == "same"
 
 

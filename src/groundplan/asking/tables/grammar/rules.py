@@ -1109,7 +1109,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "condition thing", "value_of_thing 0 1", 0.2),
     ("condition", "by condition", "by_value 1", 0.1),
     ("condition", "condition beyond", "levels 0 1", 0.4),
-    ("condition", "negation|leave condition left_out", "not_condition 1", 0.3),
+    ("condition", "negation|leave condition left_out|out", "not_condition 1", 0.3),
     ("condition", "negation condition", "not_condition 1", 0.3),
     ("condition", "condition left_out", "out 0", 0.2),
     ("condition", "field compare number", "compare_before 0 1 2", 0.3),

@@ -85,7 +85,7 @@ DATED = frozenset(map(stem, ("дата", "date")))
 CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
-OPERATORS = frozenset({"negation", *LACKING, "left_out", "compare", "than", "sign", "undone"})
+OPERATORS = frozenset({"negation", *LACKING, "left_out", "out", "compare", "than", "sign", "undone"})
 COSTS = ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка")
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})

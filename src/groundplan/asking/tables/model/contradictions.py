@@ -236,6 +236,7 @@ def unknown_value(case: _Case) -> Iterator[Contradiction]:
                 continue
         held = _held(case, column.table or table, column.name)
         known = {lower(value).strip() for value in held}
+        wanted = [value for value in wanted if value.strip()]  # `<> ''` is said to leave out what is empty
         if wanted and held and not any(lower(value).strip() in known for value in wanted):
             near = ", ".join(repr(one) for one in nearest(wanted[0], held))
             problem = f"{column.name!r} does not hold {wanted[0]!r}; the nearest values are {near}"

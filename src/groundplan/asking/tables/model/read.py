@@ -12,6 +12,7 @@ from groundplan.asking.tables.model.context import Asked, prompt_for
 from groundplan.asking.tables.model.contradictions import Contradiction, contradictions
 from groundplan.asking.tables.model.looks import OF_CHART, SINGLE_VALUES, look_at
 from groundplan.asking.tables.model.reply import MeantSql, SqlReply
+from groundplan.asking.tables.model.rounding import unrounded
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.budget import aside
@@ -165,7 +166,8 @@ class SqlReader:
         found = translate(reply.sql, asked.schema, asked.values, today=asked.today, question=asked.text)
         tables = _tables_of(found.reading)
         naming = Naming(asked.text, asked.schema, asked.values, tables, asked.today, asked.timezone)
-        return _Translated(self._completed(found.reading, asked, naming), reply, naming, found.notes)
+        reading = unrounded(self._completed(found.reading, asked, naming), asked.text)
+        return _Translated(reading, reply, naming, found.notes)
 
     async def _proven(self, found: _Translated) -> Candidate | Faults:
         """With the analyses and the chart that were asked for, or the rows alone, if a plan for it passes the gate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -11,7 +11,10 @@ from groundplan.asking.tables.sql.names import trim
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
-from groundplan.contracts.expression import Constant, Expression
+from groundplan.contracts.expression import Cases, Compare, Condition, Constant, Expression, OneOf
+
+CLEANING: Mapping[type[Any], Callable[[str], str]] = {exp.Trim: trim, exp.Lower: str.lower, exp.Upper: str.upper}
+MOST_TEXTS = 64  # of a column, that are told one by one
 
 
 def uncleaned(node: Any, scope: Scope) -> Any:
@@ -37,32 +40,59 @@ def _cleans(node: Any) -> bool:
     return isinstance(node, exp.Replace | exp.RegexpReplace | exp.Trim | exp.Paren | exp.Upper | exp.Lower)
 
 
+def changed_texts(node: Any, scope: Scope) -> tuple[Expression, Callable[[str], str], tuple[str, ...]] | None:
+    """A column under LOWER, UPPER and TRIM, what these do, and all of its values; None if it is something else."""
+    changes: list[Callable[[str], str]] = []
+    inner, within = peeled(node, scope)
+    while type(inner) in CLEANING and not inner.expression:
+        changes.append(CLEANING[type(inner)])
+        inner, within = peeled(inner.this, within)
+    if not changes or not isinstance(inner, exp.Column):
+        return None
+    of = within.value(inner)
+    domain = within.domain(of)
+    if domain is None:
+        return None
+
+    def change(text: str) -> str:
+        for one in reversed(changes):
+            text = one(text)
+        return text
+
+    return of, change, domain
+
+
 def _cleaned(node: Any, scope: Scope) -> Expression:
-    """TRIM, REPLACE, LOWER: left out where they provably change nothing."""
+    """TRIM, REPLACE, LOWER: left out where they provably change nothing, else each value by what it becomes."""
     inner = uncleaned(node, scope)
     if inner is not node:
         return scope.value(inner)
-    value = scope.value(node.this)
-    if isinstance(node, exp.Trim) and not node.expression and scope.is_trimmed(value):
-        return value
-    domain = scope.domain(value)
-    change = CLEANING.get(type(node))
-    if (
-        domain is not None
-        and change is not None
-        and len(node.args)
-        and not node.expression
-        and all(change(text) == text for text in domain)
-    ):
-        return value
+    found = changed_texts(node, scope)
+    if found is not None:
+        of, change, domain = found
+        if all(change(text) == text for text in domain):
+            return of
+        if len({change(text) for text in domain}) <= MOST_TEXTS:
+            return _by_text(of, change, domain)
+    elif isinstance(node, exp.Trim) and not node.expression:
+        value = scope.value(node.this)
+        if scope.is_trimmed(value):
+            return value
     raise Untranslatable(named(node), f"{shown(node)}: it may change the values")
 
 
-CLEANING: Mapping[type[Any], Callable[[str], str]] = {
-    exp.Trim: trim,
-    exp.Lower: str.lower,
-    exp.Upper: str.upper,
-}
+def _by_text(of: Expression, change: Callable[[str], str], domain: Sequence[str]) -> Expression:
+    """Every text that the column holds, under the one that it is turned into."""
+    turned: dict[str, list[str]] = {}
+    for text in domain:
+        turned.setdefault(change(text), []).append(text)
+    conditions: list[Condition] = [
+        OneOf(of=of, values=tuple(texts))
+        if len(texts) > 1
+        else Compare(left=of, operator="=", right=Constant(value=texts[0]))
+        for texts in turned.values()
+    ]
+    return Cases(conditions=tuple(conditions), values=tuple(turned))
 
 
 def _nullif(node: Any, scope: Scope) -> Expression:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import semi_joins, time_spans
-from groundplan.asking.tables.sql.names import trim
+from groundplan.asking.tables.sql.cleaning import changed_texts
 from groundplan.asking.tables.sql.scope import Scope, conjuncts, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -228,7 +228,7 @@ def _spelt(side: Any, operator: ComparisonOperator, other: Any, scope: Scope) ->
     """`LOWER(TRIM(name)) = 'acme'`: those of the column's values that it turns into the text."""
     if operator not in ("=", "!=") or not isinstance(other, exp.Literal) or not other.is_string:
         return None
-    found = _texts(side, scope)
+    found = changed_texts(side, scope)
     if found is None:
         return _any_case(side, operator, other.name, scope)
     of, change, domain = found
@@ -262,28 +262,6 @@ def _among(of: Expression, kept: tuple[str, ...], domain: tuple[str, ...], text:
     return made if wanted else Not(part=made)
 
 
-def _texts(node: Any, scope: Scope) -> tuple[Expression, Callable[[str], str], tuple[str, ...]] | None:
-    """A column under LOWER, UPPER and TRIM, what these do, and all of its values; None if it is something else."""
-    changes: list[Callable[[str], str]] = []
-    inner, within = peeled(node, scope)
-    while isinstance(inner, exp.Lower | exp.Upper | exp.Trim) and not inner.expression:
-        changes.append({exp.Lower: str.lower, exp.Upper: str.upper}.get(type(inner), trim))
-        inner, within = peeled(inner.this, within)
-    if not changes or not isinstance(inner, exp.Column):
-        return None
-    of = within.value(inner)
-    domain = within.domain(of)
-    if domain is None:
-        return None
-
-    def change(text: str) -> str:
-        for one in reversed(changes):
-            text = one(text)
-        return text
-
-    return of, change, domain
-
-
 def _in(node: Any, scope: Scope) -> Condition:
     if node.args.get("query"):
         return semi_joins.found(node, scope)
@@ -291,7 +269,7 @@ def _in(node: Any, scope: Scope) -> Condition:
         raise Untranslatable("IN over a list", shown(node))
     if not all(isinstance(one, exp.Literal | exp.Boolean | exp.Neg | exp.Cast) for one in node.expressions):
         raise Untranslatable("IN with anything but constants", shown(node))
-    found = _texts(node.this, scope)
+    found = changed_texts(node.this, scope)
     if found is not None:
         of, change, domain = found
         wanted = {one.name for one in node.expressions}
@@ -317,7 +295,7 @@ def _like(node: Any, scope: Scope) -> Condition:
 
 def matching(node: Any, side: Any, pattern: str, any_case: bool, scope: Scope) -> Condition:
     """A text that holds another; by the column's values where these are all known."""
-    changed = _texts(side, scope)
+    changed = changed_texts(side, scope)
     of = changed[0] if changed else scope.value(side)
     if scope.kind(of) != "text":
         raise Untranslatable(f"LIKE on {scope.kind(of)} values", shown(node))

@@ -21,7 +21,7 @@ from groundplan.contracts.schema import Table
 
 
 def with_names(node: Any, session: Session, ctes: Mapping[str, Any]) -> Beside | None:
-    """`FROM best JOIN clients c ON c.id = best.client_id`, where `best` are the first groups; None if it is not that."""
+    """`FROM best JOIN clients c ON c.id = best.client_id`, where `best` are the first groups; else None."""
     sources = sources_of(node)
     grouped = [one for one in sources if named_query(one, ctes) is not None]
     if len(grouped) != 1 or len(sources) < 2:

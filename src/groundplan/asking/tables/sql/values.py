@@ -344,7 +344,7 @@ def is_whole(node: Expression, scope: Scope) -> bool:
 
 
 def _scalar(node: Any, scope: Scope) -> Expression:
-    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for; or over those of each row."""
+    """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, or over those that belong to each row."""
     tied = correlated.around(node, scope)
     if tied is not None:
         return tied
@@ -392,7 +392,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
 CONDITIONS = frozenset(
     {
         exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
-        exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists, exp.LogicalOr,
-        exp.LogicalAnd,
+        exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Contains, exp.StartsWith, exp.EndsWith, exp.Exists,
+        exp.LogicalOr, exp.LogicalAnd,
     }
 )  # fmt: skip
