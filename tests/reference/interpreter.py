@@ -144,8 +144,8 @@ def _measures(condition: e.Node) -> bool:
 
 
 def _of_groups(node: e.Node) -> Iterator[e.Node]:
-    """Its parts, but not those of overall values."""
-    if not isinstance(node, e.Overall):
+    """Its parts, but not those of overall values and of groups that are looked in."""
+    if not isinstance(node, e.Overall | e.FoundGroup):
         yield node
         for part in e.parts(node):
             yield from _of_groups(part)
@@ -318,6 +318,9 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             kept = [other for other in ROWS.get() if where is None or holds(where, other) is True]
             item = of(inside, row)
             return item is not None and any(other[column] == item for other in kept)
+        case e.FoundGroup(of=inside):
+            item = of(inside, row)
+            return item is not None and item in _first_keys(node)
         case e.Contains(of=inside):
             item = of(inside, row)
             return None if item is None else _has(item, node)
@@ -333,6 +336,25 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             first, second = _comparable(first, second)
             return COMPARE[operator](first, second)
     raise AssertionError(node)
+
+
+def _first_keys(node: e.FoundGroup) -> list[Any]:
+    """The first keys of the groups that are kept; of a limit of one, of all that share the first place."""
+    kept = [row for row in ROWS.get() if node.where is None or holds(node.where, row) is True]
+    groups = [*_grouped(kept, {str(place): key for place, key in enumerate(node.keys)}).items()]
+    groups = [(key, part) for key, part in groups if node.having is None or holds(node.having, part, over) is True]
+    if node.limit is not None:
+        directions = [one.direction for one in node.order]
+
+        def place(group: tuple[tuple[Any, ...], list[Row]]) -> tuple[Any, ...]:
+            key, part = group
+            own = [key[node.keys.index(o.by)] if o.by in node.keys else over(o.by, part) for o in node.order]
+            return _place({"·keys": own}, directions)
+
+        groups.sort(key=place)
+        last = place(groups[min(node.limit, len(groups)) - 1]) if groups else ()
+        groups = [group for group in groups if place(group) <= last] if node.limit == 1 else groups[: node.limit]
+    return [key[0] for key, _ in groups]
 
 
 def _has(item: str, node: e.Contains) -> bool:

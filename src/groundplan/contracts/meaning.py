@@ -18,6 +18,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Expression,
     Found,
+    FoundGroup,
     Moving,
     Node,
     Overall,
@@ -29,7 +30,15 @@ from groundplan.contracts.expression import (
     level,
     walk,
 )
-from groundplan.contracts.normal_form import both, mapped, normal_condition, normal_expression, of_filter, substituted
+from groundplan.contracts.normal_form import (
+    both,
+    looked_in,
+    mapped,
+    normal_condition,
+    normal_expression,
+    of_filter,
+    substituted,
+)
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -352,6 +361,9 @@ def _own_overall(node: C, table: str | None) -> C:
     if isinstance(node, Found):
         kept = _own(_own_overall(node.where, node.table), node.table) if node.where else None
         return node.model_copy(update={"of": _own_overall(node.of, table), "where": kept})
+    if isinstance(node, FoundGroup):
+        groups = mapped(looked_in(node), lambda part: _own(_own_overall(part, node.table), node.table))
+        return groups.model_copy(update={"of": _own_overall(node.of, table)})  # type: ignore[return-value]
     return mapped(node, lambda part: _own_overall(part, table))  # type: ignore[type-var]
 
 
@@ -361,6 +373,6 @@ def _own(node: C, table: str | None) -> C:
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
     if isinstance(node, Related | Overall):
         return node
-    if isinstance(node, Found):
+    if isinstance(node, Found | FoundGroup):
         return node.model_copy(update={"of": _own(node.of, table)})
     return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

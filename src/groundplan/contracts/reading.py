@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.defaults import Default
-from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.expression import Condition, Expression, Sort
 from groundplan.contracts.relationship import Relationship
 
 Analysis = Literal[
@@ -133,13 +133,6 @@ class Filter(Contract):
         if short == (self.condition is not None) or (self.condition is not None and (self.column or self.values)):
             raise ValueError("a filter is a condition, or a column with an operator: one of them")
         return self
-
-
-class Sort(Contract):
-    """Orders those that tie; `top` is the highest first. Missing values come last either way."""
-
-    by: Expression
-    direction: Literal["top", "bottom"]
 
 
 class Rank(Contract):

@@ -21,6 +21,7 @@ from groundplan.contracts.expression import (
     Overall,
     Rows,
     Share,
+    Sort,
     level,
 )
 from groundplan.contracts.normal_form import CONDITIONS, mapped, mapped_here
@@ -36,7 +37,6 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
-    Sort,
     Value,
 )
 from groundplan.text.words import language_of

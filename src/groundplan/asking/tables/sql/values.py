@@ -357,7 +357,7 @@ def _scalar(node: Any, scope: Scope) -> Expression:
     if about and not special:
         return under(value, query)
     where = all_of(query.where)
-    return Overall(table=None if root == scope.root and not scope.own else root.name, of=value, where=where)
+    return Overall(table=root.name, of=value, where=where)
 
 
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from groundplan.asking.tables.sql.write_expressions import Writer
+from groundplan.asking.tables.sql.write_expressions import Writer, ordered
 from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
 from groundplan.asking.tables.steps.names import called
 from groundplan.asking.tables.steps.step_list import first_free
@@ -20,6 +20,8 @@ from groundplan.contracts.expression import (
     Condition,
     DateCut,
     Expression,
+    Found,
+    FoundGroup,
     Named,
     Overall,
     Related,
@@ -36,7 +38,7 @@ from groundplan.contracts.meaning import (
     series_group,
     stage_of,
 )
-from groundplan.contracts.normal_form import mapped, of_filter, substituted
+from groundplan.contracts.normal_form import looked_in, mapped, of_filter, substituted
 from groundplan.contracts.ranges import readable_grain
 from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Time
 from groundplan.contracts.schema import Column as Described
@@ -226,7 +228,7 @@ class _Query:
             if by_window:
                 select.qualify = [*select.qualify, _place(rank, within, by)]
             else:
-                select.order = _ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
+                select.order = ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
                 select.limit = rank.limit
         elif rank is not None:
             select.limit = rank.limit
@@ -358,13 +360,9 @@ def _name_of(text: str, texts: Mapping[str, str]) -> str | None:
 
 def _place(rank: Rank, within: Sequence[str], by: Sequence[tuple[str, bool]]) -> str:
     function = "RANK" if rank.limit == 1 else "ROW_NUMBER"
-    order = f"ORDER BY {_ordered(by)}"
+    order = f"ORDER BY {ordered(by)}"
     window = f"PARTITION BY {', '.join(within)} {order}" if within else order
     return f"{function}() OVER ({window}) {'=' if rank.limit == 1 else '<='} {rank.limit}"
-
-
-def _ordered(by: Sequence[tuple[str, bool]]) -> str:
-    return ", ".join(f"{text} DESC" if descends else text for text, descends in by)
 
 
 def _looks_around(node: Contract) -> bool:
@@ -383,6 +381,9 @@ def _indented(text: str) -> str:
 
 def _named(node: C, table: str) -> C:
     """With the table of overall values that do not name it: things and groups are read from other rows than those."""
+    if isinstance(node, Found | FoundGroup):
+        groups = mapped(looked_in(node), lambda part: _named(part, node.table))
+        return groups.model_copy(update={"of": _named(node.of, table)})  # type: ignore[return-value]
     owner = node.table or table if isinstance(node, Overall) else node.table if isinstance(node, Related) else table
     made = mapped(node, lambda part: _named(part, owner))  # type: ignore[type-var]
     return made.model_copy(update={"table": owner}) if isinstance(node, Overall) else made
