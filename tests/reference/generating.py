@@ -111,6 +111,7 @@ JOINED: st.SearchStrategy[e.Expression] = st.builds(
 )
 LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | FILLED | JOINED
 DIRECTIONS = st.sampled_from(("top", "bottom"))
+TIES = st.sampled_from(("cut", "cut", *get_args(e.Ties)))
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(e.Compare, left=NUMBERS, operator=COMPARISONS, right=st.integers(-2, 20).map(constant)),
@@ -206,11 +207,12 @@ def _found_groups(draw: st.DrawFn) -> e.Condition:
     )
     order: tuple[e.Sort, ...] = ()
     limit = draw(st.none() | st.integers(1, 3))
+    ties = draw(TIES) if limit is not None else "cut"
     if limit is not None:
-        by = (draw(EXACT), *(keys if limit > 1 else ()))
+        by = (draw(EXACT), *(keys if limit > 1 and ties == "cut" else ()))
         order = tuple(e.Sort(by=one, direction=draw(DIRECTIONS)) for one in by)
     where = draw(st.none() | LEAVES)
-    return e.FoundGroup(of=of, table="data", keys=keys, where=where, having=having, order=order, limit=limit)
+    return e.FoundGroup(of=of, table="data", keys=keys, where=where, having=having, order=order, limit=limit, ties=ties)
 
 
 FOUND_GROUPS: st.SearchStrategy[e.Condition] = _found_groups()
@@ -381,4 +383,5 @@ def _rank(
         within=draw(st.sampled_from(((), within))) if limit else (),
         then=draw(st.lists(st.builds(e.Sort, by=ties, direction=DIRECTIONS), max_size=2).map(tuple)),
         shown=draw(st.booleans()),
+        ties=draw(TIES) if limit else "cut",
     )

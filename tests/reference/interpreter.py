@@ -112,7 +112,7 @@ def _ranked(rows: list[dict[str, Any]], rank: Rank | None, columns: Sequence[Col
         parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in rows:
             parts.setdefault(tuple(row[name] for name in rank.within), []).append(row)
-        rows = [row for part in parts.values() for row in _cut(part, rank.limit)]
+        rows = [row for part in parts.values() for row in _cut(part, rank.limit, rank.ties)]
     if columns:
         rows = [{name: row[name] for name in (*columns[0].columns, PLACE) if name in row} for row in rows]
     return [{name: item for name, item in row.items() if name not in ("·", "·keys")} for row in rows]
@@ -135,7 +135,10 @@ def _key(item: Any, direction: str) -> tuple[bool, Any]:
     return False, -number if direction == "top" else number
 
 
-def _cut(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+def _cut(rows: list[dict[str, Any]], limit: int, ties: e.Ties) -> list[dict[str, Any]]:
+    if ties == "as_one" and limit > 1:
+        kept = sorted({row[PLACE] for row in rows})[:limit]
+        return [row for row in rows if row[PLACE] in kept]
     return rows if len(rows) <= limit else [row for row in rows if row[PLACE] <= rows[limit - 1][PLACE]]
 
 
@@ -352,8 +355,11 @@ def _first_keys(node: e.FoundGroup) -> list[Any]:
             return _place({"·keys": own}, directions)
 
         groups.sort(key=place)
-        last = place(groups[min(node.limit, len(groups)) - 1]) if groups else ()
-        groups = [group for group in groups if place(group) <= last] if node.limit == 1 else groups[: node.limit]
+        if node.limit == 1 or node.ties != "cut":
+            places = [*map(place, groups)]
+            places = sorted({*places}) if node.ties == "as_one" else places
+            groups = [group for group in groups if place(group) in places[: node.limit]]
+        groups = groups[: node.limit] if node.limit > 1 and node.ties == "cut" else groups
     return [key[0] for key, _ in groups]
 
 

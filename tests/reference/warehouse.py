@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, name_of, paths_between
@@ -221,14 +221,16 @@ class Asking:
         keys = (self.column(other, name), *([e.Column(name="d")] if self.random.random() < 0.3 else []))
         least = e.Compare(left=self.measure(other, 0), operator=">", right=e.Constant(value=1))
         order: tuple[e.Sort, ...] = ()
-        limit = self.random.choice((None, 1, 2))
+        limit, ties = self.random.choice((None, 1, 2)), "cut"
         if limit is not None:
             first = self.random.choice((e.Rows(), e.Aggregate(function="max", of=e.Column(name="x"))))
-            by = (first, *(keys if limit > 1 else ()))
+            ties = self.random.choice(("cut", *get_args(e.Ties)))
+            by = (first, *(keys if limit > 1 and ties == "cut" else ()))
             order = tuple(e.Sort(by=one, direction=self.random.choice(("top", "bottom"))) for one in by)
         having = least if limit is None or self.random.random() < 0.3 else None
         of = self.column(table, name)
-        return e.FoundGroup(of=of, table=other, keys=keys, where=where, having=having, order=order, limit=limit)
+        chosen = {"having": having, "order": order, "limit": limit, "ties": ties}
+        return e.FoundGroup(of=of, table=other, keys=keys, where=where, **chosen)
 
     def condition(self, table: str, deep: int) -> e.Condition:
         match self.random.randint(0, 6):

@@ -142,7 +142,8 @@ class _Writer:
                 f" HAVING {measured(node.having.left)} {node.having.operator} {self.value(node.having.right, '', '')}"
             )
         order = [f"{measured(one.by)} {'DESC' if one.direction == 'top' else 'ASC'} NULLS LAST" for one in node.order]
-        place = f"rank() OVER (ORDER BY {', '.join(order)})" if order else "1"
+        number = "dense_rank" if node.ties == "as_one" else "rank"
+        place = f"{number}() OVER (ORDER BY {', '.join(order)})" if order else "1"
         keys = ", ".join(f"k{place}" for place in range(len(node.keys)))
         rows = (
             f"SELECT {', '.join(f'{text} AS {name}' for name, text in columns.items())} FROM {table} {own} WHERE {kept}"

@@ -79,6 +79,7 @@ def _found_group(of: Expression, among: Expression, right: Relation, groups: fro
         having=right.having,
         order=right.cut_by,
         limit=right.limit,
+        ties=right.ties,
         cut_by=right.cut_by,
     )
     if right != kept or among not in groups:
@@ -92,6 +93,7 @@ def _found_group(of: Expression, among: Expression, right: Relation, groups: fro
         having=right.having,
         order=tuple(order),
         limit=right.limit,
+        ties=right.ties,
     )
 
 

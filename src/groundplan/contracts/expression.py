@@ -22,6 +22,9 @@ Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Place = Literal["anywhere", "start", "end", "whole"]
 Rounding = Literal["down", "up", "nearest", "toward_zero"]
+Ties = Literal["cut", "kept", "as_one"]
+"""Of those that share the last place: as many as fit, all of them, or all of them where a place is counted once."""
+
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
 LATER = ConfigDict(defer_build=True)
@@ -350,6 +353,7 @@ class FoundGroup(Contract):
     having: Condition | None = None
     order: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    ties: Ties = "cut"  # of a first place all are kept
 
     @model_validator(mode="after")
     def _is_cut_in_an_order(self) -> FoundGroup:

@@ -84,10 +84,7 @@ def rooted(node: C, table: str, links: Sequence[Relationship]) -> C:
         case Related(table=other, via=via, of=of):
             path = find_path(links, other, table, via)
             return node.model_copy(update={"via": name_of(path), "of": rooted(of, other, links)})
-        case Found(of=of, table=other, where=where):
-            kept = rooted(where, other, links) if where else None
-            return node.model_copy(update={"of": inner(of), "where": kept})  # type: ignore[arg-type]
-        case FoundGroup(of=of, table=other):
+        case Found(of=of, table=other) | FoundGroup(of=of, table=other):
             groups = mapped(looked_in(node), lambda part: rooted(part, other, links))
             return groups.model_copy(update={"of": inner(of)})  # type: ignore[arg-type, return-value]
         case Overall(of=of, where=where):

@@ -38,6 +38,7 @@ from groundplan.contracts.expression import (
     Rounded,
     Rows,
     Sort,
+    Ties,
     is_count,
 )
 from groundplan.contracts.reading import Filter
@@ -203,8 +204,14 @@ def _found_group(node: FoundGroup) -> Condition:
     for one in node.order:
         by = normal_expression(one.by)
         order.setdefault(by, Sort(by=by, direction=one.direction))
-    update = {"of": of, "keys": keys, "where": kept, "having": having, "order": tuple(order.values())}
+    ties = settled_ties(node.limit, node.ties)
+    update = {"of": of, "keys": keys, "where": kept, "having": having, "order": tuple(order.values()), "ties": ties}
     return node.model_copy(update=update)
+
+
+def settled_ties(limit: int | None, ties: Ties) -> Ties:
+    """Where nothing is cut nothing ties, and of a first place all are kept."""
+    return "cut" if limit in (None, 1) else ties
 
 
 def lowered(text: str) -> str:
@@ -348,7 +355,7 @@ def mapped_here(node: N, change: Callable[[Node], Node]) -> N:
     if isinstance(node, Related | Overall):
         return node
     if isinstance(node, Found | FoundGroup):
-        return node.model_copy(update={"of": change(node.of)})
+        return node.model_copy(update={"of": change(node.of)})  # type: ignore[return-value]
     return mapped(node, change)
 
 

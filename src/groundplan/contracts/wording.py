@@ -77,6 +77,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "having": "{} for which {}",
         "first": "the first {} by {}",
         "several": "{} {}",
+        "kept": "{}, ties kept",
+        "as_one": "{}, ties kept and counted once",
         "highest": "{} (highest first)",
         "lowest": "{} (lowest first)",
         "sum": "total {}",
@@ -170,6 +172,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "having": "{}, для которых {}",
         "first": "первых {} по {}",
         "several": "{} из {}",
+        "kept": "{}, с равными последнему",
+        "as_one": "{}, равные считаются за одно место",
         "highest": "{} (по убыванию)",
         "lowest": "{} (по возрастанию)",
         "sum": "сумма {}",
@@ -581,7 +585,8 @@ def _groups(node: FoundGroup, wording: Wording) -> str:
     ends = {"top": "highest", "bottom": "lowest"}
     order = [wording.said(ends[one.direction], in_words(one.by, wording)) for one in node.order]
     several = wording.said("several", node.limit, told) if node.limit > 1 else told
-    return wording.said("first", several, ", ".join(order))
+    first = wording.said("first", several, ", ".join(order))
+    return first if node.ties == "cut" else wording.said(node.ties, first)
 
 
 def _contains(node: Contains, negation: str, wording: Wording) -> str:

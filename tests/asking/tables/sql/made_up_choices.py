@@ -28,7 +28,8 @@ KEYS = {"trips": "trip_id", "clients": "client_id", "depots": "depot_id"}
 
 class Choices(Statements):
     def statement(self) -> str:
-        kind = self.random.choices((self.of_found, self.of_exists, self.of_joined_in), (5, 3, 3))[0]
+        kinds = (self.of_found, self.of_exists, self.of_joined_in, self.of_places)
+        kind = self.random.choices(kinds, (5, 3, 3, 3))[0]
         return kind()
 
     def shown(self, table: str, where: str, alias: str = "") -> str:
@@ -76,6 +77,9 @@ class Choices(Statements):
             f"SELECT DISTINCT {key} FROM {table}{where} ORDER BY {key}{way} LIMIT {limit}",
             f"SELECT {key} FROM {table}{where}",
             f"SELECT {key} FROM (SELECT {key}, COUNT(*) AS n FROM {table}{where} GROUP BY {key}) q WHERE n > {limit}",
+            f"SELECT {key} FROM {table}{where} GROUP BY {key}{more}{self.maybe(having, 0.3)} QUALIFY {self.pick('RANK', 'DENSE_RANK')}() OVER (ORDER BY {of}{way}) <= {limit}",
+            f"SELECT {key} FROM (SELECT {key}, {self.pick('RANK', 'DENSE_RANK')}() OVER (ORDER BY {of}{way}) AS r FROM {table}{where} GROUP BY {key}) q WHERE r <= {limit}",
+            f"SELECT {key} FROM {table}{where} QUALIFY {self.pick('RANK', 'DENSE_RANK')}() OVER (ORDER BY {number}{way}) {self.pick('<=', '<')} {limit}",
         )  # fmt: skip
 
     def of_found(self) -> str:
@@ -118,3 +122,25 @@ class Choices(Statements):
             inside = f"SELECT 1 FROM {source}{deep} WHERE {key} = o.{value} AND ({where})"
             return self.shown(table, f"{self.pick('', 'NOT ')}EXISTS ({inside})", "o")
         return self.shown(table, f"{value} {self.pick('IN', 'IN', 'NOT IN')} ({sub})")
+
+    def of_places(self) -> str:
+        """Rows and groups at the first places, ties kept."""
+        table = self.pick("trips", "trips", "clients")
+        group, other = self.random.sample(OTHERS[table], 2)
+        number, way, rank = self.pick(*NUMBERS[table]), self.pick("", " DESC"), self.pick("RANK", "DENSE_RANK")
+        measure = self.pick("COUNT(*)", f"SUM({number})", f"MAX({number})", f"SUM({number}) / COUNT(*)")
+        within = self.maybe(f"PARTITION BY {other} ", 0.4)
+        most = f"{self.pick('<=', '<=', '<', '=')} {self.pick('1', '2', '3', '4')}"
+        groups = f"{group}, {other}" if within else group
+        then = self.maybe(f", {KEYS[table]}", 0.2)
+        of_rows = f"{rank}() OVER ({within}ORDER BY {number}{way}{then})"
+        of_groups = f"{rank}() OVER ({within}ORDER BY {measure}{way}{self.maybe(f', {group}', 0.2)})"
+        where = self.kept(table)
+        rows = f"SELECT {KEYS[table]}, {other}, {number} AS x"
+        return self.pick(
+            f"{rows} FROM {table}{where} QUALIFY {of_rows} {most}",
+            f"SELECT * FROM ({rows}, {of_rows} AS r FROM {table}{where}) q WHERE r {most}",
+            f"SELECT {groups}, {measure} AS m FROM {table}{where} GROUP BY {groups} QUALIFY {of_groups} {most}",
+            f"SELECT * FROM (SELECT {groups}, {measure} AS m, {of_groups} AS r FROM {table}{where} GROUP BY {groups}) q WHERE r {most}",
+            f"SELECT {groups}, m FROM (SELECT {groups}, {measure} AS m, {of_groups} AS r FROM {table}{where} GROUP BY {groups}) q WHERE r {most} ORDER BY r, {group}",
+        )

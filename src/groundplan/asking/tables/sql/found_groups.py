@@ -20,7 +20,7 @@ from groundplan.contracts.expression import (
     level,
     misplaced,
 )
-from groundplan.contracts.normal_form import both
+from groundplan.contracts.normal_form import both, settled_ties
 
 Keys = tuple[Expression, ...]
 
@@ -34,7 +34,7 @@ def found_group(inner: Query, wanted: Expression, value: Expression, scope: Scop
     """That the value is among the keys of those groups; raises Untranslatable."""
     refuse_unlike(inner.scope, wanted, value, scope, node)
     ordering = inner.ordering if inner.is_cut else None
-    if inner.things is not None or inner.series or (ordering is not None and ordering.within):
+    if inner.things is not None or (ordering is not None and ordering.within):
         raise Untranslatable("this subquery in a condition", f"{shown(node)}; use the groups of one table's rows")
     keys = _keys(inner, wanted, node)
     having = [of_groups(one, keys, inner.scope, "HAVING") for one in inner.having]
@@ -46,6 +46,7 @@ def found_group(inner: Query, wanted: Expression, value: Expression, scope: Scop
         having=both(*having),
         order=tuple(_sort(by, down, inner, keys) for by, down in ordering.keys) if ordering else (),
         limit=ordering.limit if ordering else None,
+        ties=settled_ties(ordering.limit, ordering.ties) if ordering else "cut",
     )
     why = misplaced(made)
     if why is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from groundplan.asking.tables.sql.write_expressions import Writer, ordered
+from groundplan.asking.tables.sql.write_expressions import Writer, ordered, place
 from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
 from groundplan.asking.tables.steps.names import called
 from groundplan.asking.tables.steps.step_list import first_free
@@ -220,13 +220,13 @@ class _Query:
         if rank is not None and orders:
             by = [(writer.value(node), descends) for node, descends in orders]
             within = [texts.get(name) or writer.value(Column(name=name)) for name in rank.within]
-            by_window = rank.limit is not None and (rank.limit == 1 or bool(within))
+            by_window = rank.limit is not None and (rank.limit == 1 or bool(within) or rank.ties != "cut")
             if select.distinct and any(_name_of(text, texts) is None for text, _ in by):
                 raise Unwritable("different rows, ordered by what is not shown")
             if by_window and (select.qualify or select.distinct or any(_looks_around(node) for node, _ in orders)):
                 return self._ranked_outside(select, rank, texts, by)
             if by_window:
-                select.qualify = [*select.qualify, _place(rank, within, by)]
+                select.qualify = [*select.qualify, place(within, by, rank.limit or 1, rank.ties)]
             else:
                 select.order = ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
                 select.limit = rank.limit
@@ -246,8 +246,8 @@ class _Query:
         select.source = self.scope.source()
         cte = self._cte("groups", select.text())
         ranked = [(quoted(names[text] or ""), descends) for text, descends in by]
-        place = _place(rank, [quoted(column) for column in rank.within], ranked)
-        return _Select([(quoted(alias), None) for alias in texts], quoted(cte), qualify=[place]).text()
+        cut = place([quoted(column) for column in rank.within], ranked, rank.limit or 1, rank.ties)
+        return _Select([(quoted(alias), None) for alias in texts], quoted(cte), qualify=[cut]).text()
 
     def _things(self, each: Each) -> None:
         """One row for each thing, which the rest then reads."""
@@ -356,13 +356,6 @@ def _defined(node: Expression, definitions: Mapping[str, Expression]) -> Express
 def _name_of(text: str, texts: Mapping[str, str]) -> str | None:
     """The column of the result that is written so."""
     return next((name for name, shown in texts.items() if shown == text), None)
-
-
-def _place(rank: Rank, within: Sequence[str], by: Sequence[tuple[str, bool]]) -> str:
-    function = "RANK" if rank.limit == 1 else "ROW_NUMBER"
-    order = f"ORDER BY {ordered(by)}"
-    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
-    return f"{function}() OVER ({window}) {'=' if rank.limit == 1 else '<='} {rank.limit}"
 
 
 def _looks_around(node: Contract) -> bool:

@@ -48,6 +48,7 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    Ties,
     is_count,
     kind_of,
     walk,
@@ -72,6 +73,7 @@ DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year"
 PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
 ROUNDING: Mapping[str, str] = {"nearest": "ROUND", "down": "FLOOR", "up": "CEIL", "toward_zero": "TRUNC"}
 FINE = ("minute", "hour")
+NUMBERING: Mapping[Ties, str] = {"cut": "ROW_NUMBER", "kept": "RANK", "as_one": "DENSE_RANK"}
 
 
 @dataclass
@@ -483,12 +485,20 @@ def _partition(groups: Sequence[str]) -> str:
 
 
 def _first(node: FoundGroup, order: Sequence[tuple[str, bool]]) -> str:
-    """The cut of an order of groups. The first of all is everything that shares its value, as RANK has it."""
+    """The cut of an order of groups."""
     if node.limit is None:
         return ""
-    if node.limit == 1:
-        return f" QUALIFY RANK() OVER (ORDER BY {ordered(order)}) = 1"
+    if node.limit == 1 or node.ties != "cut":
+        return f" QUALIFY {place((), order, node.limit, node.ties)}"
     return f" ORDER BY {ordered(order)} LIMIT {node.limit}"
+
+
+def place(within: Sequence[str], by: Sequence[tuple[str, bool]], limit: int, ties: Ties) -> str:
+    """A place of an order, compared. The first of all is everything that shares its value, as RANK has it."""
+    function = "RANK" if limit == 1 else NUMBERING[ties]
+    order = f"ORDER BY {ordered(by)}"
+    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
+    return f"{function}() OVER ({window}) {'=' if limit == 1 else '<='} {limit}"
 
 
 def ordered(by: Sequence[tuple[str, bool]]) -> str:

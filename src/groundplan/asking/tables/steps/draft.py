@@ -366,6 +366,7 @@ class Draft(StepList):
                 params: dict[str, Any] = {"by": self.ranked_by, "direction": rank.direction, "limit": rank.limit}
                 params |= {"within": list(rank.within)} if rank.within else {}
                 params |= {"then": self.ties()} if rank.then else {}
+                params |= {"ties": rank.ties} if rank.ties != "cut" else {}
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
 
     def ties(self) -> list[dict[str, str]]:

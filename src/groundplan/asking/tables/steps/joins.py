@@ -203,8 +203,10 @@ class _Joins:
             self._add("among", "filter_rows", {"where": _json(by_name(found.having, names))}, "table")
         if found.limit is not None:
             (by, direction), *then = [(names[normal_expression(one.by)], one.direction) for one in found.order]
-            ties = {"then": [{"by": name, "direction": way} for name, way in then]} if then else {}
-            self._add("first", "rank_rows", {"by": by, "direction": direction, "limit": found.limit, **ties}, "table")
+            params: dict[str, Any] = {"by": by, "direction": direction, "limit": found.limit}
+            params |= {"then": [{"by": name, "direction": way} for name, way in then]} if then else {}
+            params |= {"ties": found.ties} if found.ties != "cut" else {}
+            self._add("first", "rank_rows", params, "table")
 
     def compute(self, wanted: Iterable[Overall], taken: Collection[str] = ()) -> dict[Expression, tuple[str, str]]:
         """For each overall value in normal form, the step that computes it and the name of its column."""

@@ -88,7 +88,7 @@ def in_place(node: C, names: Mapping[Node, str]) -> C:
     if isinstance(node, Sought):
         if node in names:
             return Compare(left=Column(name=names[node]), operator="=", right=Constant(value=True))  # type: ignore[return-value]
-        return node.model_copy(update={"of": in_place(node.of, names)})
+        return node.model_copy(update={"of": in_place(node.of, names)})  # type: ignore[return-value]
     if isinstance(node, Column | Related | Overall):
         return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
     return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
@@ -99,7 +99,7 @@ def by_name(node: N, names: Mapping[Expression, str]) -> N:
     if isinstance(node, Overall):
         return node
     if isinstance(node, Sought):
-        return node.model_copy(update={"of": by_name(node.of, names)})
+        return node.model_copy(update={"of": by_name(node.of, names)})  # type: ignore[return-value]
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:
