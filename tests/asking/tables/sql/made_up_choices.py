@@ -28,8 +28,8 @@ KEYS = {"trips": "trip_id", "clients": "client_id", "depots": "depot_id"}
 
 class Choices(Statements):
     def statement(self) -> str:
-        kinds = (self.of_found, self.of_exists, self.of_joined_in, self.of_places)
-        kind = self.random.choices(kinds, (5, 3, 3, 3))[0]
+        kinds = (self.of_found, self.of_exists, self.of_joined_in, self.of_places, self.of_sets, self.of_single)
+        kind = self.random.choices((*kinds, self.of_wholes), (5, 3, 3, 3, 3, 3, 1))[0]
         return kind()
 
     def shown(self, table: str, where: str, alias: str = "") -> str:
@@ -144,3 +144,53 @@ class Choices(Statements):
             f"SELECT * FROM (SELECT {groups}, {measure} AS m, {of_groups} AS r FROM {table}{where} GROUP BY {groups}) q WHERE r {most}",
             f"SELECT {groups}, m FROM (SELECT {groups}, {measure} AS m, {of_groups} AS r FROM {table}{where} GROUP BY {groups}) q WHERE r {most} ORDER BY r, {group}",
         )
+
+    def of_sets(self) -> str:
+        """INTERSECT and EXCEPT, alone, counted and looked in."""
+        name = self.pick(*ALIKE)
+        sides = []
+        for _ in range(self.random.choice((2, 2, 2, 3))):
+            table, key = self.random.choice(ALIKE[name])
+            known = self.maybe(f" WHERE {key} IS NOT NULL", 0.6)
+            kept = known or self.kept(table)
+            sides.append(self.groups(table, key) if self.random.random() < 0.4 else f"SELECT {key} FROM {table}{kept}")
+        made, *others = sides
+        for one in others:
+            made = f"({made}) {self.pick('INTERSECT', 'EXCEPT')} ({one})"
+        table, key = self.random.choice(ALIKE[name])
+        return self.pick(
+            made,
+            made,
+            f"SELECT COUNT(*) AS n FROM ({made}) q",
+            f"SELECT {KEYS[table]} FROM {table} WHERE {key} {self.pick('IN', 'IN', 'NOT IN')} ({made})",
+        )
+
+    def of_single(self) -> str:
+        """Comparisons with one value of one row."""
+        table = self.pick(*NUMBERS)
+        number, way, sign = self.pick(*NUMBERS[table]), self.pick("", " DESC"), self.pick("=", "<>", "<", ">=")
+        name = self.pick(*ALIKE)
+        (other, value), (inner, key) = self.random.choice(ALIKE[name]), self.random.choice(ALIKE[name])
+        of = self.pick("COUNT(*)", f"SUM({self.pick(*NUMBERS[inner])})", f"MAX({self.pick(*NUMBERS[inner])})")
+        row, by = self.pick("2", "5", "105", "900"), self.pick(*NUMBERS[inner])
+        best = f"SELECT {key} AS k FROM {inner} GROUP BY {key} ORDER BY {of}{way}, {key} LIMIT 1"
+        same = f"{value} = (SELECT k FROM top)"
+        return self.pick(
+            self.shown(table, f"{number} {sign} (SELECT {number} FROM {table}{self.kept(table)} ORDER BY {number}{way} LIMIT 1)"),
+            self.shown(table, f"{number} {sign} (SELECT {number} FROM {table} WHERE {KEYS[table]} = {row})"),
+            self.shown(other, f"{value} {self.pick('=', '=', '<>')} ({best})"),
+            self.shown(other, f"{self.maybe('NOT ', 0.3)}({value} = (SELECT {key} FROM {inner}{self.kept(inner)} ORDER BY {by}{way}, {KEYS[inner]} LIMIT 1))"),
+            f"WITH top AS ({best}) {self.shown(other, same)}",
+        )  # fmt: skip
+
+    def of_wholes(self) -> str:
+        """Division of whole numbers, and places that only order."""
+        whole = self.pick("legs", "trip_id", "client_id", "legs - 3", "LENGTH(state)", "fare", "YEAR(due)")
+        by, way = self.pick("2", "3", "legs", "(legs - 1)", "2.5", "0"), self.pick("", " DESC")
+        return self.pick(
+            f"SELECT trip_id, {whole} // {by} AS x FROM trips{self.kept('trips')}",
+            f"SELECT {whole} // {by} AS x, COUNT(*) AS n FROM trips GROUP BY 1",
+            "SELECT state, SUM(legs) // COUNT(*) AS x FROM trips GROUP BY state",
+            f"SELECT trip_id, {whole} AS x FROM trips ORDER BY {self.pick('ROW_NUMBER', 'RANK')}() OVER (ORDER BY {whole}{way}, trip_id) LIMIT 7",
+            f"SELECT state, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*){way}) AS r FROM trips GROUP BY state ORDER BY r{self.pick('', ' DESC')}",
+        )  # fmt: skip

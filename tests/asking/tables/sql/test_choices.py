@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from groundplan.asking.tables.sql.parse import Untranslatable, translate
+from groundplan.text.read_back import read_back
 from tests.asking.tables.sql.made_up import TODAY, Open
 from tests.asking.tables.sql.made_up_choices import Choices
 from tests.asking.tables.sql.test_statements import made_up, outcome
@@ -55,6 +56,68 @@ def test_a_refused_choice_names_the_construct(made_up: Open, where: str, constru
     with pytest.raises(Untranslatable) as refused:
         translate(sql, made_up.schema, made_up.values, today=TODAY, question="?")
     assert refused.value.construct.startswith(construct)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT client_id, COUNT(*) AS n FROM trips GROUP BY 1 QUALIFY RANK() OVER (ORDER BY COUNT(*) DESC) <= 4",
+        "SELECT trip_id, legs FROM trips QUALIFY DENSE_RANK() OVER (ORDER BY legs DESC) <= 2",
+        "SELECT trip_id, state, fare FROM trips QUALIFY RANK() OVER (PARTITION BY state ORDER BY fare DESC) <= 3",
+        "SELECT * FROM (SELECT legs, SUM(fare) AS m, RANK() OVER (ORDER BY SUM(fare)) AS r FROM trips GROUP BY legs) "
+        "WHERE r < 4",
+        "SELECT COUNT(*) AS n FROM clients WHERE client_id IN (SELECT client_id FROM trips GROUP BY client_id "
+        "QUALIFY DENSE_RANK() OVER (ORDER BY COUNT(*) DESC) <= 2)",
+        "SELECT trip_id, fare FROM trips ORDER BY ROW_NUMBER() OVER (ORDER BY fare DESC, trip_id) LIMIT 5",
+        "SELECT state, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM trips GROUP BY state ORDER BY r",
+        "SELECT trip_id FROM trips WHERE fare = (SELECT fare FROM trips ORDER BY fare DESC LIMIT 1)",
+        "SELECT full_name FROM clients WHERE credit > (SELECT credit FROM clients WHERE client_id = 104)",
+        "SELECT trip_id FROM trips WHERE client_id = (SELECT client_id FROM trips GROUP BY 1 ORDER BY COUNT(*), 1 "
+        "LIMIT 1)",
+        "SELECT client_id FROM clients INTERSECT SELECT client_id FROM trips WHERE fare > 50",
+        "SELECT client_id FROM clients EXCEPT SELECT client_id FROM trips GROUP BY client_id HAVING COUNT(*) > 5",
+        "SELECT COUNT(*) AS n FROM (SELECT legs FROM trips WHERE legs > 1 EXCEPT SELECT depot_id FROM clients) q",
+        "SELECT trip_id, legs // 2 AS x FROM trips",
+        "SELECT (client_id - 120) // 10 AS x, COUNT(*) AS n FROM clients GROUP BY 1",
+    ],
+)
+def test_places_single_values_set_operations_and_whole_quotients(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct"),
+    [
+        ("SELECT client_id FROM trips EXCEPT SELECT depot_id FROM clients", "EXCEPT where values may be missing"),
+        ("SELECT client_id FROM clients INTERSECT ALL SELECT client_id FROM trips", "INTERSECT ALL"),
+        ("SELECT kind, credit FROM clients EXCEPT SELECT kind, credit FROM clients", "EXCEPT of several columns"),
+        ("SELECT fare // 2 AS x FROM trips", "// of numbers that may have fractions"),
+        (
+            "SELECT trip_id FROM trips WHERE fare > (SELECT credit FROM clients WHERE kind = 'new')",
+            "a subquery as a value",
+        ),
+        (
+            "SELECT trip_id FROM trips WHERE NOT legs = (SELECT depot_id FROM clients ORDER BY credit, 1 LIMIT 1)",
+            "the first of an order where its lack decides",
+        ),
+        (
+            "SELECT trip_id, RANK() OVER (PARTITION BY state ORDER BY fare) AS r FROM trips ORDER BY r",
+            "an order by places within groups",
+        ),
+    ],
+)
+def test_what_cannot_be_proven_equal_is_refused_by_name(made_up: Open, sql: str, construct: str) -> None:
+    with pytest.raises(Untranslatable) as refused:
+        translate(sql, made_up.schema, made_up.values, today=TODAY, question="?")
+    assert refused.value.construct.startswith(construct)
+
+
+def test_ties_that_are_kept_are_told(made_up: Open) -> None:
+    sql = "SELECT legs, COUNT(*) AS n FROM trips GROUP BY legs QUALIFY $() OVER (ORDER BY COUNT(*) DESC) <= 3"
+    for rank, told in (("ROW_NUMBER", ""), ("RANK", ", ties kept"), ("DENSE_RANK", ", ties kept and counted once")):
+        written = sql.replace("$", rank)
+        reading = translate(written, made_up.schema, made_up.values, today=TODAY, question="?").reading
+        assert read_back(reading) == f"number of rows by legs, top 3{told}"
 
 
 def fuzzed(data: Open, seeds: range) -> Counter[str]:

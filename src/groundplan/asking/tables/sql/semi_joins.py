@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.found_groups import found_group, refuse_unlike, takes_groups
 from groundplan.asking.tables.sql.lifted import lifted
 from groundplan.asking.tables.sql.names import normal
@@ -27,6 +28,7 @@ from groundplan.contracts.expression import (
     Holds,
     Missing,
     Not,
+    OneOf,
     Related,
     Rows,
     level,
@@ -56,19 +58,22 @@ def _among(node: Any, query: Any, scope: Scope, negated: bool) -> Condition:
     inner = scope.session.query(query, scope.session, scope.ctes)
     if len(inner.outputs) != 1:
         raise Untranslatable("IN with several columns", shown(node))
-    output = inner.outputs[0]
-    wanted = output.scope.value(output.node) if output.scope else output.expression
-    value = scope.value(node.this)
-    if wanted is None:
-        raise Untranslatable("this IN", shown(node))
-    unknown = scope.nullable(value) or (inner.scope.nullable(wanted) and not _keeps_known(wanted, inner))
-    if unknown and (negated or not _is_plain(node)):
+    wanted, value = value_of(inner.outputs[0]), scope.value(node.this)
+    unknown = scope.nullable(value) or (inner.scope.nullable(wanted) and not keeps_known(wanted, inner))
+    if unknown and (negated or not is_plain(node)):
         raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
+    return among(inner, wanted, value, scope, node, negated=negated)
+
+
+def among(
+    inner: Query, wanted: Expression, value: Expression, scope: Scope, node: Any, *, negated: bool = False
+) -> Condition:
+    """That the value is one of those; a missing one is not."""
     made = _semi(inner, wanted, value, scope, node)
     return _none(made) if negated else _some(made, node)
 
 
-def _is_plain(node: Any) -> bool:
+def is_plain(node: Any) -> bool:
     """Whether it only chooses rows, so that what is unknown counts as what does not hold."""
     above = node.parent
     while isinstance(above, exp.And | exp.Or | exp.Paren):
@@ -80,13 +85,27 @@ def _is_plain(node: Any) -> bool:
 
 def _some(made: Condition, node: Any) -> Condition:
     """That something is found; never unknown where that would matter."""
-    if _is_plain(node) or isinstance(made, Compare | Found | FoundGroup):
+    if is_plain(node) or isinstance(made, Compare | Found | FoundGroup):
         return made
     return Compare(left=Holds(condition=made), operator="=", right=Constant(value=True))
 
 
-def _keeps_known(wanted: Expression, inner: Query) -> bool:
-    return Not(part=Missing(of=wanted)) in inner.where
+def keeps_known(wanted: Expression, inner: Query) -> bool:
+    """True if rows whose value is missing are dropped: a condition says so, or compares it with something."""
+    return any(_drops_missing(condition, wanted) for condition in inner.where)
+
+
+def _drops_missing(condition: Condition, wanted: Expression) -> bool:
+    match condition:
+        case Compare(left=left, right=right):
+            return wanted in (left, right)
+        case OneOf(of=of, values=values):
+            return of == wanted and None not in values
+        case Found(of=of) | FoundGroup(of=of):
+            return of == wanted
+        case All(parts=parts):
+            return any(_drops_missing(part, wanted) for part in parts)
+    return condition == Not(part=Missing(of=wanted))
 
 
 def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
@@ -121,8 +140,7 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     inner = scope.session.query(asked, scope.session, scope.ctes)
     output = inner.outputs[0]
     assert output.scope is not None
-    made = _semi(inner, output.scope.value(output.node), scope.value(here), scope, node)
-    return _none(made) if negated else _some(made, node)
+    return among(inner, output.scope.value(output.node), scope.value(here), scope, node, negated=negated)
 
 
 def _grouped_also(group: Any, there: Any, names: set[str]) -> Any:

@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import cleaning, dates, functions, measures, time_spans, windows
+from groundplan.asking.tables.sql import cleaning, dates, functions, integers, measures, time_spans, windows
 from groundplan.asking.tables.sql.best import is_special
 from groundplan.asking.tables.sql.cleaning import uncleaned
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
+from groundplan.asking.tables.sql.single_values import as_aggregate
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
@@ -344,7 +345,7 @@ def is_whole(node: Expression, scope: Scope) -> bool:
 
 def _scalar(node: Any, scope: Scope) -> Expression:
     """`(SELECT AVG(x) FROM t)`: one number over all rows of a table, whichever rows are asked for."""
-    query = scope.session.query(node, scope.session, scope.ctes)
+    query = as_aggregate(scope.session.query(node, scope.session, scope.ctes))
     if query.groups != () or query.having or query.series or len(query.outputs) != 1:
         raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
     value, root, main = value_of(query.outputs[0]), query.scope.root, scope.alone
@@ -382,6 +383,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     **dates.READERS,
     **time_spans.READERS,
     **functions.READERS,
+    **integers.READERS,
     **measures.READERS,
     **windows.READERS,
 }
