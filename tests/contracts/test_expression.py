@@ -12,6 +12,7 @@ from groundplan.contracts.expression import (
     Bins,
     Cases,
     Column,
+    Condition,
     Missing,
     columns_of,
     kind_of,
@@ -178,3 +179,50 @@ def test_what_is_found_is_never_unknown_and_of_the_rows_alone() -> None:
         condition("not found(customer, orders.buyer)")
     )
     assert misplaced(condition("found(sum(price), orders.buyer)")) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "english", "russian"),
+    [
+        (
+            "found_group(customer, orders.buyer, where=price > 5, having=rows() > 3)",
+            "customer is among buyer of orders (where price is above 5) for which number of rows is above 3",
+            "customer есть среди buyer (orders) (где price больше 5), для которых число строк больше 3",
+        ),
+        (
+            "not found_group(customer, orders.buyer, top=(sum(price), 5))",
+            "customer is not among the first 5 buyer of orders by total price (highest first)",
+            "customer нет среди первых 5 из buyer (orders) по сумма price (по убыванию)",
+        ),
+        (
+            "found_group(customer, orders.buyer, city, bottom=(sum(price), 1))",
+            "customer is among the first buyer of orders grouped by buyer and city by total price (lowest first)",
+            "customer есть среди первых buyer (orders) по группам (buyer и city) по сумма price (по возрастанию)",
+        ),
+    ],
+)
+def test_chosen_groups_in_words(text: str, english: str, russian: str) -> None:
+    assert in_words(condition(text)) == english
+    assert in_words(condition(text), Wording("ru")) == russian
+
+
+def test_chosen_groups_have_one_way_to_be_written() -> None:
+    def normal(text: str) -> Condition:
+        return normal_condition(condition(text))
+
+    whole = "found_group(customer, orders.buyer, city, having=rows() > 3)"
+    assert normal(f"holds({whole}) == False") == normal(f"not {whole}")
+    assert normal("found_group(a, orders.b, d, c, having=rows() > 3)") == normal(
+        "found_group(a, orders.b, c, d, having=not rows() <= 3)"
+    )
+    assert normal("found_group(a, orders.b, c, where=d > 1)") == normal("found(a, orders.b, d > 1)")
+    assert columns_of(condition(whole)) == {"customer"}
+
+
+def test_chosen_groups_are_chosen_by_measures_of_rows() -> None:
+    assert misplaced(condition("found_group(sum(a), orders.b, having=rows() > 3)")) is not None
+    assert misplaced(condition("found_group(a, orders.b, having=c > 3)")) is not None
+    assert misplaced(condition("found_group(a, orders.b, where=rows() > 3)")) is not None
+    assert misplaced(condition("found_group(a, orders.b, having=sum(c) > overall(mean(c)))")) is not None
+    assert misplaced(condition("found_group(a, orders.b, top=(c, 3))")) is not None
+    assert misplaced(condition("found_group(a, orders.b, top=(b, 3))")) is None

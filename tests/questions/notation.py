@@ -49,6 +49,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     Holds,
     Length,
     Missing,
@@ -62,6 +63,7 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    Sort,
 )
 from groundplan.contracts.reading import (
     ColumnsAsked,
@@ -75,7 +77,6 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
-    Sort,
 )
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -259,6 +260,20 @@ def _condition(node: ast.AST) -> Condition:
         ):
             kept = _condition(where[0]) if where else None
             return Found(of=_value(of), table=table, column=column, where=kept)
+        case ast.Call(
+            func=ast.Name(id="found_group"),
+            args=[of, ast.Attribute(value=ast.Name(id=table), attr=column), *more],
+            keywords=keywords,
+        ):
+            said = {keyword.arg: keyword.value for keyword in keywords}
+            kept, having = (_condition(said[key]) if key in said else None for key in ("where", "having"))
+            cuts = [(way, said[way]) for way in ("top", "bottom") if way in said]  # `top=(sum(price), 5)`
+            order = tuple(Sort(by=_value(cut.elts[0]), direction=way) for way, cut in cuts)  # type: ignore[attr-defined, arg-type]
+            limit = next((ast.literal_eval(cut.elts[1]) for _, cut in cuts), None)  # type: ignore[attr-defined]
+            keys = (Column(name=column), *map(_value, more))
+            return FoundGroup(
+                of=_value(of), table=table, keys=keys, where=kept, having=having, order=order, limit=limit
+            )
         case ast.Call(func=ast.Name(id="one_of"), args=[of, *values]):
             return OneOf(of=_value(of), values=tuple(ast.literal_eval(one) for one in values))
     raise ValueError(f"no condition: {ast.unparse(node)}")

@@ -20,7 +20,6 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
-    Sort,
     Time,
 )
 
@@ -112,6 +111,7 @@ JOINED: st.SearchStrategy[e.Expression] = st.builds(
 )
 LABELS: st.SearchStrategy[e.Expression] = st.just(column("g")) | FILLED | JOINED
 DIRECTIONS = st.sampled_from(("top", "bottom"))
+TIES = st.sampled_from(("cut", "cut", *get_args(e.Ties)))
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(e.Compare, left=NUMBERS, operator=COMPARISONS, right=st.integers(-2, 20).map(constant)),
@@ -159,6 +159,7 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
         ),
         st.none() | st.deferred(lambda: LEAVES),
     ),
+    st.deferred(lambda: FOUND_GROUPS),
 )
 CONDITIONS: st.SearchStrategy[e.Condition] = st.recursive(
     LEAVES,
@@ -184,6 +185,37 @@ def measures(draw: st.DrawFn, numbers: st.SearchStrategy[e.Expression] = NUMBERS
         case _:
             functions = ("sum", "mean", "median", "min", "max", "count", "count_distinct", "std")
             return e.Aggregate(function=draw(st.sampled_from(functions)), of=draw(numbers), where=where)
+
+
+EXACT: st.SearchStrategy[e.Expression] = st.just(e.Rows()) | st.builds(
+    e.Aggregate, function=st.sampled_from(("sum", "min", "max", "count")), of=st.sampled_from(("n", "x")).map(column)
+)
+
+
+@st.composite
+def _found_groups(draw: st.DrawFn) -> e.Condition:
+    """By a condition, by an order in which no two groups tie, or by both."""
+    cut = e.DateCut(of=column("d"), grain="month")
+    of, key = draw(
+        st.sampled_from(
+            ((column("h"), column("h")), (column("n"), column("n")), (column("n"), column("id")), (cut, cut))
+        )
+    )
+    keys = (key, *draw(st.sampled_from(((), (column("f"),)))))
+    having = draw(
+        st.none() | st.builds(e.Compare, left=EXACT, operator=COMPARISONS, right=st.integers(0, 3).map(constant))
+    )
+    order: tuple[e.Sort, ...] = ()
+    limit = draw(st.none() | st.integers(1, 3))
+    ties = draw(TIES) if limit is not None else "cut"
+    if limit is not None:
+        by = (draw(EXACT), *(keys if limit > 1 and ties == "cut" else ()))
+        order = tuple(e.Sort(by=one, direction=draw(DIRECTIONS)) for one in by)
+    where = draw(st.none() | LEAVES)
+    return e.FoundGroup(of=of, table="data", keys=keys, where=where, having=having, order=order, limit=limit, ties=ties)
+
+
+FOUND_GROUPS: st.SearchStrategy[e.Condition] = _found_groups()
 
 
 OVERALL: st.SearchStrategy[e.Expression] = st.builds(
@@ -349,6 +381,7 @@ def _rank(
         limit=limit,
         by=by,
         within=draw(st.sampled_from(((), within))) if limit else (),
-        then=draw(st.lists(st.builds(Sort, by=ties, direction=DIRECTIONS), max_size=2).map(tuple)),
+        then=draw(st.lists(st.builds(e.Sort, by=ties, direction=DIRECTIONS), max_size=2).map(tuple)),
         shown=draw(st.booleans()),
+        ties=draw(TIES) if limit else "cut",
     )

@@ -112,7 +112,7 @@ def _ranked(rows: list[dict[str, Any]], rank: Rank | None, columns: Sequence[Col
         parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for row in rows:
             parts.setdefault(tuple(row[name] for name in rank.within), []).append(row)
-        rows = [row for part in parts.values() for row in _cut(part, rank.limit)]
+        rows = [row for part in parts.values() for row in _cut(part, rank.limit, rank.ties)]
     if columns:
         rows = [{name: row[name] for name in (*columns[0].columns, PLACE) if name in row} for row in rows]
     return [{name: item for name, item in row.items() if name not in ("·", "·keys")} for row in rows]
@@ -135,7 +135,10 @@ def _key(item: Any, direction: str) -> tuple[bool, Any]:
     return False, -number if direction == "top" else number
 
 
-def _cut(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+def _cut(rows: list[dict[str, Any]], limit: int, ties: e.Ties) -> list[dict[str, Any]]:
+    if ties == "as_one" and limit > 1:
+        kept = sorted({row[PLACE] for row in rows})[:limit]
+        return [row for row in rows if row[PLACE] in kept]
     return rows if len(rows) <= limit else [row for row in rows if row[PLACE] <= rows[limit - 1][PLACE]]
 
 
@@ -144,8 +147,8 @@ def _measures(condition: e.Node) -> bool:
 
 
 def _of_groups(node: e.Node) -> Iterator[e.Node]:
-    """Its parts, but not those of overall values."""
-    if not isinstance(node, e.Overall):
+    """Its parts, but not those of overall values and of groups that are looked in."""
+    if not isinstance(node, e.Overall | e.FoundGroup):
         yield node
         for part in e.parts(node):
             yield from _of_groups(part)
@@ -318,6 +321,9 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             kept = [other for other in ROWS.get() if where is None or holds(where, other) is True]
             item = of(inside, row)
             return item is not None and any(other[column] == item for other in kept)
+        case e.FoundGroup(of=inside):
+            item = of(inside, row)
+            return item is not None and item in _first_keys(node)
         case e.Contains(of=inside):
             item = of(inside, row)
             return None if item is None else _has(item, node)
@@ -333,6 +339,28 @@ def holds(node: e.Condition, row: Any, side: Callable[[e.Expression, Any], Any] 
             first, second = _comparable(first, second)
             return COMPARE[operator](first, second)
     raise AssertionError(node)
+
+
+def _first_keys(node: e.FoundGroup) -> list[Any]:
+    """The first keys of the groups that are kept; of a limit of one, of all that share the first place."""
+    kept = [row for row in ROWS.get() if node.where is None or holds(node.where, row) is True]
+    groups = [*_grouped(kept, {str(place): key for place, key in enumerate(node.keys)}).items()]
+    groups = [(key, part) for key, part in groups if node.having is None or holds(node.having, part, over) is True]
+    if node.limit is not None:
+        directions = [one.direction for one in node.order]
+
+        def place(group: tuple[tuple[Any, ...], list[Row]]) -> tuple[Any, ...]:
+            key, part = group
+            own = [key[node.keys.index(o.by)] if o.by in node.keys else over(o.by, part) for o in node.order]
+            return _place({"·keys": own}, directions)
+
+        groups.sort(key=place)
+        if node.limit == 1 or node.ties != "cut":
+            places = [*map(place, groups)]
+            places = sorted({*places}) if node.ties == "as_one" else places
+            groups = [group for group in groups if place(group) in places[: node.limit]]
+        groups = groups[: node.limit] if node.limit > 1 and node.ties == "cut" else groups
+    return [key[0] for key, _ in groups]
 
 
 def _has(item: str, node: e.Contains) -> bool:

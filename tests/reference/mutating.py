@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from groundplan.catalog.catalog import Catalog
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import thaw
-from groundplan.contracts.expression import ArithmeticOperator, ComparisonOperator, Part, Place, Rounding, Unit
+from groundplan.contracts.expression import ArithmeticOperator, ComparisonOperator, Part, Place, Rounding, Ties, Unit
 from groundplan.contracts.plan import Plan, Step
 from groundplan.contracts.schema import Table
 from groundplan.sources.tables.source import with_defaults
@@ -25,6 +25,7 @@ CHOICES = [
     get_args(Unit),
     get_args(Place),
     get_args(Rounding),
+    get_args(Ties),
     ("top", "bottom"),
     ("all", "any"),
     ("running", "change"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 from groundplan.contracts import expression as e
 from groundplan.contracts.join_paths import Path, name_of, paths_between
@@ -216,11 +216,29 @@ class Asking:
         function = self.random.choice(("sum", "mean", "min", "max", "count", "count_distinct"))
         return e.Aggregate(function=function, of=self.number(table, min(deep, 1)), where=where)
 
+    def found_group(self, table: str, other: str, name: str, where: e.Condition | None) -> e.Condition:
+        """Groups of the rows of another table by a column of their own or of a table that they point at."""
+        keys = (self.column(other, name), *([e.Column(name="d")] if self.random.random() < 0.3 else []))
+        least = e.Compare(left=self.measure(other, 0), operator=">", right=e.Constant(value=1))
+        order: tuple[e.Sort, ...] = ()
+        limit, ties = self.random.choice((None, 1, 2)), "cut"
+        if limit is not None:
+            first = self.random.choice((e.Rows(), e.Aggregate(function="max", of=e.Column(name="x"))))
+            ties = self.random.choice(("cut", *get_args(e.Ties)))
+            by = (first, *(keys if limit > 1 and ties == "cut" else ()))
+            order = tuple(e.Sort(by=one, direction=self.random.choice(("top", "bottom"))) for one in by)
+        having = least if limit is None or self.random.random() < 0.3 else None
+        of = self.column(table, name)
+        chosen = {"having": having, "order": order, "limit": limit, "ties": ties}
+        return e.FoundGroup(of=of, table=other, keys=keys, where=where, **chosen)
+
     def condition(self, table: str, deep: int) -> e.Condition:
         match self.random.randint(0, 6):
             case 6 if deep > 0:
                 other, name = self.random.choice(self.schema.tables).name, self.random.choice("gx")
                 where = self.condition(other, 0) if self.random.random() < 0.5 else None
+                if self.random.random() < 0.5:
+                    return self.found_group(table, other, name, where)
                 return e.Found(of=self.column(table, name), table=other, column=name, where=where)
             case 0:
                 return e.Missing(of=self.column(table, "g"))

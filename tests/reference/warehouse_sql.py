@@ -122,6 +122,35 @@ class _Writer:
         kept = self.condition(where, table, other) if where is not None else "TRUE"
         return f"(SELECT {total.format('v')} FROM (SELECT {value} AS v FROM {table} {other} WHERE {kept}) q)"
 
+    def groups(self, node: e.FoundGroup) -> str:
+        """The first keys of the groups, from rows on which keys and measured values stand beside each other."""
+        own, table = next(self.aliases), node.table
+        kept = self.condition(node.where, table, own) if node.where is not None else "TRUE"
+        columns = {f"k{place}": self.value(key, table, own) for place, key in enumerate(node.keys)}
+
+        def measured(measure: e.Expression) -> str:
+            if measure in node.keys:
+                return f"k{node.keys.index(measure)}"
+            value, total = self.measure(measure, table, own)
+            name = f"v{len(columns)}"
+            columns[name] = value
+            return total.format(name)
+
+        having = ""
+        if isinstance(node.having, e.Compare):
+            having = (
+                f" HAVING {measured(node.having.left)} {node.having.operator} {self.value(node.having.right, '', '')}"
+            )
+        order = [f"{measured(one.by)} {'DESC' if one.direction == 'top' else 'ASC'} NULLS LAST" for one in node.order]
+        number = "dense_rank" if node.ties == "as_one" else "rank"
+        place = f"{number}() OVER (ORDER BY {', '.join(order)})" if order else "1"
+        keys = ", ".join(f"k{place}" for place in range(len(node.keys)))
+        rows = (
+            f"SELECT {', '.join(f'{text} AS {name}' for name, text in columns.items())} FROM {table} {own} WHERE {kept}"
+        )
+        groups = f"SELECT k0, {place} AS place FROM ({rows}) r GROUP BY {keys}{having}"
+        return f"SELECT k0 FROM ({groups}) q WHERE place <= {node.limit or 1}"
+
     def condition(self, node: e.Condition, table: str, own: str) -> str:
         match node:
             case e.All(parts=parts) | e.AnyOf(parts=parts):
@@ -137,6 +166,8 @@ class _Writer:
                 value = self.value(of, table, own)
                 known = f"SELECT {inner}.{column} FROM {other} {inner} WHERE {kept} AND {inner}.{column} IS NOT NULL"
                 return f"coalesce({value} IN ({known}), FALSE)"
+            case e.FoundGroup(of=of):
+                return f"coalesce({self.value(of, table, own)} IN ({self.groups(node)}), FALSE)"
             case e.OneOf(of=of, values=values):
                 listed = ", ".join(f"'{value}'" for value in values)
                 return f"({self.value(of, table, own)} IN ({listed}))"

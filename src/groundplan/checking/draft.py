@@ -13,6 +13,7 @@ from groundplan.checking.relation import Relation
 from groundplan.checking.relations import relations
 from groundplan.checking.wiring import Wiring
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
+from groundplan.contracts.expression import FoundGroup, walk
 from groundplan.contracts.join_paths import NoPath, rooted_reading
 from groundplan.contracts.meaning import has_meaning, is_extended
 from groundplan.contracts.plan import Plan, Step
@@ -82,13 +83,11 @@ class Draft:
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The labels of the requirements, as in the catalog; a named chart kind is included."""
-        kinds = {
-            f"output:chart:{r.value.chart}"
-            for r in self.reading.requirements
-            if isinstance(r.value, OutputAsked) and r.value.chart
-        }
-        return frozenset(r.label for r in self.reading.requirements) | kinds
+        """The labels of the requirements, as in the catalog; a named chart kind is included, and a rank of groups."""
+        asked = self.reading.requirements
+        kinds = {f"output:chart:{r.value.chart}" for r in asked if isinstance(r.value, OutputAsked) and r.value.chart}
+        ranks = {"rank" for r in asked for part in walk(r.value) if isinstance(part, FoundGroup) and part.order}
+        return frozenset(r.label for r in asked) | kinds | ranks
 
     @cached_property
     def asked_columns(self) -> frozenset[str]:

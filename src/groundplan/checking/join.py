@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from groundplan.checking.relation import Relation, Unknown, read_param
-from groundplan.contracts.expression import Column, Expression, Found, Holds, Overall, Related, is_count
+from groundplan.contracts.expression import (
+    Column,
+    Expression,
+    Found,
+    FoundGroup,
+    Holds,
+    Overall,
+    Related,
+    Sort,
+    is_count,
+)
 from groundplan.contracts.join_paths import SEPARATOR
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
@@ -44,14 +54,47 @@ def with_overall(left: Relation, right: Relation, step: Step) -> Relation:
 
 
 def with_found(left: Relation, right: Relation, step: Step) -> Relation:
-    """The left table with whether a value is found in rows of another; raises Unknown if those are other than kept."""
-    among = right.column(str(step.params["among"]))
-    kept = Relation(table=right.table, columns=right.columns, where=right.where)
-    if right != kept or left.shown is not None or among != Column(name=str(step.params["among"])):
+    """The left table with whether a value is found in rows or groups of another; raises Unknown if those are other
+    than kept, or the first of an order."""
+    of, among = left.column(str(step.params["column"])), right.column(str(step.params["among"]))
+    if left.shown is not None:
         raise Unknown
-    of = left.column(str(step.params["column"]))
-    found = Found(of=of, table=right.table, column=among.name, where=right.where)
+    found = _found(of, among, right) if right.groups is None else _found_group(of, among, right, right.groups)
     return left.with_columns({str(step.params["as"]): normal_expression(Holds(condition=found))})
+
+
+def _found(of: Expression, among: Expression, right: Relation) -> Found:
+    kept = Relation(table=right.table, columns=right.columns, where=right.where)
+    if right != kept or not isinstance(among, Column) or among != Column(name=among.name):
+        raise Unknown
+    return Found(of=of, table=right.table, column=among.name, where=right.where)
+
+
+def _found_group(of: Expression, among: Expression, right: Relation, groups: frozenset[Expression]) -> FoundGroup:
+    kept = Relation(
+        table=right.table,
+        columns=right.columns,
+        where=right.where,
+        groups=groups,
+        having=right.having,
+        order=right.cut_by,
+        limit=right.limit,
+        ties=right.ties,
+        cut_by=right.cut_by,
+    )
+    if right != kept or among not in groups:
+        raise Unknown
+    order = (Sort(by=by, direction="top" if descends else "bottom") for by, descends in right.cut_by)
+    return FoundGroup(
+        of=of,
+        table=right.table,
+        keys=(among, *(groups - {among})),
+        where=right.where,
+        having=right.having,
+        order=tuple(order),
+        limit=right.limit,
+        ties=right.ties,
+    )
 
 
 def _has_own_rows(relation: Relation) -> bool:

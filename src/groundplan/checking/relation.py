@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from groundplan.contracts.expression import Column, Condition, Expression
+from groundplan.contracts.expression import Column, Condition, Expression, Ties
 from groundplan.contracts.meaning import Sorting, Things
 from groundplan.contracts.normal_form import normal_expression, of_filter, substituted
 from groundplan.contracts.reading import Filter
@@ -46,6 +46,7 @@ class Relation:
     distinct: bool = False
     order: tuple[Sorting, ...] = ()
     limit: int | None = None
+    ties: Ties = "cut"
     cut_by: tuple[Sorting, ...] = ()  # the order in which `limit` took the first rows
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None

@@ -22,13 +22,14 @@ from groundplan.contracts.expression import (
     Node,
     Rows,
     Share,
+    Ties,
     level,
     read_condition,
     read_expression,
     walk,
 )
 from groundplan.contracts.meaning import Sorting, Things, follows_series, ties_once
-from groundplan.contracts.normal_form import both, normal_expression, substituted
+from groundplan.contracts.normal_form import both, normal_expression, settled_ties, substituted
 from groundplan.contracts.plan import Step
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.tool import Tool
@@ -186,11 +187,13 @@ def _measure(relation: Relation, metric: Mapping[str, object]) -> Expression:
 def _rank_rows(relation: Relation, step: Step, shape: Shape | None) -> Relation:
     within = cast(Sequence[object], step.params.get("within", ()))
     order = _sorting(relation, [(str(step.params["by"]), str(step.params.get("direction", "top")))], step.params)
+    limit, ties = cast(int, step.params["limit"]), cast(Ties, step.params.get("ties", "cut"))
     made = replace(
         relation,
         order=order,
         cut_by=order,
-        limit=cast(int, step.params["limit"]),
+        limit=limit,
+        ties=settled_ties(limit, ties),
         within=frozenset(relation.column(str(name)) for name in within),
     )
     if relation.limit is not None and made != relation:  # the same cut again keeps the same rows

@@ -22,6 +22,9 @@ Part = Literal["hour", "weekday", "day", "week", "month", "quarter", "year"]
 Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Place = Literal["anywhere", "start", "end", "whole"]
 Rounding = Literal["down", "up", "nearest", "toward_zero"]
+Ties = Literal["cut", "kept", "as_one"]
+"""Of those that share the last place: as many as fit, all of them, or all of them where a place is counted once."""
+
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
 LATER = ConfigDict(defer_build=True)
@@ -327,6 +330,38 @@ class Found(Contract):
     where: Condition | None = None
 
 
+class Sort(Contract):
+    """What orders rows or groups; `top` is the highest first. Missing values come last either way."""
+
+    by: Expression
+    direction: Literal["top", "bottom"]
+
+
+class FoundGroup(Contract):
+    """The value is among those of the first key of some groups of a table. It is never unknown.
+
+    The groups are of the rows that meet `where`, one for each value of all keys, and of these the ones that meet
+    `having`. With a limit only the first of them in that order; a group whose key is missing is one like any other.
+    A missing value is not found.
+    """
+
+    kind: Literal["found_group"] = "found_group"
+    of: Expression
+    table: Name
+    keys: Annotated[tuple[Expression, ...], Field(min_length=1, max_length=8)]
+    where: Condition | None = None
+    having: Condition | None = None
+    order: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    ties: Ties = "cut"  # of a first place all are kept
+
+    @model_validator(mode="after")
+    def _is_cut_in_an_order(self) -> FoundGroup:
+        if bool(self.order) != (self.limit is not None):
+            raise ValueError("`limit` goes with `order`, which needs it")
+        return self
+
+
 class Missing(Contract):
     kind: Literal["missing"] = "missing"
     of: Expression
@@ -354,7 +389,7 @@ GroupValue = Rows | Aggregate | Correlation | Share | Change | Running | Moving 
 """What several rows have together."""
 Expression = Annotated[RowValue | GroupValue, Field(discriminator="kind")]
 Condition = Annotated[
-    All | AnyOf | Not | Compare | OneOf | Contains | Among | Found | Missing,
+    All | AnyOf | Not | Compare | OneOf | Contains | Among | Found | FoundGroup | Missing,
     Field(discriminator="kind"),
 ]
 Node = Expression | Condition
@@ -386,7 +421,9 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return _kind_of_constant(value)
         case Cases(values=values):
             return _kind_of_constant(values[0])
-        case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
+        case Holds() | All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+            return "boolean"
+        case Found() | FoundGroup():
             return "boolean"
         case Bins(width=None) | Concatenated():
             return "text"
@@ -430,7 +467,7 @@ def columns_of(node: Node) -> frozenset[str]:
     """The names of the columns of the rows themselves."""
     if isinstance(node, Related | Overall):
         return frozenset()
-    if isinstance(node, Found):
+    if isinstance(node, Found | FoundGroup):
         return columns_of(node.of)
     if isinstance(node, Column):
         return frozenset({node.name}) if node.table is None and node.via is None else frozenset()
@@ -445,7 +482,7 @@ def level(node: Node) -> Level:
             return "series"
         case Related() | Overall():
             return "row"
-        case Found(of=of):
+        case Found(of=of) | FoundGroup(of=of):
             return level(of)
         case _:
             return max((level(part) for part in parts(node)), key=LEVELS.index, default="row")
@@ -460,11 +497,19 @@ def misplaced(node: Node) -> str | None:
             return f"{found.kind!r} takes {' or '.join(wanted)} values, and {wrong.kind!r} is of a {level(wrong)}"
         if isinstance(found, Related | Overall) and (bare_overalls(found.of) or _ranks(found)):
             return f"{found.kind!r} takes measures of rows"
-        if isinstance(found, Overall | Found) and found.where is not None and level(found.where) != "row":
+        if isinstance(found, Overall | Found | FoundGroup) and found.where and level(found.where) != "row":
             return f"the condition of {found.kind!r} is of rows"
-        if isinstance(found, Found) and _ranks(found):
-            return "'found' takes values of rows"
+        if isinstance(found, Found | FoundGroup) and _ranks(found):
+            return f"{found.kind!r} takes values of rows"
+        if isinstance(found, FoundGroup) and not _chooses_groups(found):
+            return "'found_group' chooses groups by their keys and measures"
     return None
+
+
+def _chooses_groups(node: FoundGroup) -> bool:
+    """Whether it chooses and orders groups by what one aggregation gives: no other groups, no overall values."""
+    said = [*([node.having] if node.having else []), *(one.by for one in node.order if one.by not in node.keys)]
+    return all(level(one) == "group" and not bare_overalls(one) for one in said)
 
 
 def _ranks(node: Node) -> bool:
@@ -478,7 +523,7 @@ def bare_overalls(node: Node) -> tuple[Overall, ...]:
             return (node,)
         case Rows() | Aggregate() | Correlation() | Related():
             return ()
-        case Found(of=of):
+        case Found(of=of) | FoundGroup(of=of):
             return bare_overalls(of)
         case _:
             return tuple(found for part in parts(node) for found in bare_overalls(part))
@@ -493,6 +538,8 @@ def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
             return ("group",), (node.of,)
         case Found():
             return ("row",), (node.of,)
+        case FoundGroup():
+            return ("row",), (node.of, *node.keys)
         case _:
             return LEVELS, ()
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Found, Overall, Related, parts
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.expression import Column, Found, FoundGroup, Overall, Related, parts
+from groundplan.contracts.normal_form import looked_in, mapped
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.relationship import Relationship
 
@@ -84,9 +84,9 @@ def rooted(node: C, table: str, links: Sequence[Relationship]) -> C:
         case Related(table=other, via=via, of=of):
             path = find_path(links, other, table, via)
             return node.model_copy(update={"via": name_of(path), "of": rooted(of, other, links)})
-        case Found(of=of, table=other, where=where):
-            kept = rooted(where, other, links) if where else None
-            return node.model_copy(update={"of": inner(of), "where": kept})  # type: ignore[arg-type]
+        case Found(of=of, table=other) | FoundGroup(of=of, table=other):
+            groups = mapped(looked_in(node), lambda part: rooted(part, other, links))
+            return groups.model_copy(update={"of": inner(of)})  # type: ignore[arg-type, return-value]
         case Overall(of=of, where=where):
             owner = node.table or table
             update = {"table": None if owner == table else owner, "of": rooted(of, owner, links)}
@@ -105,7 +105,10 @@ def rooted_reading(reading: Reading, links: Sequence[Relationship]) -> Reading:
 
 
 def shortly_rooted(reading: Reading, links: Sequence[Relationship]) -> Reading:
-    """Without the join paths that are the only ones: `town of members`, not `town of members by member_id`."""
+    """Without the join paths that are the only ones: `town of members`, not `town of members by member_id`.
+
+    Overall values of the table's own rows do not name it.
+    """
     table = reading.tables[0]
     requirements = tuple(r.model_copy(update={"value": _short(r.value, table, links)}) for r in reading.requirements)
     return reading.model_copy(update={"requirements": requirements})
@@ -117,7 +120,9 @@ def _short(node: C, table: str, links: Sequence[Relationship]) -> C:
             return node.model_copy(update={"via": None}) if _is_only(via, links, table, other) else node
         case Related(table=other, via=str() as via) if other != table:
             return node.model_copy(update={"via": None}) if _is_only(via, links, other, table) else node
-        case Related() | Found() | Overall():
+        case Overall(table=other) if other == table:
+            return node.model_copy(update={"table": None})
+        case Related() | Found() | FoundGroup() | Overall():
             return node
     return mapped(node, lambda part: _short(part, table, links))  # type: ignore[type-var]
 
@@ -133,7 +138,7 @@ def is_joined(reading: Reading) -> bool:
     )
 
 
-def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall | Found]:
+def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall | Found | FoundGroup]:
     """All that it is made of and that the rows of the table do not hold themselves: columns and measures of rows of
     other tables, overall values, and what is looked for in another table."""
     match node:
@@ -141,7 +146,7 @@ def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall |
             yield node
         case Related() | Overall():
             yield node
-        case Found(of=of):
+        case Found(of=of) | FoundGroup(of=of):
             yield from foreign(of, table)
             yield node
         case _:

@@ -18,6 +18,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Expression,
     Found,
+    FoundGroup,
     Moving,
     Node,
     Overall,
@@ -25,11 +26,21 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    Ties,
     columns_of,
     level,
     walk,
 )
-from groundplan.contracts.normal_form import both, mapped, normal_condition, normal_expression, of_filter, substituted
+from groundplan.contracts.normal_form import (
+    both,
+    looked_in,
+    mapped,
+    normal_condition,
+    normal_expression,
+    of_filter,
+    settled_ties,
+    substituted,
+)
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -80,6 +91,7 @@ class Meaning:
     order: Sorting | None = None
     then: tuple[Sorting, ...] = ()  # in turn, those that tie
     limit: int | None = None
+    ties: Ties = "cut"
     within: frozenset[Expression] = frozenset()
     along: Expression | None = None  # the group that orders a series
     order_shown: bool = field(default=True, compare=False)  # what orders may be shown though nobody asked for it
@@ -101,8 +113,8 @@ def says_more(requirement: Requirement) -> bool:
             return expression is not None
         case Filter(condition=condition):
             return condition is not None
-        case Rank(limit=limit, by=by, within=within, then=then, shown=shown):
-            return limit is None or by is not None or bool(within or then) or not shown
+        case Rank(limit=limit, by=by, within=within, then=then, shown=shown, ties=ties):
+            return limit is None or by is not None or bool(within or then) or not shown or ties != "cut"
         case ColumnsAsked() | Each():
             return True
         case _:
@@ -186,6 +198,7 @@ def meaning_of(reading: Reading) -> Meaning:
         order=order[0] if order else None,
         then=order[1:],
         limit=rank.limit if rank else None,
+        ties=settled_ties(rank.limit, rank.ties) if rank else "cut",
         within=frozenset(asked.written(rank.within)) if rank else frozenset(),
         along=asked.along,
         order_shown=rank is None or rank.shown,
@@ -345,13 +358,13 @@ def _without_table(reading: Reading) -> Reading:
 def _own_overall(node: C, table: str | None) -> C:
     if isinstance(node, Overall):
         owner = node.table or table
-        update = {"table": None if owner == table else owner, "of": _own(node.of, owner)}
-        return node.model_copy(update={**update, "where": _own(node.where, owner) if node.where else None})
+        made = mapped(node, lambda part: _own(_own_overall(part, owner), owner))
+        return made.model_copy(update={"table": None if owner == table else owner})
     if isinstance(node, Related):
         return node
-    if isinstance(node, Found):
-        kept = _own(_own_overall(node.where, node.table), node.table) if node.where else None
-        return node.model_copy(update={"of": _own_overall(node.of, table), "where": kept})
+    if isinstance(node, Found | FoundGroup):
+        groups = mapped(looked_in(node), lambda part: _own(_own_overall(part, node.table), node.table))
+        return groups.model_copy(update={"of": _own_overall(node.of, table)})  # type: ignore[return-value]
     return mapped(node, lambda part: _own_overall(part, table))  # type: ignore[type-var]
 
 
@@ -361,6 +374,6 @@ def _own(node: C, table: str | None) -> C:
         return Column(name=node.name) if node.via is None and table in (None, node.table) else node  # type: ignore[return-value]
     if isinstance(node, Related | Overall):
         return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": _own(node.of, table)})
+    if isinstance(node, Found | FoundGroup):
+        return node.model_copy(update={"of": _own(node.of, table)})  # type: ignore[return-value]
     return mapped(node, lambda part: _own(part, table))  # type: ignore[type-var]

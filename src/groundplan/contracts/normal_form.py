@@ -27,6 +27,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     Holds,
     Missing,
     Node,
@@ -36,6 +37,8 @@ from groundplan.contracts.expression import (
     Related,
     Rounded,
     Rows,
+    Sort,
+    Ties,
     is_count,
 )
 from groundplan.contracts.reading import Filter
@@ -184,6 +187,31 @@ def normal_condition(node: Condition) -> Condition:
         case Found(of=of, where=where):
             kept = normal_condition(where) if where is not None else None
             return node.model_copy(update={"of": normal_expression(of), "where": kept})
+        case FoundGroup():
+            return _found_group(node)
+
+
+def _found_group(node: FoundGroup) -> Condition:
+    """All groups of a column are its values; the keys after the first have no order of their own."""
+    kept = normal_condition(node.where) if node.where is not None else None
+    having = normal_condition(node.having) if node.having is not None else None
+    of, (first, *others) = normal_expression(node.of), map(normal_expression, node.keys)
+    match first:
+        case Column(name=name, table=None, via=None) if having is None and node.limit is None:
+            return Found(of=of, table=node.table, column=name, where=kept)
+    keys = (first, *sorted({*others} - {first}, key=_key))
+    order: dict[Expression, Sort] = {}
+    for one in node.order:
+        by = normal_expression(one.by)
+        order.setdefault(by, Sort(by=by, direction=one.direction))
+    ties = settled_ties(node.limit, node.ties)
+    update = {"of": of, "keys": keys, "where": kept, "having": having, "order": tuple(order.values()), "ties": ties}
+    return node.model_copy(update=update)
+
+
+def settled_ties(limit: int | None, ties: Ties) -> Ties:
+    """Where nothing is cut nothing ties, and of a first place all are kept."""
+    return "cut" if limit in (None, 1) else ties
 
 
 def lowered(text: str) -> str:
@@ -258,7 +286,7 @@ def _is_certain(node: Condition) -> bool:
         case Not(part=part):
             return _is_certain(part)
         case _:
-            return isinstance(node, Missing | Among | Found)
+            return isinstance(node, Missing | Among | Found | FoundGroup)
 
 
 def _one_of(of: Expression, values: Iterable[Scalar]) -> Condition:
@@ -307,7 +335,7 @@ def _rebuilt(node: Expression) -> Expression:
     return mapped(node, inner)
 
 
-CONDITIONS = (All, AnyOf, Not, Compare, OneOf, Contains, Among, Found, Missing)
+CONDITIONS = (All, AnyOf, Not, Compare, OneOf, Contains, Among, Found, FoundGroup, Missing)
 
 
 def mapped(node: N, change: Callable[[Node], Node]) -> N:
@@ -326,9 +354,14 @@ def mapped_here(node: N, change: Callable[[Node], Node]) -> N:
     """As `mapped`, but what is said of other rows stays: overall values, related measures, rows that are looked in."""
     if isinstance(node, Related | Overall):
         return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": change(node.of)})
+    if isinstance(node, Found | FoundGroup):
+        return node.model_copy(update={"of": change(node.of)})  # type: ignore[return-value]
     return mapped(node, change)
+
+
+def looked_in(found: Found | FoundGroup) -> Found | FoundGroup:
+    """The rows or groups among which it looks, whatever value it looks for."""
+    return found.model_copy(update={"of": Constant(value=True)})
 
 
 def _key(node: Node) -> str:

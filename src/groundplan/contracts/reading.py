@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from groundplan.contracts.columns import Function, Grain
 from groundplan.contracts.contract import Contract, Name, Scalar, Text
 from groundplan.contracts.defaults import Default
-from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.expression import Condition, Expression, Sort, Ties
 from groundplan.contracts.relationship import Relationship
 
 Analysis = Literal[
@@ -135,18 +135,11 @@ class Filter(Contract):
         return self
 
 
-class Sort(Contract):
-    """Orders those that tie; `top` is the highest first. Missing values come last either way."""
-
-    by: Expression
-    direction: Literal["top", "bottom"]
-
-
 class Rank(Contract):
     """An order of the result, and how much of it is kept: of everything, or of each group that `within` names.
 
     What it orders by may be a column, a measure or a formula that nobody asked to see. Without `shown` it is left
-    out of the result; what `then` orders by is always left out.
+    out of the result; what `then` orders by is always left out. Of a first place all that share it are kept.
     """
 
     kind: Literal["rank"] = "rank"
@@ -156,6 +149,7 @@ class Rank(Contract):
     within: tuple[Name, ...] = ()
     then: Annotated[tuple[Sort, ...], Field(max_length=8)] = ()  # in turn, those that tie
     shown: bool = True
+    ties: Ties = "cut"
 
 
 class EachMeasure(Contract):

@@ -31,6 +31,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     GroupValue,
     Holds,
     Length,
@@ -69,6 +70,17 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "overall": "overall {}",
         "found": "is among {} of {}",
         "not found": "is not among {} of {}",
+        "found_group": "is among {}",
+        "not found_group": "is not among {}",
+        "keys": "{} of {}",
+        "grouped": "{} grouped by {}",
+        "having": "{} for which {}",
+        "first": "the first {} by {}",
+        "several": "{} {}",
+        "kept": "{}, ties kept",
+        "as_one": "{}, ties kept and counted once",
+        "highest": "{} (highest first)",
+        "lowest": "{} (lowest first)",
         "sum": "total {}",
         "mean": "average {}",
         "median": "median {}",
@@ -153,6 +165,17 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "overall": "{} по всем строкам",
         "found": "есть среди {} ({})",
         "not found": "нет среди {} ({})",
+        "found_group": "есть среди {}",
+        "not found_group": "нет среди {}",
+        "keys": "{} ({})",
+        "grouped": "{} по группам ({})",
+        "having": "{}, для которых {}",
+        "first": "первых {} по {}",
+        "several": "{} из {}",
+        "kept": "{}, с равными последнему",
+        "as_one": "{}, равные считаются за одно место",
+        "highest": "{} (по убыванию)",
+        "lowest": "{} (по возрастанию)",
         "sum": "сумма {}",
         "mean": "среднее {}",
         "median": "медиана {}",
@@ -301,7 +324,9 @@ def in_words(node: Node | None, wording: Wording = PLAIN) -> str:
     match node:
         case None:
             return wording.said("nothing")
-        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Found() | Missing():
+        case All() | AnyOf() | Not() | Compare() | OneOf() | Contains() | Among() | Missing():
+            return _condition(node, wording.inner)
+        case Found() | FoundGroup():
             return _condition(node, wording.inner)
         case _ if isinstance(node, GroupValue):
             return _measure(node, wording)
@@ -536,11 +561,32 @@ def _predicate(node: Condition, wording: Wording) -> tuple[str, str] | None:
             return in_words(of, wording), _found("found", node, wording)
         case Not(part=Found(of=of) as part):
             return in_words(of, wording), _found("not found", part, wording)
+        case FoundGroup(of=of):
+            return in_words(of, wording), said("found_group", _groups(node, wording))
+        case Not(part=FoundGroup(of=of) as part):
+            return in_words(of, wording), said("not found_group", _groups(part, wording))
     return None
 
 
 def _found(key: str, node: Found, wording: Wording) -> str:
     return _where(wording.said(key, wording.name(node.column), wording.name(node.table)), node.where, wording)
+
+
+def _groups(node: FoundGroup, wording: Wording) -> str:
+    """The groups among which a value is looked for: `the first 5 client of orders by total price (highest first)`."""
+    keys = [in_words(key, wording) for key in node.keys]
+    told = _where(wording.said("keys", keys[0], wording.name(node.table)), node.where, wording)
+    if len(keys) > 1:
+        told = wording.said("grouped", told, _list(keys, wording.said("and")))
+    if node.having is not None:
+        told = wording.said("having", told, in_words(node.having, wording))
+    if node.limit is None:
+        return told
+    ends = {"top": "highest", "bottom": "lowest"}
+    order = [wording.said(ends[one.direction], in_words(one.by, wording)) for one in node.order]
+    several = wording.said("several", node.limit, told) if node.limit > 1 else told
+    first = wording.said("first", several, ", ".join(order))
+    return first if node.ties == "cut" else wording.said(node.ties, first)
 
 
 def _contains(node: Contains, negation: str, wording: Wording) -> str:

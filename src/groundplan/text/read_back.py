@@ -98,6 +98,8 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "bottom first by": "sorted by {}, lowest first",
         "then top": "then by {}, highest first",
         "then bottom": "then by {}, lowest first",
+        "kept": "ties kept",
+        "as_one": "ties kept and counted once",
         "limit": "only {}",
         "these groups": "these groups",
         "for each": " for each {}",
@@ -155,6 +157,8 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "bottom first by": "по возрастанию: {}",
         "then top": "затем по убыванию: {}",
         "then bottom": "затем по возрастанию: {}",
+        "kept": "с равными последнему",
+        "as_one": "равные считаются за одно место",
         "limit": "только {}",
         "these groups": "эти группы",
         "for each": " для каждого значения {}",
@@ -308,11 +312,12 @@ def part_in_words(value: Value, language: Language) -> str:
             return in_words(DateCut(of=Column(name=column), grain=grain), wording) if grain else wording.name(column)
         case Filter():
             return in_words(of_filter(value), wording)
-        case Rank(direction=direction, limit=limit, by=by, then=then):
+        case Rank(direction=direction, limit=limit, by=by, then=then, ties=shared):
             kept = "" if (limit or 0) > 1 else " 1" if limit else " first"
             given = [str(limit)] if (limit or 0) > 1 else []
             given += [in_words(by, wording)] if by else []
             ties = [said[f"then {one.direction}"].format(in_words(one.by, wording)) for one in then]
+            ties += [said[shared]] if shared != "cut" else []
             return ", ".join((said[direction + kept + (" by" if by else "")].format(*given), *ties))
         case ColumnsAsked(columns=columns):
             return _list([wording.name(column) for column in columns], language)
@@ -501,8 +506,9 @@ def _order(meaning: Meaning, wording: Wording) -> str:
     told = told.format(*given)
     within = _list(_sorted(meaning.within, wording), wording.language) if meaning.within else ""
     told += said["for each"].format(within) if within else ""
-    ties = ((by, "then top" if descending else "then bottom") for by, descending in meaning.then)
-    return ", ".join((told, *(said[key].format(_ordering(by, meaning, wording)) for by, key in ties)))
+    then = ((by, "then top" if descending else "then bottom") for by, descending in meaning.then)
+    ties = [said[meaning.ties]] if meaning.ties != "cut" else []
+    return ", ".join((told, *(said[key].format(_ordering(by, meaning, wording)) for by, key in then), *ties))
 
 
 def _is_week(meaning: Meaning) -> bool:

@@ -74,7 +74,7 @@ VALUES = {
     "moving": "moving(units, 3)",
 }
 GROUPS = {"rows": "rows()", "aggregate": "sum(revenue)", "correlation": "correlation(units, revenue)"}
-JOINED = ("named", "related", "overall", "found")  # written out as joins before a plan runs
+JOINED = ("named", "related", "overall", "found", "found_group")  # written out as joins before a plan runs
 TOOLS: dict[str, dict[str, Any]] = {
     "aggregate": {"group_by": ["region"], "metrics": [COUNT]},
     "compare_periods": {

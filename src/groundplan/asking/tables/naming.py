@@ -40,6 +40,7 @@ from groundplan.contracts.expression import (
     DatePart,
     Elapsed,
     Found,
+    FoundGroup,
     Holds,
     Missing,
     Moving,
@@ -234,7 +235,7 @@ def _under(name: str, of: Mapping[str, Contract]) -> Iterator[str]:
     for node in walk(of[name]) if name in of else ():
         if isinstance(node, Column):
             yield node.name
-        if isinstance(node, Related | Found):
+        if isinstance(node, Related | Found | FoundGroup):
             yield f"{node.table} rows"
 
 
@@ -311,7 +312,7 @@ def _columns(value: Contract) -> Iterator[str]:
                 yield name
             case Found(column=name, table=table):
                 yield from (name, f"{table} rows")
-            case Related(table=table):
+            case Related(table=table) | FoundGroup(table=table):
                 yield f"{table} rows"
 
 
@@ -340,6 +341,8 @@ def _constants_of(node: Contract) -> Iterator[str]:
             yield from (f"{number:g}" for number in (*edges, *([width] if width else [])))
         case Moving(periods=periods):
             yield f"{periods:g}"
+        case FoundGroup(limit=int() as limit):
+            yield f"{limit:g}"
         case Aggregate(percent=float() | int() as percent):
             yield f"{percent:g}"
 

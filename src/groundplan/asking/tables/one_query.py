@@ -216,7 +216,7 @@ def _with_cut(steps: Sequence[Step]) -> list[Step]:
             continue
         rank = cast(Json, thaw(users[0].params))
         first = cast(Sequence[Json], step.params["metrics"])[0]["as"]
-        plain = rank["limit"] > 1 and not rank.get("within") and not rank.get("then")
+        plain = rank["limit"] > 1 and not {"within", "then", "ties"} & {key for key, value in rank.items() if value}
         if rank["by"] == first and plain and _puts_missing_last(step, rank["direction"]):
             top = {"direction": rank["direction"], "limit": rank["limit"]}
             cited = tuple(dict.fromkeys((*step.satisfies, *users[0].satisfies)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from groundplan.checking.draft import Draft
@@ -18,6 +18,7 @@ from groundplan.contracts.expression import (
     DateCut,
     Expression,
     Node,
+    Ties,
     level,
     misplaced,
     parts,
@@ -55,6 +56,7 @@ def differs(draft: Draft) -> Iterator[Issue]:
             )
 
 
+TIES: Mapping[Ties, str] = {"cut": "", "kept": ", ties kept", "as_one": ", ties kept and counted once"}
 Difference = tuple[str, Node | None]
 """In words, and what is lacking, where that is one thing."""
 
@@ -143,8 +145,9 @@ def _differences(asked: Meaning, done: Relation, drawn: bool) -> Iterator[Differ
     if asked.sorting and not drawn:
         yield from _other_order(asked, done)
     told = not asked.measures and not asked.groups and asked.limit is None and not done.cut_by
-    if (asked.limit, asked.within) != (done.limit, done.within) and not told:  # the answer tells how many are shown
-        cuts = [f"{one.limit or 'all'} {_within(one)}" for one in (done, asked)]
+    wanted_cut, made_cut = ((one.limit, one.within, one.ties) for one in (asked, done))
+    if wanted_cut != made_cut and not told:  # the answer tells how many are shown
+        cuts = [f"{one.limit or 'all'} {_within(one)}{TIES[one.ties]}" for one in (done, asked)]
         yield f"it keeps {cuts[0]}, and {cuts[1]} was asked", None
 
 

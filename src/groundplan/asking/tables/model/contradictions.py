@@ -46,6 +46,8 @@ from groundplan.contracts.expression import (
     Constant,
     Contains,
     Correlation,
+    Found,
+    FoundGroup,
     Moving,
     Node,
     Not,
@@ -55,7 +57,7 @@ from groundplan.contracts.expression import (
     parts,
 )
 from groundplan.contracts.meaning import measure_of
-from groundplan.contracts.normal_form import of_filter
+from groundplan.contracts.normal_form import looked_in, of_filter
 from groundplan.contracts.reading import Filter, Metric, Rank, Reading, Requirement
 from groundplan.contracts.schema import SourceSchema
 from groundplan.text.periods.find import find_periods
@@ -149,7 +151,9 @@ def contradictions(
 def other_limit(case: _Case) -> Iterator[Contradiction]:
     """`top 5` keeps five."""
     said = {int(found["a"] or found["b"]) for found in TOP_N.finditer(case.text)}
-    kept = {rank.limit for rank in case.ranks if rank.limit} | {n.limit for _, n in case.nodes if isinstance(n, Among)}
+    kept = {rank.limit for rank in case.ranks if rank.limit} | {
+        n.limit for _, n in case.nodes if isinstance(n, Among | FoundGroup) and n.limit
+    }
     if len(said) == 1 and not said & kept:
         wanted, have = said.pop(), ", ".join(map(str, sorted(kept))) or "no limit"
         yield Contradiction("limit/other", f"the question asks for {wanted}, and the reading has {have}")
@@ -301,6 +305,9 @@ def _as_node(value: Contract) -> Contract:
 
 def _walk(node: Contract, table: str | None) -> Iterator[tuple[str | None, Node]]:
     yield table, node  # type: ignore[misc]
+    if isinstance(node, Found | FoundGroup):
+        yield from _walk(node.of, table)
+        node, table = looked_in(node), node.table
     inner = node.table if isinstance(node, Related) else table
     for part in parts(node):
         yield from _walk(part, inner)
@@ -347,7 +354,7 @@ def _constants(node: Node) -> Iterator[float]:
             yield periods
         case Bins(edges=edges, width=width):
             yield from (*edges, *([width] if width else []))
-        case Among(limit=limit):
+        case Among(limit=int() as limit) | FoundGroup(limit=int() as limit):
             yield limit
 
 

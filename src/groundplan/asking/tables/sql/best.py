@@ -19,7 +19,7 @@ N = TypeVar("N", bound=Node)
 def best_of(query: Query) -> tuple[Query, Among]:
     """The rows or the groups as things without the cut, and the cut as a condition on what they are ordered by."""
     ordering = query.ordering
-    if ordering is None or ordering.limit is None or ordering.within or ordering.ties or query.series:
+    if ordering is None or ordering.limit is None or ordering.within or ordering.ties != "cut" or query.series:
         raise Untranslatable("an aggregate over a ranking", "use ORDER BY and LIMIT in the subquery")
     by, descending = ordering.keys[0]
     place = next((number for number, one in enumerate(query.outputs) if same(value_of(one), by)), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import semi_joins, time_spans
+from groundplan.asking.tables.sql import semi_joins, single_values, time_spans
 from groundplan.asking.tables.sql.cleaning import changed_texts
 from groundplan.asking.tables.sql.scope import Scope, conjuncts, peeled
 from groundplan.asking.tables.sql.statement import named, shown
@@ -154,6 +154,9 @@ def _compared(left: Any, operator: ComparisonOperator, right: Any, scope: Scope)
     shifted = time_spans.compared_shift(left, operator, right, scope)
     if shifted is not None:
         return shifted
+    first = single_values.equal_to_first(left, right, scope) if operator == "=" else None
+    if first is not None:
+        return first
     spelt = _spelt(left, operator, right, scope) or _spelt(right, MIRRORED[operator], left, scope)
     return spelt or compare(scope.value(left), operator, scope.value(right), scope)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from groundplan.asking.tables.sql.lifted import lifted
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Output, Session, TableSource
@@ -28,8 +29,8 @@ from groundplan.contracts.expression import (
     parts,
     walk,
 )
-from groundplan.contracts.join_paths import SEPARATOR, Path, name_of
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.join_paths import Path, name_of
+from groundplan.contracts.normal_form import mapped_here
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Table
 
@@ -64,17 +65,7 @@ def _at(node: N, source: TableSource) -> N:
     """As seen from the rows that point there."""
     if not source.path:
         return node
-    if any(isinstance(part, Related) for part in walk(node)):
-        raise Untranslatable("a subquery in a subquery that is joined")
-
-    def change(part: Node) -> Node:
-        if isinstance(part, Column):
-            via = name_of(source.path)
-            via = via if part.via is None else f"{via}{SEPARATOR}{part.via}"
-            return Column(table=part.table or source.table.name, name=part.name, via=via)
-        return mapped(part, change)
-
-    return change(node)  # type: ignore[return-value]
+    return lifted(node, source.table.name, name_of(source.path))
 
 
 def measured(query: Query, equal: Sequence[tuple[str, str]], root: Table, optional: bool, session: Session) -> Seen:
@@ -153,13 +144,13 @@ def under(node: N, query: Query) -> N:
         return node.model_copy(update={"where": where})  # type: ignore[return-value]
     if level(node) == "series":
         raise Untranslatable("a join with a subquery that has windows")
-    return mapped(node, lambda part: under(part, query))
+    return mapped_here(node, lambda part: under(part, query))
 
 
 def _condition(node: Condition, query: Query, path: Path) -> Condition:
     def change(part: Node) -> Node:
         if isinstance(part, Rows | Aggregate | Correlation):
             return _related(part, query, path, False)
-        return mapped(part, change)
+        return mapped_here(part, change)
 
     return change(node)  # type: ignore[return-value]

@@ -17,6 +17,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     Node,
     Overall,
     Rows,
@@ -59,7 +60,7 @@ def of_groups(node: N, groups: Sequence[Expression], scope: Scope, name: str) ->
     def change(part: Node) -> Node:
         if isinstance(part, Rows | Aggregate | Correlation | Constant | Overall):
             return part
-        if isinstance(part, Found):
+        if isinstance(part, Found | FoundGroup):
             raise Untranslatable("a subquery beside a condition on groups", name)
         if not isinstance(part, CONDITIONS) and level(part) == "row":
             return of_group(part, groups, scope, name)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from groundplan.asking.tables.sql.scope import Output, Scope
-from groundplan.contracts.expression import Condition, Expression
+from groundplan.contracts.expression import Condition, Expression, Ties
 from groundplan.contracts.normal_form import normal_expression
 
 
@@ -17,7 +17,7 @@ class Ordering:
     keys: tuple[tuple[Expression, bool], ...]  # each with whether it descends
     limit: int | None = None
     within: tuple[Expression, ...] = ()
-    ties: bool = False  # all that share the first place are kept
+    ties: Ties = "cut"
 
 
 @dataclass(frozen=True)

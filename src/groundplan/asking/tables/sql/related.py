@@ -26,7 +26,7 @@ from groundplan.contracts.expression import (
     walk,
 )
 from groundplan.contracts.join_paths import SEPARATOR, name_of
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import mapped_here
 
 N = TypeVar("N", bound=Node)
 
@@ -66,7 +66,7 @@ def _own(node: N, alias: str) -> N:
         if (node.via or "").startswith(begin + SEPARATOR):
             return node.model_copy(update={"via": (node.via or "")[len(begin + SEPARATOR) :]})
         raise Untranslatable("one value of both sides of a LEFT JOIN")
-    return mapped(node, lambda part: _own(part, alias))
+    return mapped_here(node, lambda part: _own(part, alias))
 
 
 def related(node: N, many: Mapping[str, Many], scope: Scope, by_key: bool) -> N:
@@ -77,7 +77,7 @@ def related(node: N, many: Mapping[str, Many], scope: Scope, by_key: bool) -> N:
             return _measure(part, many, scope, by_key)
         if isinstance(part, Column) and is_many(part):
             raise Untranslatable("a column of the many side of a LEFT JOIN outside an aggregate", part.name)
-        return mapped(part, change)
+        return mapped_here(part, change)
 
     return change(node)  # type: ignore[return-value]
 

@@ -21,9 +21,10 @@ from groundplan.contracts.expression import (
     Overall,
     Rows,
     Share,
+    Sort,
     level,
 )
-from groundplan.contracts.normal_form import CONDITIONS, mapped, mapped_here
+from groundplan.contracts.normal_form import CONDITIONS, mapped, mapped_here, settled_ties
 from groundplan.contracts.reading import (
     ColumnsAsked,
     Each,
@@ -36,7 +37,6 @@ from groundplan.contracts.reading import (
     Rank,
     Reading,
     Requirement,
-    Sort,
     Value,
 )
 from groundplan.text.words import language_of
@@ -145,11 +145,17 @@ class _Writer:
         return found
 
     def rank(self, ordering: Ordering, key: Callable[[Expression], Expression], within: tuple[str, ...]) -> None:
-        (by, descending), *ties = ordering.keys
+        (by, descending), *others = ordering.keys
         direction = "top" if descending else "bottom"
-        then = tuple(Sort(by=key(value), direction="top" if down else "bottom") for value, down in ties)
-        shown = any(same(by, value) for _, value in self.shown())
-        rank = Rank(direction=direction, limit=ordering.limit, by=key(by), within=within, then=then, shown=shown)
+        rank = Rank(
+            direction=direction,
+            limit=ordering.limit,
+            by=key(by),
+            within=within,
+            then=tuple(Sort(by=key(value), direction="top" if down else "bottom") for value, down in others),
+            shown=any(same(by, value) for _, value in self.shown()),
+            ties=settled_ties(ordering.limit, ordering.ties),
+        )
         self.add(direction, rank)
 
     # --- groups

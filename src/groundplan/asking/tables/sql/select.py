@@ -17,6 +17,7 @@ from groundplan.asking.tables.sql.named_groups import with_names
 from groundplan.asking.tables.sql.names import free_name, normal
 from groundplan.asking.tables.sql.outputs import marked, stars
 from groundplan.asking.tables.sql.query import Ordering, Query, same
+from groundplan.asking.tables.sql.ranks import order_of_place
 from groundplan.asking.tables.sql.related import many_in, related, without_partner
 from groundplan.asking.tables.sql.scope import (
     Output,
@@ -26,6 +27,7 @@ from groundplan.asking.tables.sql.scope import (
     TableSource,
     conjuncts,
 )
+from groundplan.asking.tables.sql.set_operations import OPERATIONS, read_set_operation
 from groundplan.asking.tables.sql.single_rows import written_in
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.things import as_things
@@ -49,7 +51,7 @@ def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
     session.step()
     while isinstance(node, exp.Subquery):
         node = node.this
-    if not isinstance(node, exp.Select):
+    if not isinstance(node, (exp.Select, *OPERATIONS)):
         raise Untranslatable(str(node.key).upper(), "write one SELECT")
     for key in ("windows", "offset", "laterals", "cluster", "sort", "into", "sample", "pivots", "kind", "prewhere"):
         if node.args.get(key):
@@ -63,6 +65,8 @@ def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
             if one.args["alias"].args.get("columns"):
                 raise Untranslatable("column names of a WITH", "name the columns in its SELECT")
             named[normal(one.alias)] = (one.this, dict(named))
+    if isinstance(node, OPERATIONS):
+        return read_set_operation(node, session, named)
     return _Select(written_in(node, session, named), session, named).read()
 
 
@@ -394,7 +398,10 @@ class _Select:
             if most is not None and not self._is_one_row():
                 raise Untranslatable("LIMIT without ORDER BY", "say what the rows are ordered by")
             return
-        keys = tuple(self._key(one) for one in order.expressions)
+        keys: tuple[tuple[Expression, bool], ...] = ()
+        for one in order.expressions:
+            placed = order_of_place(self._ordered_by(one), bool(one.args.get("desc")), keys, self.scope)
+            keys += (self._key(one),) if placed is None else tuple((self._related(by), down) for by, down in placed)
         if self.query.is_cut:
             if most is not None:
                 raise Untranslatable("a LIMIT after a ranking")
@@ -413,6 +420,15 @@ class _Select:
         return int(limit.name)
 
     def _key(self, node: Any) -> tuple[Expression, bool]:
+        value, descending = order_key(
+            exp.Ordered(
+                this=self._ordered_by(node), desc=node.args.get("desc"), nulls_first=node.args.get("nulls_first")
+            ),
+            self.scope,
+        )
+        return self._related(value), descending
+
+    def _ordered_by(self, node: Any) -> Any:
         """Names of columns that are shown come first, as SQL has it for ORDER BY."""
         inner = node.this
         if isinstance(inner, exp.Literal) and not inner.is_string:
@@ -420,7 +436,4 @@ class _Select:
             inner = inner.this if isinstance(inner, exp.Alias) else inner
         elif isinstance(inner, exp.Column) and not inner.table and normal(inner.name) in self.scope.aliases:
             inner = self.scope.aliases[normal(inner.name)].node
-        value, descending = order_key(
-            exp.Ordered(this=inner, desc=node.args.get("desc"), nulls_first=node.args.get("nulls_first")), self.scope
-        )
-        return self._related(value), descending
+        return inner

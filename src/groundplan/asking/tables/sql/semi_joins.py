@@ -7,6 +7,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.derived import value_of
+from groundplan.asking.tables.sql.found_groups import found_group, refuse_unlike, takes_groups
+from groundplan.asking.tables.sql.lifted import lifted
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Scope, conjuncts
@@ -21,18 +24,15 @@ from groundplan.contracts.expression import (
     Constant,
     Expression,
     Found,
+    FoundGroup,
     Holds,
     Missing,
-    Node,
     Not,
+    OneOf,
     Related,
     Rows,
-    columns_of,
     level,
-    walk,
 )
-from groundplan.contracts.join_paths import SEPARATOR
-from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.relationship import Relationship
 
 
@@ -58,46 +58,66 @@ def _among(node: Any, query: Any, scope: Scope, negated: bool) -> Condition:
     inner = scope.session.query(query, scope.session, scope.ctes)
     if len(inner.outputs) != 1:
         raise Untranslatable("IN with several columns", shown(node))
-    output = inner.outputs[0]
-    wanted = output.scope.value(output.node) if output.scope else output.expression
-    value = scope.value(node.this)
-    if wanted is None:
-        raise Untranslatable("this IN", shown(node))
-    unknown = scope.nullable(value) or (inner.scope.nullable(wanted) and not _keeps_known(wanted, inner))
-    if unknown and (negated or not _is_plain(node)):
+    wanted, value = value_of(inner.outputs[0]), scope.value(node.this)
+    unknown = scope.nullable(value) or (inner.scope.nullable(wanted) and not keeps_known(wanted, inner))
+    if unknown and (negated or not is_plain(node)):
         raise Untranslatable("NOT IN where values may be missing", f"{shown(node)}; use NOT EXISTS")
+    return among(inner, wanted, value, scope, node, negated=negated)
+
+
+def among(
+    inner: Query, wanted: Expression, value: Expression, scope: Scope, node: Any, *, negated: bool = False
+) -> Condition:
+    """That the value is one of those; a missing one is not."""
     made = _semi(inner, wanted, value, scope, node)
     return _none(made) if negated else _some(made, node)
 
 
-def _is_plain(node: Any) -> bool:
+def is_plain(node: Any) -> bool:
     """Whether it only chooses rows, so that what is unknown counts as what does not hold."""
     above = node.parent
     while isinstance(above, exp.And | exp.Or | exp.Paren):
         above = above.parent
+    if isinstance(above, exp.Coalesce):
+        return [*above.expressions] == [exp.false()]
     return above is None or isinstance(above, exp.Where | exp.Having | exp.Join | exp.If)
 
 
 def _some(made: Condition, node: Any) -> Condition:
     """That something is found; never unknown where that would matter."""
-    if _is_plain(node) or isinstance(made, Compare | Found):
+    if is_plain(node) or isinstance(made, Compare | Found | FoundGroup):
         return made
     return Compare(left=Holds(condition=made), operator="=", right=Constant(value=True))
 
 
-def _keeps_known(wanted: Expression, inner: Query) -> bool:
-    return Not(part=Missing(of=wanted)) in inner.where
+def keeps_known(wanted: Expression, inner: Query) -> bool:
+    """True if rows whose value is missing are dropped: a condition says so, or compares it with something."""
+    return any(_drops_missing(condition, wanted) for condition in inner.where)
+
+
+def _drops_missing(condition: Condition, wanted: Expression) -> bool:
+    match condition:
+        case Compare(left=left, right=right):
+            return wanted in (left, right)
+        case OneOf(of=of, values=values):
+            return of == wanted and None not in values
+        case Found(of=of) | FoundGroup(of=of):
+            return of == wanted
+        case All(parts=parts):
+            return any(_drops_missing(part, wanted) for part in parts)
+    return condition == Not(part=Missing(of=wanted))
 
 
 def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     """`EXISTS (SELECT … WHERE other.column = this.column)`."""
     select = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-    if (
-        not isinstance(select, exp.Select)
-        or not select.args.get("from_")
-        or any(select.args.get(key) for key in ("group", "having", "limit", "qualify"))
-    ):
+    if not isinstance(select, exp.Select) or not select.args.get("from_") or select.args.get("qualify"):
         raise Untranslatable("this EXISTS", shown(node))
+    group, limit = select.args.get("group"), select.args.get("limit")
+    if not group and (select.args.get("having") or any(one.find(exp.AggFunc) for one in select.expressions)):
+        raise Untranslatable("EXISTS of an aggregate over all rows, which has one row", shown(node))
+    if limit and not (limit.expression.name.isdigit() and int(limit.expression.name)):
+        raise Untranslatable("EXISTS with this LIMIT", shown(node))
     names = _sources(select)
     outer: list[Any] = []
     own: list[Any] = []
@@ -113,11 +133,25 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     asked = select.copy()
     asked.set("expressions", [there.copy()])
     asked.set("where", where)
+    for key in ("distinct", "order", "limit"):  # of some rows, some are left
+        asked.set(key, None)
+    if group:
+        asked.set("group", _grouped_also(group, there, names))
     inner = scope.session.query(asked, scope.session, scope.ctes)
     output = inner.outputs[0]
     assert output.scope is not None
-    made = _semi(inner, output.scope.value(output.node), scope.value(here), scope, node)
-    return _none(made) if negated else _some(made, node)
+    return among(inner, output.scope.value(output.node), scope.value(here), scope, node, negated=negated)
+
+
+def _grouped_also(group: Any, there: Any, names: set[str]) -> Any:
+    """The groups for each value of the column that is linked."""
+    if group.args.get("all") or any(isinstance(one, exp.Literal) for one in group.expressions):
+        raise Untranslatable("EXISTS with groups by their places", shown(group))
+    if any(_names_from_outside(one, names) for one in group.expressions):
+        raise Untranslatable("EXISTS with groups by a column from outside", shown(group))
+    made = group.copy()
+    made.append("expressions", there.copy())
+    return made
 
 
 def _sources(select: Any) -> set[str]:
@@ -137,14 +171,16 @@ def _names_from_outside(node: Any, names: set[str]) -> bool:
 
 def _none(made: Condition) -> Condition:
     """That nothing is found; conditions that are unknown find nothing."""
-    if isinstance(made, Compare | Found):
+    if isinstance(made, Compare | Found | FoundGroup):
         return Not(part=made)
     return Compare(left=Holds(condition=made), operator="=", right=Constant(value=False))
 
 
 def _semi(inner: Query, wanted: Expression, value: Expression, scope: Scope, node: Any) -> Condition:
+    if takes_groups(inner) or not isinstance(wanted, Column) or wanted.table is not None:
+        return found_group(inner, wanted, value, scope, node)
     plain = inner.is_rows or (inner.groups is not None and not inner.having) or inner.distinct
-    if not plain or inner.is_cut or inner.things or not isinstance(wanted, Column) or wanted.table is not None:
+    if not plain or inner.things:
         raise Untranslatable("this subquery in a condition", f"{shown(node)}; use a column of the rows of one table")
     if any(level(condition) != "row" for condition in inner.where):
         raise Untranslatable("this subquery in a condition", shown(node))
@@ -157,18 +193,14 @@ def _semi(inner: Query, wanted: Expression, value: Expression, scope: Scope, nod
         where = conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions)) if conditions else None
         count = Related(table=link.table, of=Rows(where=where), via=link.name)
         return Compare(left=count, operator=">", right=Constant(value=0))
-    lifted = [_lifted(condition, link, inner.scope.root.name) for condition in conditions]
+    there_ = [lifted(condition, inner.scope.root.name, link.name) for condition in conditions]
     there = Not(part=Missing(of=Column(table=link.to_table, name=link.to_columns[0], via=link.name)))
-    return All(parts=(there, *lifted)) if lifted else there
+    return All(parts=(there, *there_)) if there_ else there
 
 
 def _off_keys(inner: Query, wanted: Column, value: Expression, scope: Scope, node: Any) -> Condition:
     """That the value is one of the column's, whatever links the two tables."""
-    if level(value) != "row" or isinstance(value, Constant) or columns_of(value) & {*scope.own}:
-        raise Untranslatable("a subquery that no column of a row links", shown(node))
-    clocks = inner.scope.has_clock(wanted), scope.has_clock(value)
-    if inner.scope.kind(wanted) != scope.kind(value) or clocks[0] != clocks[1]:
-        raise Untranslatable("a subquery linked by values of another type", shown(node))
+    refuse_unlike(inner.scope, wanted, value, scope, node)
     kept = [condition for condition in inner.where if condition != Not(part=Missing(of=wanted))]
     where = None if not kept else kept[0] if len(kept) == 1 else All(parts=tuple(kept))
     return Found(of=value, table=inner.scope.root.name, column=wanted.name, where=where)
@@ -192,17 +224,3 @@ def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship |
 
 def _made(table: str, column: str, to_table: str, to_column: str) -> Relationship:
     return Relationship(table=table, columns=(column,), to_table=to_table, to_columns=(to_column,))
-
-
-def _lifted(node: Condition, link: Relationship, table: str) -> Condition:
-    """The condition on the row that is pointed at, as seen from the row that points."""
-    if any(isinstance(part, Related) for part in walk(node)):
-        raise Untranslatable("a subquery in a subquery")
-
-    def lift(part: Node) -> Node:
-        if isinstance(part, Column):
-            via = link.name if part.table is None else f"{link.name}{SEPARATOR}{part.via}"
-            return Column(table=part.table or table, name=part.name, via=via)
-        return mapped(part, lift)
-
-    return lift(node)  # type: ignore[return-value]

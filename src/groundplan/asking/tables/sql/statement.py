@@ -21,6 +21,7 @@ CLAUSES = (
     exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit,
     exp.With, exp.CTE, exp.Table, exp.TableAlias, exp.Subquery, exp.Alias, exp.Identifier, exp.Column, exp.Star,
     exp.Distinct, exp.Var, exp.DataType, exp.DataTypeParam, exp.Paren, exp.Tuple, exp.Union,
+    exp.Intersect, exp.Except,
 )  # fmt: skip
 VALUES = (
     exp.Literal, exp.Boolean, exp.Null, exp.Interval, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod,
@@ -103,6 +104,8 @@ MORE: dict[type[Any], frozenset[str]] = {
     exp.Window: frozenset({"order", "over", "partition_by", "spec"}),
     exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
     exp.Union: frozenset({"distinct", "with_"}),
+    exp.Intersect: frozenset({"distinct", "with_", "order", "limit"}),
+    exp.Except: frozenset({"distinct", "with_", "order", "limit"}),
 }
 """Beside its parts, what may be said of a construct: an unknown modifier, such as `negate`, may turn its meaning."""
 FUNCTIONS = frozenset({"date_part", "age", "now", "today", "date_sub", "datesub"})  # that sqlglot has no class for

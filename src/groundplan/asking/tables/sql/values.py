@@ -7,12 +7,22 @@ from typing import Any
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql import cleaning, correlated, dates, functions, measures, time_spans, windows
+from groundplan.asking.tables.sql import (
+    cleaning,
+    correlated,
+    dates,
+    functions,
+    integers,
+    measures,
+    time_spans,
+    windows,
+)
 from groundplan.asking.tables.sql.best import is_special
 from groundplan.asking.tables.sql.cleaning import uncleaned
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
+from groundplan.asking.tables.sql.single_values import as_aggregate
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.things import over_groups
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
@@ -348,7 +358,7 @@ def _scalar(node: Any, scope: Scope) -> Expression:
     tied = correlated.around(node, scope)
     if tied is not None:
         return tied
-    query = scope.session.query(node, scope.session, scope.ctes)
+    query = as_aggregate(scope.session.query(node, scope.session, scope.ctes))
     if query.groups != () or query.having or query.series or len(query.outputs) != 1:
         raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
     value, root, main = value_of(query.outputs[0]), query.scope.root, scope.alone
@@ -361,7 +371,7 @@ def _scalar(node: Any, scope: Scope) -> Expression:
     if about and not special:
         return under(value, query)
     where = all_of(query.where)
-    return Overall(table=None if root == scope.root and not scope.own else root.name, of=value, where=where)
+    return Overall(table=root.name, of=value, where=where)
 
 
 READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
@@ -386,6 +396,7 @@ READERS: Mapping[type[Any], Callable[[Any, Scope], Expression]] = {
     **dates.READERS,
     **time_spans.READERS,
     **functions.READERS,
+    **integers.READERS,
     **measures.READERS,
     **windows.READERS,
 }

@@ -23,12 +23,14 @@ from groundplan.contracts.expression import (
     Moving,
     Running,
     Share,
+    Ties,
     columns_of,
     level,
     walk,
 )
 
-PLACES = (exp.RowNumber, exp.Rank, exp.DenseRank)
+TIES: Mapping[type[Any], Ties] = {exp.RowNumber: "cut", exp.Rank: "kept", exp.DenseRank: "as_one"}
+PLACES = (*TIES,)
 
 
 def _window(node: Any, scope: Scope) -> Expression:
@@ -220,11 +222,9 @@ def place(node: Any, scope: Scope) -> Ordering | None:
 def _ranking(window: Any, limit: int, scope: Scope) -> Ordering:
     if not window.args.get("order"):
         raise Untranslatable("a ranking without an order", shown(window))
-    if limit > 1 and not isinstance(window.this, exp.RowNumber):
-        raise Untranslatable(f"{named(window.this)} above the first", "ties would be lost; use ROW_NUMBER()")
     keys = tuple(order_key(one, scope) for one in window.args["order"].expressions)
     within = tuple(scope.value(part) for part in window.args.get("partition_by") or ())
-    return Ordering(keys, limit, within, ties=not isinstance(window.this, exp.RowNumber))
+    return Ordering(keys, limit, within, TIES[type(window.this)])
 
 
 def order_key(node: Any, scope: Scope) -> tuple[Expression, bool]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from groundplan.asking.tables.sql.write_expressions import Writer
+from groundplan.asking.tables.sql.write_expressions import Writer, ordered, place
 from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
 from groundplan.asking.tables.steps.names import called
 from groundplan.asking.tables.steps.step_list import first_free
@@ -20,6 +20,8 @@ from groundplan.contracts.expression import (
     Condition,
     DateCut,
     Expression,
+    Found,
+    FoundGroup,
     Named,
     Overall,
     Related,
@@ -36,7 +38,7 @@ from groundplan.contracts.meaning import (
     series_group,
     stage_of,
 )
-from groundplan.contracts.normal_form import mapped, of_filter, substituted
+from groundplan.contracts.normal_form import looked_in, mapped, of_filter, substituted
 from groundplan.contracts.ranges import readable_grain
 from groundplan.contracts.reading import ColumnsAsked, Each, Filter, GroupBy, Metric, Rank, Reading, Time
 from groundplan.contracts.schema import Column as Described
@@ -218,15 +220,15 @@ class _Query:
         if rank is not None and orders:
             by = [(writer.value(node), descends) for node, descends in orders]
             within = [texts.get(name) or writer.value(Column(name=name)) for name in rank.within]
-            by_window = rank.limit is not None and (rank.limit == 1 or bool(within))
+            by_window = rank.limit is not None and (rank.limit == 1 or bool(within) or rank.ties != "cut")
             if select.distinct and any(_name_of(text, texts) is None for text, _ in by):
                 raise Unwritable("different rows, ordered by what is not shown")
             if by_window and (select.qualify or select.distinct or any(_looks_around(node) for node, _ in orders)):
                 return self._ranked_outside(select, rank, texts, by)
             if by_window:
-                select.qualify = [*select.qualify, _place(rank, within, by)]
+                select.qualify = [*select.qualify, place(within, by, rank.limit or 1, rank.ties)]
             else:
-                select.order = _ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
+                select.order = ordered([(self._ordering(_name_of(text, texts), text), down) for text, down in by])
                 select.limit = rank.limit
         elif rank is not None:
             select.limit = rank.limit
@@ -244,8 +246,8 @@ class _Query:
         select.source = self.scope.source()
         cte = self._cte("groups", select.text())
         ranked = [(quoted(names[text] or ""), descends) for text, descends in by]
-        place = _place(rank, [quoted(column) for column in rank.within], ranked)
-        return _Select([(quoted(alias), None) for alias in texts], quoted(cte), qualify=[place]).text()
+        cut = place([quoted(column) for column in rank.within], ranked, rank.limit or 1, rank.ties)
+        return _Select([(quoted(alias), None) for alias in texts], quoted(cte), qualify=[cut]).text()
 
     def _things(self, each: Each) -> None:
         """One row for each thing, which the rest then reads."""
@@ -356,17 +358,6 @@ def _name_of(text: str, texts: Mapping[str, str]) -> str | None:
     return next((name for name, shown in texts.items() if shown == text), None)
 
 
-def _place(rank: Rank, within: Sequence[str], by: Sequence[tuple[str, bool]]) -> str:
-    function = "RANK" if rank.limit == 1 else "ROW_NUMBER"
-    order = f"ORDER BY {_ordered(by)}"
-    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
-    return f"{function}() OVER ({window}) {'=' if rank.limit == 1 else '<='} {rank.limit}"
-
-
-def _ordered(by: Sequence[tuple[str, bool]]) -> str:
-    return ", ".join(f"{text} DESC" if descends else text for text, descends in by)
-
-
 def _looks_around(node: Contract) -> bool:
     """True if it looks at other groups."""
     return any(isinstance(part, Share) for part in walk(node)) or follows_series(node)  # type: ignore[arg-type]
@@ -383,6 +374,9 @@ def _indented(text: str) -> str:
 
 def _named(node: C, table: str) -> C:
     """With the table of overall values that do not name it: things and groups are read from other rows than those."""
+    if isinstance(node, Found | FoundGroup):
+        groups = mapped(looked_in(node), lambda part: _named(part, node.table))
+        return groups.model_copy(update={"of": _named(node.of, table)})  # type: ignore[return-value]
     owner = node.table or table if isinstance(node, Overall) else node.table if isinstance(node, Related) else table
     made = mapped(node, lambda part: _named(part, owner))  # type: ignore[type-var]
     return made.model_copy(update={"table": owner}) if isinstance(node, Overall) else made

@@ -33,6 +33,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     GroupValue,
     Holds,
     Length,
@@ -47,6 +48,7 @@ from groundplan.contracts.expression import (
     Rows,
     Running,
     Share,
+    Ties,
     is_count,
     kind_of,
     walk,
@@ -71,6 +73,7 @@ DAYS: Mapping[str, str] = {"day": "1", "week": "7", "month": "30.436875", "year"
 PLACES: Mapping[str, str] = {"anywhere": "CONTAINS", "start": "STARTS_WITH", "end": "ENDS_WITH"}
 ROUNDING: Mapping[str, str] = {"nearest": "ROUND", "down": "FLOOR", "up": "CEIL", "toward_zero": "TRUNC"}
 FINE = ("minute", "hour")
+NUMBERING: Mapping[Ties, str] = {"cut": "ROW_NUMBER", "kept": "RANK", "as_one": "DENSE_RANK"}
 
 
 @dataclass
@@ -156,6 +159,8 @@ class Writer:
                 return self._among(node)
             case Found():
                 return self._found(node)
+            case FoundGroup():
+                return self._found_group(node)
             case Contains():
                 return self._contains(node)
             case OneOf(of=of, values=values):
@@ -339,6 +344,19 @@ class Writer:
         source = inner.scope.source().replace("\n", " ")
         return f"EXISTS (SELECT 1 FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
 
+    def _found_group(self, node: FoundGroup) -> str:
+        """True or false: a missing value is found nowhere."""
+        of = self.operand(node.of)  # first, so that the subquery's own names are others
+        inner = Writer(self._inner(node.table))
+        keys = [inner.value(key) for key in node.keys]
+        kept = f" WHERE {inner.condition(node.where)}" if node.where is not None else ""
+        groups = f" GROUP BY {', '.join(keys)}"
+        having = f" HAVING {inner.condition(node.having)}" if node.having is not None else ""
+        cut = _first(node, [(inner.value(one.by), one.direction == "top") for one in node.order])
+        source = inner.scope.source().replace("\n", " ")
+        groups_of = f"SELECT {keys[0]} FROM {source}{kept}{groups}{having}{cut}"  # noqa: S608 - shown, never run
+        return f"COALESCE({of} IN ({groups_of}), FALSE)"
+
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""
         inner = Writer(self._inner(node.table or self.scope.rows_of))
@@ -464,3 +482,25 @@ def _cases(branches: Iterable[tuple[str, str]], otherwise: str | None) -> str:
 
 def _partition(groups: Sequence[str]) -> str:
     return f"PARTITION BY {', '.join(groups)}" if groups else ""
+
+
+def _first(node: FoundGroup, order: Sequence[tuple[str, bool]]) -> str:
+    """The cut of an order of groups."""
+    if node.limit is None:
+        return ""
+    if node.limit == 1 or node.ties != "cut":
+        return f" QUALIFY {place((), order, node.limit, node.ties)}"
+    return f" ORDER BY {ordered(order)} LIMIT {node.limit}"
+
+
+def place(within: Sequence[str], by: Sequence[tuple[str, bool]], limit: int, ties: Ties) -> str:
+    """A place of an order, compared. The first of all is everything that shares its value, as RANK has it."""
+    function = "RANK" if limit == 1 else NUMBERING[ties]
+    order = f"ORDER BY {ordered(by)}"
+    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
+    return f"{function}() OVER ({window}) {'=' if limit == 1 else '<='} {limit}"
+
+
+def ordered(by: Sequence[tuple[str, bool]]) -> str:
+    """The keys of an order, each with whether it descends."""
+    return ", ".join(f"{text} DESC" if descends else text for text, descends in by)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from groundplan.asking.tables.steps.names import LONGEST_NAME, NAMES, called, found_name
 from groundplan.asking.tables.steps.nodes import (
-    Kept,
+    Sought,
     all_of,
     as_json,
     bases,
@@ -32,7 +32,6 @@ from groundplan.contracts.expression import (
     Condition,
     DateCut,
     Expression,
-    Found,
     Holds,
     Node,
     Rows,
@@ -65,7 +64,8 @@ class Joined:
     """A reading over one wide table, and the steps that make it; `data` is the step whose table it is, if any.
 
     `overall` names, for each overall value in normal form, the step that computes it and its column there; `found`,
-    for the rows of a table among which something is looked for, the step that keeps them, or None for all rows.
+    for the rows or groups among which something is looked for, the step that keeps them, or None for all rows of a
+    table, and the column there.
     """
 
     reading: Reading
@@ -73,7 +73,7 @@ class Joined:
     steps: tuple[Step, ...] = ()
     data: str | None = None
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
-    found: Mapping[Kept, str | None] = field(default_factory=dict)
+    found: Mapping[Condition, tuple[str | None, str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Draft(StepList):
     looks_at_values: bool = False  # nothing is grouped or added up: `metrics` are the table's own columns
 
     overall: Mapping[Expression, tuple[str, str]] = field(default_factory=dict)
-    found: Mapping[Kept, str | None] = field(default_factory=dict)
+    found: Mapping[Condition, tuple[str | None, str]] = field(default_factory=dict)
     added: dict[Node, str] = field(default_factory=dict)  # the columns that the present rows were given
 
     @cached_property
@@ -117,9 +117,9 @@ class Draft(StepList):
                 self.added[looked] = self.mark(looked, serves)
         return in_place(node, self.added)
 
-    def mark(self, found: Found, serves: Sequence[Requirement | str]) -> str:
+    def mark(self, found: Sought, serves: Sequence[Requirement | str]) -> str:
         """The column that says whether the value is found."""
-        step, of = self.found[kept_rows(found)], self.here(found.of, serves)
+        (step, among), of = self.found[kept_rows(found)], self.here(found.of, serves)
         if not isinstance(of, Column):
             if of not in self.added:
                 self.added[of] = self.free_name(called(of, self.language))
@@ -127,7 +127,7 @@ class Draft(StepList):
             of = Column(name=self.added[of])
         name = self.free_name(found_name(found, self.language))
         source = {} if step else {"right": found.table}
-        params = {**source, "column": of.name, "among": found.column, "as": name}
+        params = {**source, "column": of.name, "among": among, "as": name}
         self.add("found", "mark_found", params, serves, beside=step)
         return name
 
@@ -366,6 +366,7 @@ class Draft(StepList):
                 params: dict[str, Any] = {"by": self.ranked_by, "direction": rank.direction, "limit": rank.limit}
                 params |= {"within": list(rank.within)} if rank.within else {}
                 params |= {"then": self.ties()} if rank.then else {}
+                params |= {"ties": rank.ties} if rank.ties != "cut" else {}
                 self.add("ranked", "rank_rows", params, [requirement, "analysis:ranking"])
 
     def ties(self) -> list[dict[str, str]]:

@@ -8,10 +8,21 @@ from typing import Any
 
 from groundplan.asking.tables.steps.draft import Joined
 from groundplan.asking.tables.steps.names import LONGEST_NAME, called, found_name
-from groundplan.asking.tables.steps.nodes import in_place, kept_rows, metric_params
+from groundplan.asking.tables.steps.nodes import Sought, bases, by_name, in_place, kept_rows, metric_params
 from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.contract import Language
-from groundplan.contracts.expression import Column, Expression, Found, Node, Overall, Related, Rows, is_count
+from groundplan.contracts.expression import (
+    Column,
+    Condition,
+    Expression,
+    Found,
+    FoundGroup,
+    Node,
+    Overall,
+    Related,
+    Rows,
+    is_count,
+)
 from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
 from groundplan.contracts.normal_form import normal_expression
 from groundplan.contracts.plan import Step
@@ -20,7 +31,7 @@ from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.wording import Wording, in_words
 
-Foreign = Column | Related | Overall | Found
+Foreign = Column | Related | Overall | Sought
 
 
 def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
@@ -33,9 +44,9 @@ def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
         language: Language = "ru" if reading.language == "ru" else "en"
         joins = _Joins(table, schema, cites, [], _preferred(reading), language, _derived(reading))
         nodes = [node for nodes in wanted.values() for node in nodes]
-        joins.widen(node for node in nodes if not isinstance(node, Overall | Found))
+        joins.widen(node for node in nodes if not isinstance(node, Overall | Sought))
         overall = joins.compute(dict.fromkeys(node for node in nodes if isinstance(node, Overall)), _names(reading))
-        found = {kept_rows(node): joins.kept(node) for node in nodes if isinstance(node, Found)}
+        found = {kept_rows(node): joins.kept(node) for node in nodes if isinstance(node, Sought)}
     except NoPath:
         return Joined(reading, table)
     requirements = tuple(
@@ -128,12 +139,12 @@ class _Joins:
         self.names |= {one: computed[normal_expression(one)][1] for one in overall}
 
         for node in nodes:
-            if isinstance(node, Found):
+            if isinstance(node, Sought):
                 self.names[node] = self.mark(node)
 
-    def mark(self, found: Found) -> str:
+    def mark(self, found: Sought) -> str:
         """The column that says whether the value is found."""
-        step, of = self.kept(found), in_place(found.of, self.names)
+        (step, among), of = self.kept(found), in_place(found.of, self.names)
         if not isinstance(of, Column):
             value = Column(name=self._free(None, called(of)[:LONGEST_NAME], self.table.name))
             self._add("value", "derive_column", {"expression": _json(of), "as": value.name}, "table")
@@ -141,19 +152,61 @@ class _Joins:
             of = value
         name = self._free(None, found_name(found, self.language), self.table.name)
         source = {} if step else {"right": found.table}
-        params = {**source, "column": of.name, "among": found.column, "as": name}
+        params = {**source, "column": of.name, "among": among, "as": name}
         self._add("found", "mark_found", params, "left", (step,) if step else ())
         self._widen(Described(name=name, type="", kind="boolean", role="dimension"))
         return name
 
-    def kept(self, found: Found) -> str | None:
-        """The step that keeps the rows among which a value is looked for; None if it is all of them."""
+    def kept(self, found: Sought) -> tuple[str | None, str]:
+        """The step that keeps the rows or groups among which a value is looked for, and the column that it is in.
+
+        No step where it is looked for among all rows of a table.
+        """
         other = self.of(found.table)
         if found.where is not None:
-            other.widen(foreign(found.where, found.table))
-            where = _json(in_place(found.where, other.names))
-            other._add("among", "filter_rows", {"where": where}, "table")
-        return other.data
+            other._keep("among", found.where)
+        if isinstance(found, Found):
+            return other.data, found.column
+        keys = {normal_expression(key): other._key(key) for key in found.keys}
+        other._group(keys, found)
+        return other.data, next(iter(keys.values()))
+
+    def _keep(self, id_: str, where: Condition) -> None:
+        self.widen(foreign(where, self.table.name))
+        self._add(id_, "filter_rows", {"where": _json(in_place(where, self.names))}, "table")
+
+    def _key(self, key: Expression) -> str:
+        """The column of a group's key, derived where it is none yet."""
+        self.widen(foreign(key, self.table.name))
+        made = in_place(key, self.names)
+        if isinstance(made, Column):
+            return made.name
+        name = self._free(None, "key", self.table.name)
+        self._add("key", "derive_column", {"expression": _json(made), "as": name}, "table")
+        self._widen(Described(name=name, type="", kind="number", role="dimension"))
+        return name
+
+    def _group(self, keys: Mapping[Expression, str], found: FoundGroup) -> None:
+        """The groups by their keys that meet the condition, and the first of them."""
+        having = [found.having] if found.having is not None else []
+        names = dict(keys)
+        for measure in (base for node in (*having, *(one.by for one in found.order)) for base in bases(node)):
+            names.setdefault(
+                normal_expression(measure), first_free(called(measure)[:LONGEST_NAME], names.values(), " ")
+            )
+        measures = {measure: name for measure, name in names.items() if measure not in keys}
+        self.widen(node for measure in measures for node in foreign(measure, self.table.name))
+        metrics = [metric_params(in_place(measure, self.names), name) for measure, name in measures.items()]
+        metrics = metrics or [metric_params(Rows(), first_free("rows", keys.values(), " "))]
+        self._add("groups", "aggregate", {"group_by": [*keys.values()], "metrics": metrics}, "table")
+        if found.having is not None:
+            self._add("among", "filter_rows", {"where": _json(by_name(found.having, names))}, "table")
+        if found.limit is not None:
+            (by, direction), *then = [(names[normal_expression(one.by)], one.direction) for one in found.order]
+            params: dict[str, Any] = {"by": by, "direction": direction, "limit": found.limit}
+            params |= {"then": [{"by": name, "direction": way} for name, way in then]} if then else {}
+            params |= {"ties": found.ties} if found.ties != "cut" else {}
+            self._add("first", "rank_rows", params, "table")
 
     def compute(self, wanted: Iterable[Overall], taken: Collection[str] = ()) -> dict[Expression, tuple[str, str]]:
         """For each overall value in normal form, the step that computes it and the name of its column."""

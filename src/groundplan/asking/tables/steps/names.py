@@ -21,6 +21,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     Length,
     Moving,
     Rounded,
@@ -169,6 +170,6 @@ def _months(day: str) -> int:
     return int(day[:4]) * 12 + int(day[5:7])
 
 
-def found_name(found: Found, language: Language) -> str:
+def found_name(found: Found | FoundGroup, language: Language) -> str:
     """The name of the column that says whether the value is found."""
     return f"{called(found.of, language)} {'в' if language == 'ru' else 'in'} {found.table}"[:LONGEST_NAME]

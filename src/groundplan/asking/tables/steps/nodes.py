@@ -17,6 +17,7 @@ from groundplan.contracts.expression import (
     Constant,
     Expression,
     Found,
+    FoundGroup,
     Node,
     Overall,
     Related,
@@ -27,12 +28,12 @@ from groundplan.contracts.expression import (
     parts,
     quotient,
 )
-from groundplan.contracts.normal_form import CONDITIONS, mapped, normal_condition, normal_expression
+from groundplan.contracts.normal_form import CONDITIONS, looked_in, mapped, normal_condition, normal_expression
 
 N = TypeVar("N", bound=Node)
 C = TypeVar("C", bound=Contract)
-Kept = tuple[str, Condition | None]
-"""The rows of a table that meet a condition."""
+Sought = Found | FoundGroup
+"""What looks for a value among rows or groups of a table."""
 
 
 def told_with(metric: Expression) -> tuple[Expression, ...]:
@@ -62,32 +63,32 @@ def is_measured(node: Expression) -> bool:
 def overalls(node: Contract) -> Iterator[Overall]:
     if isinstance(node, Overall):
         yield node
-    elif isinstance(node, Found):
+    elif isinstance(node, Sought):
         yield from overalls(node.of)
     else:
         for part in parts(node):
             yield from overalls(part)
 
 
-def founds(node: Contract) -> Iterator[Found]:
-    if isinstance(node, Found):
+def founds(node: Contract) -> Iterator[Sought]:
+    if isinstance(node, Sought):
         yield node
     elif not isinstance(node, Overall | Related):
         for part in parts(node):
             yield from founds(part)
 
 
-def kept_rows(found: Found) -> Kept:
-    """The rows among which a value is looked for."""
-    return found.table, normal_condition(found.where) if found.where is not None else None
+def kept_rows(found: Sought) -> Condition:
+    """The rows or groups among which a value is looked for, in normal form."""
+    return normal_condition(looked_in(found))
 
 
 def in_place(node: C, names: Mapping[Node, str]) -> C:
     """With columns of the present table in place of what was joined."""
-    if isinstance(node, Found):
+    if isinstance(node, Sought):
         if node in names:
             return Compare(left=Column(name=names[node]), operator="=", right=Constant(value=True))  # type: ignore[return-value]
-        return node.model_copy(update={"of": in_place(node.of, names)})
+        return node.model_copy(update={"of": in_place(node.of, names)})  # type: ignore[return-value]
     if isinstance(node, Column | Related | Overall):
         return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
     return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
@@ -97,8 +98,8 @@ def by_name(node: N, names: Mapping[Expression, str]) -> N:
     """The same over the columns of measures that were computed, by their normal form."""
     if isinstance(node, Overall):
         return node
-    if isinstance(node, Found):
-        return node.model_copy(update={"of": by_name(node.of, names)})
+    if isinstance(node, Sought):
+        return node.model_copy(update={"of": by_name(node.of, names)})  # type: ignore[return-value]
     if not isinstance(node, CONDITIONS):
         name = names.get(normal_expression(node))
         if name is not None:

@@ -37,6 +37,7 @@ from groundplan.contracts.expression import (
     Expression,
     Filled,
     Found,
+    FoundGroup,
     GroupValue,
     Holds,
     Length,
@@ -187,7 +188,7 @@ class Compiler:
                 return self.value(of).isnull()
             case Among():
                 return self._among(node)
-            case Found(table=table):
+            case Found(table=table) | FoundGroup(table=table):
                 raise ToolError(f"what is found in {table!r} has to be marked first; see `mark_found`")
             case Contains():
                 return self._contains(node)

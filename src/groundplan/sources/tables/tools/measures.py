@@ -9,7 +9,7 @@ import ibis
 import ibis.expr.types as ir
 
 from groundplan.contracts.columns import Function, Grain, fits
-from groundplan.contracts.expression import Aggregate, Column, Rounded, adds_up, is_count, is_ratio
+from groundplan.contracts.expression import Aggregate, Column, Rounded, Ties, adds_up, is_count, is_ratio
 from groundplan.contracts.facts import Item, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.engine.handle import (
@@ -57,7 +57,8 @@ def segment_metric(handle: Handle, params: Params) -> Handle:
 
 
 def rank_rows(handle: Handle, params: Params) -> Handle:
-    """The first of all is everything that shares its place; longer rankings have as many rows as were asked for."""
+    """The first of all is everything that shares its place; longer rankings have as many rows as were asked for,
+    unless those that share the last place are kept."""
     within = list(params["within"])
     asked = {params["by"]: params["direction"] == "top"}
     for one in params["then"]:
@@ -65,15 +66,21 @@ def rank_rows(handle: Handle, params: Params) -> Handle:
     names = [*asked, *(name for name in steady(handle, params["by"], within) if name not in asked)]
     keys = [sort_key(handle.column(name), asked.get(name, False)) for name in names]
     groups = [handle.column(name) for name in within]
-    first = params["limit"] == 1
-    place = ibis.rank().over(group_by=groups, order_by=keys[: len(asked)]) if first else _numbered(groups, keys)
+    ties: Ties = "kept" if params["limit"] == 1 else params["ties"]
+    place = _numbered(groups, keys) if ties == "cut" else _placed(groups, keys[: len(asked)], ties)
     ranked = widened(handle, {"rank": place + 1})
     kept = ranked.table.filter(ranked.table["rank"] <= params["limit"])
-    return Handle(kept, ranked.columns, ascending([*within, "rank", *(names[len(asked) :] if first else ())]))
+    return Handle(kept, ranked.columns, ascending([*within, "rank", *(names[len(asked) :] if ties != "cut" else ())]))
 
 
 def _numbered(groups: Sequence[ir.Column], keys: Sequence[ir.Value]) -> ir.IntegerColumn:
     return ibis.row_number().over(group_by=groups, order_by=keys)
+
+
+def _placed(groups: Sequence[ir.Column], keys: Sequence[ir.Value], ties: Ties) -> ir.IntegerColumn:
+    """Those that tie share a place."""
+    place = ibis.dense_rank() if ties == "as_one" else ibis.rank()
+    return place.over(group_by=groups, order_by=keys)
 
 
 def share_of_total(handle: Handle, params: Params) -> Handle:
