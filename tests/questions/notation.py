@@ -7,7 +7,8 @@
 `named('revenue')` is a metric of the model file. Names are columns;
 `c['…']` names one with spaces, `orders.freight` one of another table, and `items.related(sum(n))`
 is a measure of the rows of another table that point at a row; `overall(mean(price))` is one of all rows, and
-`orders.overall(rows())` one of all rows of another table, with an optional second argument, a condition.
+`orders.overall(rows())` one of all rows of another table, with an optional second argument, a condition;
+`alike(mean(price), region)` is one of all rows with the same region.
  Functions: rows([condition]), sum, mean, median, min, max, std,
 count, distinct (each takes an optional second argument, a condition), percentile(of, percent[, condition]),
 correlation(left, right), days(start, end), hours, weeks, months, years, part(date, 'hour'), cut(date, 'month'),
@@ -29,6 +30,7 @@ from typing import Any
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     All,
     Among,
     AnyOf,
@@ -165,6 +167,8 @@ def _value(node: ast.AST) -> Expression:
             return Related(table=table, of=_value(of))
         case ast.Call(func=ast.Attribute(value=ast.Name(id=table), attr="overall"), args=[of, *where]):
             return Overall(table=table, of=_value(of), where=_condition(where[0]) if where else None)
+        case ast.Call(func=ast.Name(id="alike"), args=[of, *by]):
+            return Alike(of=_value(of), by=tuple(map(_value, by)))
         case ast.Call(func=ast.Name(id="overall"), args=[of, *where]):
             return Overall(of=_value(of), where=_condition(where[0]) if where else None)
         case ast.Constant(value=given):

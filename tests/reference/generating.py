@@ -270,12 +270,31 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
 )
 
 
+ALIKE: st.SearchStrategy[e.Expression] = st.builds(
+    e.Alike,
+    of=st.builds(e.Rows, where=st.none() | LEAVES)
+    | st.builds(
+        e.Aggregate,
+        function=st.sampled_from(("sum", "mean", "min", "max", "count")),
+        of=st.sampled_from(("n", "x")).map(column),
+        where=st.none() | LEAVES,
+    ),
+    by=st.lists(st.sampled_from(("g", "h", "f")), min_size=1, max_size=2, unique=True).map(
+        lambda names: tuple(map(column, names))
+    ),
+)
+
+
 @st.composite
 def readings(draw: st.DrawFn) -> Reading:
     found: list[tuple[str, Any]] = [
         (f"filter:{place}", Filter(condition=condition))
         for place, condition in enumerate(draw(st.lists(CONDITIONS, max_size=2)))
     ]
+    if draw(st.integers(0, 5)) == 0:
+        left = column(draw(st.sampled_from(("n", "x"))))
+        condition = e.Compare(left=left, operator=draw(COMPARISONS), right=draw(ALIKE))
+        found.append(("filter:alike", Filter(condition=condition)))
     kind = draw(st.integers(0, 7))
     if kind == 0:
         found += draw(_of_rows())

@@ -148,7 +148,7 @@ def _measures(condition: e.Node) -> bool:
 
 def _of_groups(node: e.Node) -> Iterator[e.Node]:
     """Its parts, but not those of overall values and of groups that are looked in."""
-    if not isinstance(node, e.Overall | e.FoundGroup):
+    if not isinstance(node, e.Overall | e.Alike | e.FoundGroup):
         yield node
         for part in e.parts(node):
             yield from _of_groups(part)
@@ -201,6 +201,9 @@ def value(node: e.Expression, row: Row) -> Any:
             return holds(condition, row) is True
         case e.Overall():
             return _overall(node)
+        case e.Alike(of=of, by=by):
+            mine = [value(part, row) for part in by]
+            return over(of, [other for other in ROWS.get() if [value(part, other) for part in by] == mine])
     raise AssertionError(node)
 
 

@@ -15,6 +15,7 @@ from groundplan.contracts.columns import Grain
 from groundplan.contracts.contract import JsonObject, thaw
 from groundplan.contracts.expression import (
     Aggregate,
+    Alike,
     Among,
     Condition,
     DateCut,
@@ -48,12 +49,26 @@ def relations(
         if tool is None or not fits_schema(step, tool):
             continue
         try:
+            _refuse_alike(step, tool)
             made = _of_step(step, tool, wiring, found, shapes[step.id], links)
         except Unknown:
             continue
         if made is not None:
             found[step.id] = made
     return found
+
+
+def _refuse_alike(step: Step, tool: Tool) -> None:
+    """Measures of the rows that are alike are columns of their own, derived before any row is left out."""
+    waiting: list[object] = [] if tool.name == "derive_column" else [thaw(step.params)]
+    while waiting:
+        given = waiting.pop()
+        if isinstance(given, dict):
+            if given.get("kind") == "alike":
+                raise Unknown
+            waiting.extend(given.values())
+        elif isinstance(given, list | tuple):
+            waiting.extend(given)
 
 
 def _of_step(
@@ -124,6 +139,8 @@ def _derive_column(relation: Relation, step: Step, shape: Shape | None) -> Relat
     columns = {**relation.columns, name: relation.value(made)}
     if level(made) == "series" or _ranks(made):
         _refuse_dropped(relation)
+    if any(isinstance(part, Alike) for part in walk(made)) and relation != Relation(relation.table, relation.columns):
+        raise Unknown  # it looks at every row of the table
     if follows_series(made):
         return replace(relation, columns=columns, along=_along(relation, params))
     return replace(relation, columns=columns)

@@ -27,6 +27,7 @@ Ties = Literal["cut", "kept", "as_one"]
 
 Level = Literal["row", "group", "series"]
 LEVELS: tuple[Level, ...] = ("row", "group", "series")
+ALIKE: tuple[Function, ...] = ("sum", "mean", "min", "max", "count")  # that every engine has beside each row
 LATER = ConfigDict(defer_build=True)
 
 
@@ -265,6 +266,23 @@ class Overall(Contract):
     where: Condition | None = None
 
 
+class Alike(Contract):
+    """A measure of all rows that have the same values as this one: of a trip's fare, the average in its region.
+
+    It looks at every row of the table, whichever of them were asked for. Missing values are alike.
+    """
+
+    kind: Literal["alike"] = "alike"
+    of: Annotated[Rows | Aggregate, Field(discriminator="kind")]
+    by: Annotated[tuple[Expression, ...], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def _every_engine_has_it(self) -> Alike:
+        if isinstance(self.of, Aggregate) and self.of.function not in ALIKE:
+            raise ValueError("of rows that are alike there are counts, sums, averages, and the lowest and highest")
+        return self
+
+
 class All(Contract):
     kind: Literal["all"] = "all"
     parts: Annotated[tuple[Condition, ...], Field(min_length=1, max_length=64)]
@@ -385,7 +403,7 @@ RowValue = (
     | Named
 )
 """What a row has by itself, or a formula of what groups have."""
-GroupValue = Rows | Aggregate | Correlation | Share | Change | Running | Moving | Related | Overall
+GroupValue = Rows | Aggregate | Correlation | Share | Change | Running | Moving | Related | Overall | Alike
 """What several rows have together."""
 Expression = Annotated[RowValue | GroupValue, Field(discriminator="kind")]
 Condition = Annotated[
@@ -433,6 +451,8 @@ def kind_of(node: Node, columns: Mapping[str, ColumnKind]) -> ColumnKind:
             return kind_of(of, columns)
         case Related(of=of) | Overall(of=of):
             return kind_of(of, {})
+        case Alike(of=of):
+            return kind_of(of, columns)
         case _:
             return "number"
 
@@ -480,7 +500,7 @@ def level(node: Node) -> Level:
             return "group"
         case Share() | Change() | Running() | Moving():
             return "series"
-        case Related() | Overall():
+        case Related() | Overall() | Alike():
             return "row"
         case Found(of=of) | FoundGroup(of=of):
             return level(of)
@@ -495,6 +515,8 @@ def misplaced(node: Node) -> str | None:
         wrong = next((part for part in inner if level(part) not in wanted), None)
         if wrong is not None:
             return f"{found.kind!r} takes {' or '.join(wanted)} values, and {wrong.kind!r} is of a {level(wrong)}"
+        if isinstance(found, Alike) and (_beside_others(found) or any(level(part) != "row" for part in found.by)):
+            return "'alike' takes a measure of plain rows, and values of rows that are the same"
         if isinstance(found, Related | Overall) and (bare_overalls(found.of) or _ranks(found)):
             return f"{found.kind!r} takes measures of rows"
         if isinstance(found, Overall | Found | FoundGroup) and found.where and level(found.where) != "row":
@@ -512,6 +534,12 @@ def _chooses_groups(node: FoundGroup) -> bool:
     return all(level(one) == "group" and not bare_overalls(one) for one in said)
 
 
+def _beside_others(node: Alike) -> bool:
+    """Whether its measure looks at other rows than those that it is of."""
+    inner = (part for one in (node.of, *node.by) for part in walk(one))
+    return any(isinstance(part, Among | Found | FoundGroup | Overall | Alike) for part in inner)
+
+
 def _ranks(node: Node) -> bool:
     return any(isinstance(part, Among) for part in walk(node))
 
@@ -521,7 +549,7 @@ def bare_overalls(node: Node) -> tuple[Overall, ...]:
     match node:
         case Overall():
             return (node,)
-        case Rows() | Aggregate() | Correlation() | Related():
+        case Rows() | Aggregate() | Correlation() | Related() | Alike():
             return ()
         case Found(of=of) | FoundGroup(of=of):
             return bare_overalls(of)
@@ -534,7 +562,7 @@ def _levels_of(node: Node) -> tuple[tuple[Level, ...], tuple[Node, ...]]:
     match node:
         case Rows() | Aggregate() | Correlation() | DateCut() | Bins() | Holds() | Among():
             return ("row",), tuple(parts(node))
-        case Share() | Running() | Moving() | Change() | Related() | Overall():
+        case Share() | Running() | Moving() | Change() | Related() | Overall() | Alike():
             return ("group",), (node.of,)
         case Found():
             return ("row",), (node.of,)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.contracts.contract import Contract
-from groundplan.contracts.expression import Column, Found, FoundGroup, Overall, Related, parts
+from groundplan.contracts.expression import Alike, Column, Found, FoundGroup, Overall, Related, parts
 from groundplan.contracts.normal_form import looked_in, mapped
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.relationship import Relationship
@@ -138,9 +138,9 @@ def is_joined(reading: Reading) -> bool:
     )
 
 
-def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall | Found | FoundGroup]:
+def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall | Alike | Found | FoundGroup]:
     """All that it is made of and that the rows of the table do not hold themselves: columns and measures of rows of
-    other tables, overall values, and what is looked for in another table."""
+    other tables, overall values, measures of rows that are alike, and what is looked for in another table."""
     match node:
         case Column(table=other, via=via) if other is not None and (other != table or via is not None):
             yield node
@@ -148,6 +148,10 @@ def foreign(node: Contract, table: str) -> Iterator[Column | Related | Overall |
             yield node
         case Found(of=of) | FoundGroup(of=of):
             yield from foreign(of, table)
+            yield node
+        case Alike():
+            for part in parts(node):
+                yield from foreign(part, table)
             yield node
         case _:
             for part in parts(node):

@@ -11,6 +11,7 @@ from groundplan.contracts.contract import Contract, Scalar
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     All,
     Among,
     AnyOf,
@@ -73,6 +74,8 @@ def normal_expression(node: Expression) -> Expression:
             return reduce(lambda left, right: Arithmetic(operator=inner.operator, left=left, right=right), rest, first)
         case Overall(of=of, where=where) if where is not None:
             return Overall(table=inner.table, of=normal_expression(_under(of, where)))
+        case Alike(by=by):
+            return inner.model_copy(update={"by": tuple(sorted({*by}, key=_key))})
         case Filled():
             return _filled(inner.of, inner.otherwise)
         case Aggregate(function="percentile", percent=50):
@@ -229,7 +232,8 @@ def substituted(node: N, definitions: Mapping[str, Expression]) -> N:
     """The same with columns replaced by what they are defined as."""
     if isinstance(node, Column):
         return definitions.get(node.name, node) if node.table is None and node.via is None else node  # type: ignore[return-value]
-    return mapped_here(node, lambda part: substituted(part, definitions))
+    inside = mapped if isinstance(node, Alike) else mapped_here  # which is over the columns of the same table
+    return inside(node, lambda part: substituted(part, definitions))
 
 
 def of_filter(asked: Filter) -> Condition:
@@ -351,8 +355,8 @@ def mapped(node: N, change: Callable[[Node], Node]) -> N:
 
 
 def mapped_here(node: N, change: Callable[[Node], Node]) -> N:
-    """As `mapped`, but what is said of other rows stays: overall values, related measures, rows that are looked in."""
-    if isinstance(node, Related | Overall):
+    """As `mapped`, but what is said of other rows stays: overall values, related measures, rows that are alike."""
+    if isinstance(node, Related | Overall | Alike):
         return node
     if isinstance(node, Found | FoundGroup):
         return node.model_copy(update={"of": change(node.of)})  # type: ignore[return-value]

@@ -11,6 +11,7 @@ from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     All,
     Among,
     AnyOf,
@@ -68,6 +69,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} of {}",
         "by_path": "{} by {}",
         "overall": "overall {}",
+        "alike": "{} of all with the same {}",
         "found": "is among {} of {}",
         "not found": "is not among {} of {}",
         "found_group": "is among {}",
@@ -163,6 +165,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "of_table": "{} ({})",
         "by_path": "{}, {}",
         "overall": "{} по всем строкам",
+        "alike": "{} у всех с тем же значением {}",
         "found": "есть среди {} ({})",
         "not found": "нет среди {} ({})",
         "found_group": "есть среди {}",
@@ -398,6 +401,8 @@ def _measure(node: GroupValue, wording: Wording) -> str:
             counted = in_words(of, replace(inner, things=wording.name(table) if table else wording.things))
             told = said("of_table", counted, wording.name(table)) if table and _columns_in(of) else counted
             return _where(said("overall", told), where, inner)
+        case Alike(of=of, by=by):
+            return said("alike", words(of), _list([in_words(one, inner) for one in by], said("and")))
         case Rows(where=where):
             return _where(said("rows", wording.things or said("things")), where, inner)
         case Aggregate(function=function, of=of, where=where, percent=percent):

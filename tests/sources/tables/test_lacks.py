@@ -67,6 +67,7 @@ VALUES = {
     "absolute": "absolute(revenue)",
     "concatenated": "joined(region, ' ', product)",
     "length": "length(product)",
+    "alike": "alike(mean(revenue), region)",
     "holds": "holds(units > 3)",
     "share": "share(units)",
     "change": "change(units)",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from groundplan.checking.draft import Draft, names
 from groundplan.checking.params import MetricUse, column_uses, grains, metric_uses, rank_uses, walk
-from groundplan.contracts.expression import Column, Found, FoundGroup, Overall, Related
+from groundplan.contracts.expression import Alike, Column, Found, FoundGroup, Overall, Related
 from groundplan.contracts.expression import walk as every
 from groundplan.contracts.issue import Issue
 from groundplan.contracts.join_paths import SEPARATOR, foreign
@@ -425,7 +425,7 @@ def unjoined(draft: Draft) -> Iterator[Issue]:
         for node in foreign(requirement.value, _table(draft)):
             if isinstance(node, Found | FoundGroup):
                 continue  # meaning/differs compares it
-            if (isinstance(node, Overall) or node.via is not None) and normal_expression(node) not in made:
+            if (isinstance(node, Overall | Alike) or node.via is not None) and normal_expression(node) not in made:
                 yield unmet(requirement, "coverage/unjoined", f"no step joins {in_words(node)}")
 
 

@@ -222,6 +222,34 @@ def test_subqueries_that_are_tied_to_their_row(made_up: Open, sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT trip_id, fare FROM trips t WHERE fare > (SELECT AVG(fare) FROM trips t2 WHERE t2.state = t.state)",
+        "SELECT COUNT(*) AS n FROM trips t WHERE fare > 2 * (SELECT AVG(x.fare) FROM trips x "
+        "WHERE x.state = t.state AND x.shared) AND legs > 1",
+        "SELECT full_name FROM clients c WHERE credit >= (SELECT MAX(credit) FROM clients x WHERE x.kind = c.kind)",
+        "SELECT trip_id, fare - AVG(fare) OVER (PARTITION BY state) AS d FROM trips WHERE legs > 1 ORDER BY d DESC",
+        "SELECT trip_id, 100.0 * fare / SUM(fare) OVER (PARTITION BY state) AS part FROM trips WHERE state = 'paid'",
+        "SELECT trip_id, fare / SUM(fare) OVER () AS part FROM trips",
+        "SELECT trip_id, COUNT(*) OVER (PARTITION BY state, legs) AS n, MAX(fare) OVER (PARTITION BY legs) AS m "
+        "FROM trips WHERE fare > 0",
+        "SELECT state, COUNT(*) AS n FROM (SELECT state, fare, legs, AVG(fare) OVER (PARTITION BY client_id) AS a "
+        "FROM trips WHERE shared) WHERE fare > a AND legs > 1 GROUP BY state",
+        "SELECT AVG(d) AS m FROM (SELECT fare - AVG(fare) OVER (PARTITION BY state) AS d FROM trips)",
+        "SELECT t.trip_id, t.fare - AVG(t.fare) OVER (PARTITION BY c.kind) AS d FROM trips t "
+        "JOIN clients c ON c.client_id = t.client_id",
+        "SELECT trip_id FROM trips t WHERE fare = (SELECT MAX(fare) FROM trips x "
+        "WHERE x.state IS NOT DISTINCT FROM t.state)",
+        "SELECT client_id, fare FROM (SELECT client_id, fare, started, MIN(started) OVER (PARTITION BY client_id) AS f "
+        "FROM trips) WHERE started = f",
+        "SELECT DISTINCT state, COUNT(*) OVER (PARTITION BY state) AS n FROM trips",
+    ],
+)
+def test_rows_beside_those_that_are_alike(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
         "SELECT d.depot_id, COUNT(t.trip_id) AS n, SUM(t.fare) AS s FROM depots d "
         "LEFT JOIN clients c ON c.depot_id = d.depot_id LEFT JOIN trips t ON t.client_id = c.client_id GROUP BY 1",
         "SELECT d.depot_id, COUNT(DISTINCT c.client_id) AS cs, COUNT(t.trip_id) AS n FROM depots d "
@@ -256,8 +284,8 @@ def test_left_joins_one_after_the_other(made_up: Open, sql: str) -> None:
             "a subquery that is tied to its row by more than equal columns",
         ),
         (
-            "SELECT trip_id FROM trips t WHERE fare > (SELECT AVG(x.fare) FROM trips x WHERE x.state = t.state)",
-            "a subquery that is tied to its row by no key",
+            "SELECT trip_id FROM trips t WHERE fare > (SELECT MEDIAN(x.fare) FROM trips x WHERE x.state = t.state)",
+            "median of the rows that share a value",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
     requirements = []
     for requirement in reading.requirements:
         made = _over(requirement, wide)
-        used |= {node.table or "" for node in foreign(made.value, wide.table.name)}
+        used |= {getattr(node, "table", None) or "" for node in foreign(made.value, wide.table.name)}
         requirements.append(made)
     if any(_repeats(r.value) for r in requirements):
         raise DoesNotCompose("several rows share what is measured")

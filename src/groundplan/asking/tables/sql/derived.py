@@ -138,13 +138,18 @@ def _outside(node: Node) -> list[Node]:
 
 def under(node: N, query: Query) -> N:
     """The measure of those rows only that the subquery keeps."""
+    return under_all(node, query.where)
+
+
+def under_all(node: N, kept: Sequence[Condition]) -> N:
+    """The measure of those rows only that meet all of these."""
     if isinstance(node, Rows | Aggregate | Correlation):
-        conditions = [*query.where, *([node.where] if node.where is not None else [])]
+        conditions = [*kept, *([node.where] if node.where is not None else [])]
         where = None if not conditions else conditions[0] if len(conditions) == 1 else All(parts=tuple(conditions))
         return node.model_copy(update={"where": where})  # type: ignore[return-value]
     if level(node) == "series":
         raise Untranslatable("a join with a subquery that has windows")
-    return mapped_here(node, lambda part: under(part, query))
+    return mapped_here(node, lambda part: under_all(part, kept))
 
 
 def _condition(node: Condition, query: Query, path: Path) -> Condition:

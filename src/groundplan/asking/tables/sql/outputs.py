@@ -14,6 +14,7 @@ from groundplan.asking.tables.sql.scope import Output, Scope, SelectSource, peel
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.sql.windows import PLACES
+from groundplan.contracts.expression import level
 
 
 def stars(node: Any, scope: Scope) -> list[Output]:
@@ -50,6 +51,6 @@ def marked(query: Query, nodes: Sequence[Any]) -> Query:
             places.add(normal(output.name))
             series = series or query.groups is not None
         elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
-            output.scope.value(output.node)  # says what orders the series
-            series = True
+            value = output.scope.value(output.node)  # says what orders the series
+            series = series or query.groups is not None or level(value) != "row"
     return replace(query, places=frozenset(places), series=series)

@@ -17,6 +17,7 @@ from groundplan.asking.tables.values import Values
 from groundplan.contracts.columns import ColumnKind
 from groundplan.contracts.expression import (
     Aggregate,
+    Alike,
     Arithmetic,
     Cases,
     Change,
@@ -135,6 +136,7 @@ class Scope:
     groups: tuple[Expression, ...] | None = None
     ctes: Mapping[str, Any] = field(default_factory=dict)
     alone: Any = None  # the query that a SELECT without FROM is about: that of a subquery
+    kept: tuple[Condition, ...] | None = None  # what its WHERE keeps, where its rows are plain rows of the root
 
     def value(self, node: Any) -> Expression:
         self.session.step()
@@ -222,6 +224,9 @@ class Scope:
             case Overall(of=of, table=table):
                 inner = Scope(self.session, self._table(table or self.root.name), {}).fact(of)
                 return Fact(inner.kind, inner.type, not is_count(of))
+            case Alike(of=of):
+                inner = self.fact(of)
+                return Fact(inner.kind, inner.type, not is_count(of))
             case Related(of=of, table=table):
                 within = Scope(self.session, self._table(table), {})
                 inner = within.fact(of)
@@ -247,7 +252,7 @@ class Scope:
                 return not self.groups or self.nullable(of)
             case Share() | Change() | Running() | Moving():
                 return True  # a series begins with nothing before it
-            case Aggregate() | Correlation() | Related() | Overall() | Arithmetic(operator="/"):
+            case Aggregate() | Correlation() | Related() | Alike() | Overall() | Arithmetic(operator="/"):
                 return True
             case Cases(otherwise=otherwise):
                 return otherwise is None

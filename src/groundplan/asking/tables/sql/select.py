@@ -85,6 +85,8 @@ class _Select:
         grouped = self._is_grouped()
         self._start(grouped)
         self._filter()
+        plain = self.query.is_rows and not self.query.is_cut and not self.query.things and not self.many
+        self.scope.kept = self.query.where if plain else None
         if grouped:
             self._group()
         self._show()
@@ -199,11 +201,11 @@ class _Select:
 
     def _as_place(self, node: Any) -> Any:
         """`s = (SELECT MAX(s) FROM months)` over these months is the first place, with all that share it."""
-        best = node.expression.unnest() if isinstance(node, exp.EQ) else None
+        best: Any = node.expression.unnest() if isinstance(node, exp.EQ) else None
         sources = sources_of(self.node) if self.node.args.get("from_") else []
         if not isinstance(best, exp.Select) or len(sources) != 1 or not isinstance(sources[0], exp.Table):
             return node
-        source = best.args.get("from_")
+        source: Any = best.args.get("from_")
         (value, *more), used = best.expressions, {key for key, said in best.args.items() if said}
         value = value.unalias()
         plain = used == {"expressions", "from_"} and not more and isinstance(value, exp.Max | exp.Min)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import semi_joins
+from groundplan.asking.tables.sql.correlated import is_tied
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.query import Query, same
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
@@ -54,7 +55,7 @@ def equal_to_first(left: Any, right: Any, scope: Scope) -> Condition | None:
     """`x = (SELECT k … ORDER BY m LIMIT 1)`: that it is among those of the first place; None if it is another value."""
     for side, other in ((left, right), (right, left)):
         inner, within = peeled(side, scope)
-        if not isinstance(inner, exp.Subquery) or not isinstance(inner.this, exp.Select):
+        if not isinstance(inner, exp.Subquery) or not isinstance(inner.this, exp.Select) or is_tied(inner):
             continue
         query = within.session.query(inner, within.session, within.ctes)
         if not query.is_cut or as_aggregate(query) is not query:

@@ -9,11 +9,15 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import time_spans
+from groundplan.asking.tables.sql.derived import under_all
 from groundplan.asking.tables.sql.query import Ordering, same
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
+    ALIKE,
+    Aggregate,
+    Alike,
     Arithmetic,
     Change,
     Column,
@@ -21,6 +25,8 @@ from groundplan.contracts.expression import (
     Correlation,
     Expression,
     Moving,
+    Overall,
+    Rows,
     Running,
     Share,
     Ties,
@@ -42,6 +48,8 @@ def _window(node: Any, scope: Scope) -> Expression:
         if scope.nullable(of):
             raise Untranslatable("LAG by itself", f"{shown(node)}; subtract it from the measure")
         return Arithmetic(operator="-", left=of, right=change)
+    if not node.args.get("order") and (alike := _alike(node, scope)) is not None:
+        return alike
     if not node.args.get("order"):
         raise Untranslatable("a window without an order", f"{shown(node)}; divide a measure by SUM(measure) OVER ()")
     of = _measure(node.this.this, scope)
@@ -59,6 +67,21 @@ def _window(node: Any, scope: Scope) -> Expression:
         if end == "CURRENT ROW" and start.isdigit() and int(start) >= 1:
             return Moving(of=of, periods=int(start) + 1)
     raise Untranslatable("this window", shown(node))
+
+
+def _alike(node: Any, scope: Scope) -> Expression | None:
+    """`AVG(fare) OVER (PARTITION BY region)` beside each row; None over groups."""
+    if scope.kept is None or scope.groups is not None or node.args.get("spec"):
+        return None
+    of = under_all(scope.value(node.this), scope.kept)
+    if not isinstance(of, Rows | Aggregate):
+        return None
+    by = tuple(scope.value(part) for part in node.args.get("partition_by") or ())
+    if not by:
+        return Overall(of=of)
+    if isinstance(of, Aggregate) and of.function not in ALIKE:
+        raise Untranslatable(f"{of.function} in a window over single rows", shown(node))
+    return Alike(of=of, by=by)
 
 
 def _is_gapless(along: Expression, scope: Scope) -> bool:
@@ -165,7 +188,7 @@ def _share(node: Any, scope: Scope) -> Expression | None:
     """`100.0 * SUM(x) / SUM(SUM(x)) OVER ()` is 100 times a share."""
     right, within = _unwrapped(node.expression, scope)
     total = right.this if isinstance(right, exp.Window) and not right.args.get("order") else None
-    if not isinstance(total, exp.Sum) or right.args.get("spec"):
+    if not isinstance(total, exp.Sum) or right.args.get("spec") or _alike(right, within) is not None:
         return None
     of = _measure(total.this, within)
     factors = _factors(node.this, scope)

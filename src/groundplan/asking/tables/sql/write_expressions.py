@@ -13,6 +13,7 @@ from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     All,
     Among,
     AnyOf,
@@ -142,6 +143,8 @@ class Writer:
                 return self._related(node)
             case Overall():
                 return self._overall(node)
+            case Alike():
+                return self._alike(node)
             case _:
                 assert_never(node)
 
@@ -356,6 +359,19 @@ class Writer:
         source = inner.scope.source().replace("\n", " ")
         groups_of = f"SELECT {keys[0]} FROM {source}{kept}{groups}{having}{cut}"  # noqa: S608 - shown, never run
         return f"COALESCE({of} IN ({groups_of}), FALSE)"
+
+    def _alike(self, node: Alike) -> str:
+        """A subquery over the rows of the same table with the same values."""
+        if not self.scope.qualified or self.scope.made_from or not all(isinstance(one, Column) for one in node.by):
+            raise Unwritable("a measure of the rows that are alike, by other than columns")
+        same = [self.value(one) for one in node.by]  # first, so that the subquery's own names are others
+        inner = Writer(self._inner(self.scope.table.name))
+        pairs = zip(map(inner.value, node.by), same, strict=True)
+        kept = [f"{there} IS NOT DISTINCT FROM {here}" for there, here in pairs]
+        kept += [inner.part(node.of.where)] if node.of.where is not None else []
+        measure = inner.value(node.of.model_copy(update={"where": None}))
+        source = inner.scope.source().replace("\n", " ")
+        return f"(SELECT {measure} FROM {source} WHERE {' AND '.join(kept)})"  # noqa: S608 - shown, never run
 
     def _overall(self, node: Overall) -> str:
         """A subquery over all rows of its table."""

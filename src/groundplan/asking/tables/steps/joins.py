@@ -12,6 +12,7 @@ from groundplan.asking.tables.steps.nodes import Sought, bases, by_name, in_plac
 from groundplan.asking.tables.steps.step_list import first_free
 from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import (
+    Alike,
     Column,
     Condition,
     Expression,
@@ -22,6 +23,7 @@ from groundplan.contracts.expression import (
     Related,
     Rows,
     is_count,
+    kind_of,
 )
 from groundplan.contracts.join_paths import NoPath, Path, find_path, foreign, name_of, rooted_reading
 from groundplan.contracts.normal_form import normal_expression
@@ -31,7 +33,7 @@ from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.contracts.wording import Wording, in_words
 
-Foreign = Column | Related | Overall | Sought
+Foreign = Column | Related | Overall | Alike | Sought
 
 
 def with_joins(reading: Reading, table: Table, schema: SourceSchema) -> Joined:
@@ -141,6 +143,16 @@ class _Joins:
         for node in nodes:
             if isinstance(node, Sought):
                 self.names[node] = self.mark(node)
+            elif isinstance(node, Alike):
+                self.names[node] = self.derive(node)
+
+    def derive(self, alike: Alike) -> str:
+        """The column with a measure of the rows that are alike, before any of them is left out."""
+        name = self._free(self.preferred.get(alike), called(alike, self.language)[:LONGEST_NAME], self.table.name)
+        self._add("alike", "derive_column", {"expression": _json(in_place(alike, self.names)), "as": name}, "table")
+        kind = kind_of(alike, {column.name: column.kind for column in self.wide.columns})
+        self._widen(Described(name=name, type="", kind=kind, role="measure"))
+        return name
 
     def mark(self, found: Sought) -> str:
         """The column that says whether the value is found."""

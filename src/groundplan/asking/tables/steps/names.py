@@ -8,6 +8,7 @@ from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     Arithmetic,
     Bins,
     Change,
@@ -101,7 +102,7 @@ def called(node: Expression, language: Language = "en") -> str:
     match node:
         case Column(name=name):
             return name
-        case Filled(of=of) | Rounded(of=of) | Absolute(of=of):
+        case Filled(of=of) | Rounded(of=of) | Absolute(of=of) | Alike(of=of):
             return called(of, language)
         case Rows(where=None):
             return names["rows"]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import (
     Aggregate,
+    Alike,
     All,
     Among,
     Change,
@@ -89,14 +90,16 @@ def in_place(node: C, names: Mapping[Node, str]) -> C:
         if node in names:
             return Compare(left=Column(name=names[node]), operator="=", right=Constant(value=True))  # type: ignore[return-value]
         return node.model_copy(update={"of": in_place(node.of, names)})  # type: ignore[return-value]
+    if node in names:
+        return Column(name=names[node])  # type: ignore[return-value, index]
     if isinstance(node, Column | Related | Overall):
-        return Column(name=names[node]) if node in names else node  # type: ignore[return-value]
+        return node
     return mapped(node, lambda part: in_place(part, names))  # type: ignore[type-var]
 
 
 def by_name(node: N, names: Mapping[Expression, str]) -> N:
     """The same over the columns of measures that were computed, by their normal form."""
-    if isinstance(node, Overall):
+    if isinstance(node, Overall | Alike):
         return node
     if isinstance(node, Sought):
         return node.model_copy(update={"of": by_name(node.of, names)})  # type: ignore[return-value]

@@ -17,6 +17,7 @@ from groundplan.contracts.contract import Scalar
 from groundplan.contracts.expression import (
     Absolute,
     Aggregate,
+    Alike,
     All,
     Among,
     AnyOf,
@@ -173,8 +174,26 @@ class Compiler:
                 return self._series(node)
             case Related(table=table):
                 raise ToolError(f"a measure of {table!r} has to be joined first")
+            case Alike():
+                return self._alike(node)
             case Overall():
                 raise ToolError("an overall value has to be added to the rows first; see `add_overall`")
+
+    def _alike(self, node: Alike) -> Any:
+        """What a condition leaves out is made missing first: few engines filter inside windows."""
+        alike = ibis.window(group_by=[self.value(part) for part in node.by])
+        where = node.of.where
+        kept = None if where is None else self.condition(where)
+        if isinstance(node.of, Rows):
+            if kept is None:
+                return self.handle.table.count().over(alike)
+            return kept.ifelse(ibis.literal(1), ibis.null("int64")).count().over(alike)
+        of, function = self.value(node.of.of), node.of.function
+        kind = kind_of(of.type())
+        if function == "percentile" or not fits(function, kind):
+            raise ToolError(f"{function!r} cannot be computed on {_named(node.of.of)}, which is of kind {kind}")
+        value = of if kept is None else kept.ifelse(of, ibis.null(of.type()))
+        return applied(function, value, None).over(alike)
 
     def condition(self, node: Condition) -> Any:
         match node:
