@@ -395,12 +395,14 @@ def _rank(
     draw: st.DrawFn, by: e.Expression | None, within: tuple[str, ...], ties: st.SearchStrategy[e.Expression]
 ) -> Rank:
     limit = draw(st.none() | st.integers(1, 3))
+    sorts = st.builds(e.Sort, by=ties, direction=DIRECTIONS)
+    then = draw(st.lists(sorts, max_size=2, unique_by=lambda one: one.by.model_dump_json()))
     return Rank(
         direction=draw(DIRECTIONS),
         limit=limit,
         by=by,
         within=draw(st.sampled_from(((), within))) if limit else (),
-        then=draw(st.lists(st.builds(e.Sort, by=ties, direction=DIRECTIONS), max_size=2).map(tuple)),
+        then=tuple(one for one in then if one.by != by),  # the same again orders nothing
         shown=draw(st.booleans()),
         ties=draw(TIES) if limit else "cut",
     )

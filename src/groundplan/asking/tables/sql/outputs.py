@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,7 @@ def stars(node: Any, scope: Scope) -> list[Output]:
 
 def marked(query: Query, nodes: Sequence[Any]) -> Query:
     """With the outputs that number a ranking, which the result has anyway, and whether some look at other groups."""
-    windows = [one for node in nodes for one in node.find_all(exp.Window)]
+    windows = [one for node in nodes for one in _windows(node)]
     if query.having and any(not isinstance(one.this, PLACES) for one in windows):
         raise Untranslatable("a window over groups that a condition chooses", "filter in an outer SELECT")
     places, series = set(query.places), query.series
@@ -50,7 +50,13 @@ def marked(query: Query, nodes: Sequence[Any]) -> Query:
         if isinstance(node, exp.Window) and isinstance(node.this, PLACES):
             places.add(normal(output.name))
             series = series or query.groups is not None
-        elif isinstance(node, exp.Expr) and any(node.find_all(exp.Window)):
+        elif isinstance(node, exp.Expr) and any(_windows(node)):
             value = output.scope.value(output.node)  # says what orders the series
             series = series or query.groups is not None or level(value) != "row"
     return replace(query, places=frozenset(places), series=series)
+
+
+def _windows(node: Any) -> Iterator[Any]:
+    """Those of its own SELECT, not of subqueries."""
+    own = node.find_ancestor(exp.Query)
+    return (one for one in node.find_all(exp.Window) if one.find_ancestor(exp.Query) is own)

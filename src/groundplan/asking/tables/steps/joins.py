@@ -158,7 +158,7 @@ class _Joins:
         """The column that says whether the value is found."""
         (step, among), of = self.kept(found), in_place(found.of, self.names)
         if not isinstance(of, Column):
-            value = Column(name=self._free(None, called(of)[:LONGEST_NAME], self.table.name))
+            value = Column(name=self._free(None, "value", self.table.name))
             self._add("value", "derive_column", {"expression": _json(of), "as": value.name}, "table")
             self._widen(Described(name=value.name, type="", kind="number", role="measure"))
             of = value
