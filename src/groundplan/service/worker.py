@@ -51,10 +51,10 @@ class Worker:
         at_once: int = AT_ONCE,
         telemetry: Telemetry | None = None,
         settings: ServiceSettings | None = None,
+        shadow: Shadow | None = None,
     ) -> None:
         self._projects, self._database = projects, projects.database
-        self._telemetry, self._settings = telemetry or Telemetry(), settings
-        self._shadow = Shadow(projects, self._telemetry.metrics)
+        self._telemetry, self._settings, self._shadow = telemetry or Telemetry(), settings, shadow
         self._runs, self._bell = Runs(projects.database), projects.database.bell
         self._slots, self._at_once = asyncio.Semaphore(at_once), at_once
         self._tasks: dict[Claim, asyncio.Task[None]] = {}
@@ -87,7 +87,7 @@ class Worker:
                             await wait_for(rung, LOOK)
                     else:
                         self._start(claim)
-                        if len(self._tasks) >= self._at_once:
+                        if self._shadow and len(self._tasks) >= self._at_once:
                             await self._shadow.give_way()
             if self._tasks:
                 await asyncio.wait(self._tasks.values(), timeout=GRACE)
@@ -95,9 +95,10 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-            await self._shadow.give_way()
             for task in minding:
                 task.cancel()
+            if self._shadow:
+                await self._shadow.end()
 
     async def _claimed(self) -> Claim | None:
         try:
@@ -110,7 +111,7 @@ class Worker:
     async def _begin_shadow(self) -> None:
         """Nobody waits for an answer: the slot is spare."""
         try:
-            if not self._stopping.is_set():
+            if self._shadow and not self._stopping.is_set():
                 await self._shadow.begin()
         except GroundplanError as error:
             log.warning("no question of the shadow can be taken: %s", error)

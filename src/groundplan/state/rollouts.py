@@ -188,6 +188,15 @@ class Rollouts:
             await run(self._sql(DUE), self._tenant, rollout, run_id)
             await run.ring(QUEUE)
 
+    async def casts_shadow(self) -> bool:
+        """Whether a variant is in the shadow or something is due, of this tenant or, for workers, of any."""
+        mine = (self._tenant, self._tenant)
+        running = "select about from rollouts where state = 'running' and (tenant = ? or ? = '*')"
+        due = "select 1 from rollout_questions where due is not null and (tenant = ? or ? = '*') limit 1"
+        async with self._database.transaction(writes=False) as run:
+            shadows = any(_rollout(row).share == 0 for row in await run(running, *mine))
+            return shadows or bool(await run(due, *mine))
+
     async def take_due(self, seconds: float = SHADOW_LEASE) -> Due | None:
         """Take up the oldest question that the shadow has yet to read, of this tenant or, for workers, of all."""
         async with self._database.transaction() as run:
@@ -205,7 +214,7 @@ class Rollouts:
                 await run(self._sql(f"update rollout_questions set due = {{now}} where {place}"), *values)  # noqa: S608 - ours
 
     async def postpone(self, due: Due) -> None:
-        """The run has not ended yet: look again in a moment, which is no try."""
+        """The run has not ended yet, or the slot is needed: look again in a moment, which is no try."""
         async with self._database.of(due.tenant).transaction() as run:
             sql = """update rollout_questions set due = {now} + ?, tries = tries - 1
                 where tenant = ? and rollout = ? and run = ? and side = 'shadow' and about is null"""
