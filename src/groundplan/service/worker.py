@@ -210,31 +210,31 @@ class Worker:
     async def _run(self, claim: Claim, runs: Runs) -> None:
         telling = _Telling(runs, claim)
         telling("run.started", {"attempt": claim.attempt})
+        trial = Trial(self._projects, self._telemetry.metrics, claim, runs)
         try:
             async with telling:
-                trial = Trial(self._projects, self._telemetry.metrics, claim, runs)
                 outcome = await trial.outcome(lambda project: _outcome(project, claim, telling))
         except (Fenced, StoreUnavailable):
             raise
         except GroundplanError as error:
             code = "usage" if isinstance(error, UsageError) else "crashed" if isinstance(error, Crashed) else "world"
-            await self._end(runs, claim, "failed", telling.left, problem=_problem(code, str(error)))
+            await self._end(runs, claim, "failed", telling.left, problem=_problem(code, str(error)), **trial.unwritten)
             return
         shown = outcome.model_dump(mode="json")
         if isinstance(outcome, Clarification):
             events: Events = [*telling.left, ("question", shown)]
-            await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None)
+            await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None, **trial.unwritten)
             self._telemetry.metrics.waits(outcome)
         elif isinstance(outcome, Refusal) and _waits_for_approval(outcome):
             asked = {"plan": outcome.to_approve, "text": outcome.text}
             events = [*telling.left, ("approval.required", asked)]
-            await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
+            await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None, **trial.unwritten)
             self._telemetry.metrics.waits(outcome)
         else:
             state: State = "refused"
             if isinstance(outcome, Answer):
                 state = "partial" if outcome.partial else "succeeded"
-            await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
+            await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome, **trial.unwritten)
             self._telemetry.metrics.outcome(outcome, strategies())
 
     async def _end(self, runs: Runs, claim: Claim, state: State, events: Events = (), **changes: Any) -> None:

@@ -136,12 +136,18 @@ class Rollouts:
         side = RunSide.model_validate_json(rows[0][0]) if rows and rows[0][0] else None
         return Before(exists=bool(rows), side=side)
 
-    async def keep(self, rollout: Rollout, measured: Measured) -> str | None:
-        """Keep how a question went, once, however often it is told; why the trial stops, if it does."""
+    async def keep(self, rollout: Rollout, measured: Measured, casts_shadow: bool = False) -> str | None:
+        """Keep how a question went, once, however often it is told; why the trial stops, if it does.
+
+        If it casts a shadow, the variant on trial has to read it, too, once the run has ended.
+        """
         told = measured.model_dump_json(exclude={"thumb"})
         costs = (measured.tokens, measured.seconds, told)
         async with self._database.transaction() as run:
             await run(self._sql(KEEP), self._tenant, rollout.id, measured.run, measured.side, *costs)
+            if casts_shadow:
+                await run(self._sql(DUE), self._tenant, rollout.id, measured.run)
+                await run.ring(QUEUE)
             return await self._stop_if_bad(run) if measured.side == "trial" else None
 
     async def stop_if_bad(self, run: Transaction, run_id: str) -> str | None:
@@ -181,12 +187,6 @@ class Rollouts:
         async with self._database.transaction(writes=False) as run:
             [(tokens, seconds)] = await run(self._sql(sql), self._tenant, rollout, side, DAY)
         return int(tokens), float(seconds)
-
-    async def cast_shadow(self, rollout: str, run_id: str) -> None:
-        """The question of this run is due to be read by the variant on trial, too, once the run has ended."""
-        async with self._database.transaction() as run:
-            await run(self._sql(DUE), self._tenant, rollout, run_id)
-            await run.ring(QUEUE)
 
     async def casts_shadow(self) -> bool:
         """Whether a variant is in the shadow or something is due, of this tenant or, for workers, of any."""
