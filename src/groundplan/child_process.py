@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -17,15 +18,28 @@ def run_module(
     module: str, arguments: Sequence[str], seconds: float, given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `python -m module` with `given` as its input. Raises `subprocess.TimeoutExpired` after the seconds."""
-    # -P: a Python file in the current folder must not replace a library
     return subprocess.run(  # noqa: S603 - our own module, without a shell
-        [sys.executable, "-P", "-m", module, *arguments],
+        [*_command(module), *arguments],
         input=given,
         capture_output=True,
         timeout=seconds,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(_import_path())},
+        env=_environment(),
         check=False,
     )
+
+
+async def start_module(module: str) -> asyncio.subprocess.Process:
+    """Start `python -m module`, with pipes as its input and output. It has to end when its input does."""
+    pipe = subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*_command(module), stdin=pipe, stdout=pipe, env=_environment())
+
+
+def _command(module: str) -> list[str]:
+    return [sys.executable, "-P", "-m", module]  # -P: a Python file in the current folder must not replace a library
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(_import_path())}
 
 
 def _import_path() -> list[str]:
@@ -42,3 +56,12 @@ def limit_this_process(memory: int, seconds: int, counted: Literal["RLIMIT_AS", 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(getattr(resource, counted), (memory, memory))
+
+
+def take_lowest_priority() -> None:
+    """Called by the child, before it imports much: it runs only while the processor has nothing else to do."""
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):  # Linux
+        with suppress(OSError):  # a container may forbid it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

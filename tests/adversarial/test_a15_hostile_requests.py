@@ -12,9 +12,9 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from groundplan.service.data import Data
 from groundplan.service.http import create_app
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data
 from groundplan.state.database import SQLite
 
 SALES = Path(__file__).parents[2] / "examples" / "sales.csv"

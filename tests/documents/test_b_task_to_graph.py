@@ -18,9 +18,9 @@ from groundplan.contracts.proposing import ModelAttempt
 from groundplan.contracts.roles import Roles
 from groundplan.contracts.verdict import Passed
 from groundplan.project import Project
+from groundplan.service.data import Data
 from groundplan.service.http import create_app
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data
 from groundplan.state.database import SQLite
 from tests.asking.tasks.written import edge, llm, node, router, written
 from tests.documents.asking import ADA, CHEN, FEMI, FIND, LIST, ORDERS, SEND, asked, in_turn, planned

@@ -100,7 +100,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> OpenDatabase:
 
         @asynccontextmanager
         async def sqlite() -> AsyncIterator[Database]:
-            yield SQLite(tmp_path, tenant)
+            yield SQLite(tmp_path / "state", tenant)
 
         return sqlite
     url = request.getfixturevalue("postgres")

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from groundplan.contracts.run import RunRequest
-from groundplan.service.serving import Data
+from groundplan.service.data import Data
 from groundplan.service.worker import _outcome
 from groundplan.state.database import SQLite
 from groundplan.state.runs import Runs

@@ -15,10 +15,10 @@ import pytest
 from groundplan.column_settings import ColumnSettings
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.run import Run
+from groundplan.service.data import Data
 from groundplan.service.problems import MayNotChange
 from groundplan.service.projects import Projects
 from groundplan.service.runs import reply_to
-from groundplan.service.serving import Data
 from groundplan.state import column_settings
 from groundplan.state.audit import Audit
 from groundplan.state.column_settings import SavedSettings

@@ -17,8 +17,9 @@ import pytest
 
 from groundplan.contracts.run import RunRequest
 from groundplan.project import Project
+from groundplan.service.data import Data
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data, migrate
+from groundplan.service.serving import migrate
 from groundplan.service.worker import Worker
 from groundplan.state.postgres import open_postgres
 from groundplan.state.runs import Runs

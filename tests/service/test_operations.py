@@ -21,8 +21,8 @@ import yaml
 from groundplan.contracts.run import RunReply, RunRequest
 from groundplan.errors import StateInvalid
 from groundplan.interfaces.cli.main import app
+from groundplan.service.data import Data
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data
 from groundplan.service.worker import Worker
 from groundplan.state.database import Database
 from groundplan.state.keys import Keys

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from groundplan.contracts.run import RunRequest
+from groundplan.service.data import Data
 from groundplan.service.projects import Projects
 from groundplan.service.retention import delete_ended
-from groundplan.service.serving import Data
 from groundplan.service.worker import Worker
 from groundplan.settings import ServiceSettings
 from groundplan.state.database import Database

@@ -25,17 +25,19 @@ from groundplan.contracts.rollout import RolloutLimits, RunSide, StopBounds
 from groundplan.contracts.run import ENDED, Run, RunReply, RunRequest
 from groundplan.errors import UsageError
 from groundplan.rollout.assigning import SHARES
+from groundplan.service.data import Data
 from groundplan.service.projects import Projects
 from groundplan.service.rollouts import Commands
-from groundplan.service.serving import Data
-from groundplan.service.worker import Worker
-from groundplan.settings import trust_folder
+from groundplan.service.shadow import Shadow
+from groundplan.service.worker import AT_ONCE, Worker
+from groundplan.settings import state_folder, trust_folder
 from groundplan.state.database import Database, SQLite
 from groundplan.state.feedback import Ratings
 from groundplan.state.plans import PlanStore
 from groundplan.state.postgres import open_postgres
 from groundplan.state.rollouts import Rollouts
 from groundplan.state.runs import Conflict, Runs
+from groundplan.telemetry.metrics import Metrics
 from groundplan.telemetry.telemetry import Telemetry
 from tests.asking.tables.described import SALES
 from tests.llm.scripted import PROBED, Behaviour, Scripted, hangs, says, scripted, sends
@@ -74,7 +76,7 @@ class Service:
     model: Scripted
     telemetry: Telemetry
     sql: Callable[[str], str] = field(default=QUESTIONS.__getitem__)
-    pause: float = 0.0  # seconds until the model replies
+    pause: float = 0.0  # seconds until the model replies to a question
 
     @property
     def commands(self) -> Commands:
@@ -122,16 +124,17 @@ async def holds(told: Callable[[], Awaitable[bool]]) -> None:
 
 
 @asynccontextmanager
-async def serving(database: Database, folder: Path) -> AsyncIterator[Service]:
+async def serving(database: Database, folder: Path, at_once: int = AT_ONCE) -> AsyncIterator[Service]:
     """The model reads each question as its SQL; `folder` is the working folder."""
     async with scripted(says(PROBED)) as model:
         (folder / "groundplan.toml").write_text(SETTINGS.format(url=model.url))
         trust_folder(folder)
         telemetry = Telemetry()
-        projects = Projects(database, Data(str(SALES)).open)
+        data = Data(str(SALES))
+        projects = Projects(database, data.open)
         found = Service(database, projects, model, telemetry)
         model.script[:] = [_reading(found)]
-        worker = Worker(projects, telemetry=telemetry)
+        worker = Worker(projects, at_once, telemetry, shadow=Shadow(data, database, telemetry.metrics))
         working = asyncio.create_task(worker.work())
         try:
             yield found
@@ -150,7 +153,7 @@ def _reading(service: Service) -> Behaviour:
         asked = [question for question in QUESTIONS if question in prompt]
         last = max(asked, key=prompt.rindex) if asked else None
         reply = json.dumps({"sql": service.sql(last), "assumes": []}) if last else PROBED
-        await asyncio.sleep(service.pause)
+        await asyncio.sleep(service.pause if last else 0)
         await says(reply)(writer)
 
     return behave
@@ -239,14 +242,13 @@ def _unasked(talk: str, said: list[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.requirement("R62", part="shadow")
-def test_what_the_shadow_adds_to_what_people_wait_for(database: OpenDatabase, tmp_path: Path) -> None:
-    """Questions of a few people to one worker, in turn without and with a shadow whose model takes half a second.
+def test_the_shadow_adds_at_most_five_percent_to_what_people_wait_for(database: OpenDatabase, tmp_path: Path) -> None:
+    """The same questions to one worker, in turn without and with a shadow whose model takes half a second.
 
-    Five percent more were wanted. It reads in the same process, so a question that comes meanwhile waits for its turn.
+    Fails if resampling makes it likely that p95 has grown by more. Run it alone, on a machine that does nothing else.
     """
-    chance = random.Random(7)
 
-    async def seconds(service: Service, count: int) -> list[float]:
+    async def seconds(service: Service, chance: random.Random, count: int) -> list[float]:
         told = list[float]()
         for _ in range(count):
             await asyncio.sleep(chance.uniform(0.2, 1.2))
@@ -257,19 +259,39 @@ def test_what_the_shadow_adds_to_what_people_wait_for(database: OpenDatabase, tm
 
     async def work(service: Service) -> None:
         service.pause = 0.5
-        await seconds(service, 10)
-        alone, beside = list[float](), list[float]()
-        for _ in range(4):
-            alone += await seconds(service, 30)
+        await seconds(service, random.Random(0), 10)
+        alone, beside, read = list[float](), list[float](), 0
+        for turn in range(5):
+            alone += await seconds(service, random.Random(turn), 25)
             await service.commands.start("large")
-            beside += await seconds(service, 30)
-            assert (await service.commands.status()).sides["shadow"].n >= 15
+            await service.ask("total revenue by region")
+            await service.shadowed(1)  # its process has started
+            beside += await seconds(service, random.Random(turn), 25)
+            read += (await service.commands.status()).sides["shadow"].n - 1
             await service.commands.stop("measured")
-        before, after = (sorted(told)[int(len(told) * 0.95)] for told in (alone, beside))
-        print(f"\np95 {before:.3f} s without and {after:.3f} s with a shadow, over {len(alone)} questions each")
-        assert after <= 2 * before
+        ratio, (low, high) = p95(beside) / p95(alone), _likely_ratios(beside, alone)
+        print(f"\np95 {p95(alone):.3f} s alone, {p95(beside):.3f} s beside: {ratio:.2f} ({low:.2f} to {high:.2f})")
+        print(f"p50 {_half(alone):.3f} s and {_half(beside):.3f} s; the shadow read {read} of {len(beside)} questions")
+        assert read > 0
+        assert low <= 1.05
 
     in_service(database, tmp_path, work)
+
+
+def p95(told: list[float]) -> float:
+    return sorted(told)[int(len(told) * 0.95)]
+
+
+def _likely_ratios(over: list[float], under: list[float]) -> tuple[float, float]:
+    """Between these is the ratio of both p95 in 90 % of the resamples."""
+    chance = random.Random(1)
+    pairs = ((chance.choices(over, k=len(over)), chance.choices(under, k=len(under))) for _ in range(1_000))
+    found = sorted(p95(one) / p95(other) for one, other in pairs)
+    return found[50], found[949]
+
+
+def _half(told: list[float]) -> float:
+    return sorted(told)[len(told) // 2]
 
 
 @pytest.mark.requirement("R62", part="fallback")
@@ -421,9 +443,10 @@ async def _send_one_mail(folder: Path) -> None:
 
     with served_shop(folder / "shop.sqlite") as shop:
         (folder / "groundplan.toml").write_text('[variants.words]\nroles = { reader = "words" }\n')
-        database = SQLite(folder / "runs", "alone")
-        projects = Projects(database, Data({"shop": {"mcp": shop}}).open)
-        worker, runs, commands = Worker(projects), Runs(database), Commands(projects, "alone")
+        database, data = SQLite(state_folder(), "alone"), Data({"shop": {"mcp": shop}})
+        projects = Projects(database, data.open)
+        worker = Worker(projects, shadow=Shadow(data, database, Metrics()))
+        runs, commands = Runs(database), Commands(projects, "alone")
         working = asyncio.create_task(worker.work())
         await commands.start("words")
         run, _ = await runs.add(RunRequest(question=MAIL))

@@ -27,9 +27,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.rollout import Measured
 from groundplan.contracts.run import RunRequest
+from groundplan.service.data import Data
 from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data
 from groundplan.service.worker import Worker
 from groundplan.state.database import SQLite
 from groundplan.state.runs import Runs

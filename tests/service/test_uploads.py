@@ -17,9 +17,9 @@ from pyarrow import parquet
 
 from groundplan.contracts.answer import Answer
 from groundplan.errors import SourceError, UsageError
+from groundplan.service.data import Data
 from groundplan.service.loaded_files import place_of
 from groundplan.service.projects import Projects
-from groundplan.service.serving import Data
 from groundplan.service.uploads import clean_name
 from groundplan.state.database import SQLite
 from groundplan.state.uploads import Unreadable, Uploads

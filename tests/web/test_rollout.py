@@ -9,8 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.asking.tables.described import SALES
+from tests.patience import HANGS
 from tests.service.processes import ask, served
 from tests.web.accessibility import violations
+
+expect.set_options(timeout=HANGS * 1000)
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,8 @@ import logging
 import signal
 import sys
 import warnings
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,16 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
-from groundplan.contracts.rollout import SETTINGS
 from groundplan.errors import Crashed, StoreUnavailable, UsageError
-from groundplan.project import AsyncProject
 from groundplan.service.connections import TimedConnection, most_connections
+from groundplan.service.data import Data
 from groundplan.service.monitoring import expose
 from groundplan.service.projects import Projects
 from groundplan.service.runs import STOPPING
+from groundplan.service.shadow import Shadow
 from groundplan.service.worker import AT_ONCE, Worker
-from groundplan.settings import LOOPBACK, NO_MODEL, Endpoint, load_models, load_settings, state_folder
-from groundplan.sources.tables.engine.engines import AttachedFile
-from groundplan.state.database import Database, SQLite, local_tenant
+from groundplan.settings import LOOPBACK, load_settings, state_folder
+from groundplan.state.database import Database, SQLite
 from groundplan.state.keys import Keys
 from groundplan.state.postgres import migrate as migrate_stores
 from groundplan.state.postgres import open_postgres
@@ -40,33 +38,6 @@ STARTING = 30.0  # seconds that the database may take to answer when this proces
 CLOSING = 10  # seconds that open requests have to end
 SWITCH = 0.001  # seconds after which a thread that reads a question lets the event loop go on
 MIGRATING = 7_271_001  # the advisory lock of `migrate`
-
-
-@dataclass(frozen=True)
-class Data:
-    """The data that is served, and the models that may be asked."""
-
-    where: Any
-    models: Sequence[Endpoint] = ()
-
-    async def open(
-        self, database: Database, files: Sequence[AttachedFile] = (), variant: str = SETTINGS
-    ) -> AsyncProject:
-        """With the settings of this folder, and what the variant says differently."""
-        settings = load_settings(Path.cwd())
-        said = settings.variant(variant)
-        models = self.models if said.model is None else load_models(Path.cwd(), ",".join(said.model) or NO_MODEL)
-        roles = said.roles_over(settings.roles).among(tuple(model.name for model in models))
-        columns = settings.columns_of(self.where)
-        given = (settings.embeddings, models, columns, database, roles, files)
-        most = settings.rows_without_approval
-        found = await AsyncProject.open(self.where, *given, rows_without_approval=most)
-        found.strategy, found.timezone = said.strategy, settings.timezone
-        return found
-
-    @property
-    def tenant(self) -> str:
-        return local_tenant(self.where)
 
 
 async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], object] | None = None) -> None:
@@ -83,7 +54,9 @@ async def serve_alone(data: Data, host: str, port: int, listening: Callable[[], 
         pass  # wrong data is named before anything listens
     settings = load_settings(Path.cwd()).service
     sys.setswitchinterval(SWITCH)
-    app = create_app(projects, data.tenant, None, telemetry, settings, _with(Worker(projects, telemetry=telemetry)))
+    shadow = Shadow(data, database, telemetry.metrics)
+    worker = Worker(projects, telemetry=telemetry, shadow=shadow)
+    app = create_app(projects, data.tenant, None, telemetry, settings, _with(worker))
     await _listen(app, database, host, port, listening)
     await projects.close()
     telemetry.close()
@@ -114,7 +87,8 @@ async def work(
     async with open_postgres(url, STARTING) as database:
         projects = Projects(database, data.open, telemetry.metrics.opened)
         sys.setswitchinterval(SWITCH)
-        worker = Worker(projects, at_once, telemetry, settings.service)
+        shadow = Shadow(data, database, telemetry.metrics)
+        worker = Worker(projects, at_once, telemetry, settings.service, shadow)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, worker.stop)
         await worker.work()

@@ -29,6 +29,7 @@ class Trial:
     def __init__(self, projects: Projects, metrics: Metrics, claim: Claim, runs: Runs) -> None:
         self._projects, self._metrics, self._claim, self._runs = projects, metrics, claim, runs
         self._rollouts = Rollouts(projects.database.of(claim.tenant))
+        self.unwritten: dict[str, RunSide] = {}  # what the run's next change has to record
 
     async def outcome(self, answering: Answering) -> Outcome:
         """The outcome by this run's side. It is kept before the run ends, so that a worker's death loses nothing."""
@@ -45,9 +46,8 @@ class Trial:
                 await self._keep(rollout, failed(self._claim.id, side, time.monotonic() - began, code))
             raise
         told = measured(self._claim.id, side.side, side.share, outcome, time.monotonic() - began)
-        await self._keep(rollout, told.model_copy(update={"fell_back": side.fell_back}))
-        if rollout.share == 0 and self._is_shadowed(rollout):
-            await self._rollouts.cast_shadow(rollout.id, self._claim.id)
+        casts_shadow = rollout.share == 0 and self._is_shadowed(rollout)
+        await self._keep(rollout, told.model_copy(update={"fell_back": side.fell_back}), casts_shadow)
         return outcome
 
     async def _by_side(self, rollout: Rollout, side: RunSide, answering: Answering) -> tuple[Outcome, RunSide]:
@@ -87,18 +87,24 @@ class Trial:
             return await answering(project)
 
     async def _side(self, rollout: Rollout) -> RunSide:
-        """The side of an earlier attempt of this run, or that of its conversation; written into the run's record."""
+        """The side of an earlier attempt of this run, or that of its conversation; written into the run's record.
+
+        In the shadow all are of one side, and nobody waits for that to be written.
+        """
         before = self._claim.rollout
         if before and before.rollout == rollout.id:
             return before
         thread = self._claim.request.thread
         found = await self._rollouts.before(thread, self._claim.id) if thread else Before()
         side = side_of(rollout, self._claim.tenant, thread or self._claim.id, found)
-        await self._runs.write(self._claim, rollout=side)
+        if rollout.share == 0:
+            self.unwritten = {"rollout": side}
+        else:
+            await self._runs.write(self._claim, rollout=side)
         return side
 
-    async def _keep(self, rollout: Rollout, told: Measured) -> None:
-        why = await self._rollouts.keep(rollout, told)
+    async def _keep(self, rollout: Rollout, told: Measured, casts_shadow: bool = False) -> None:
+        why = await self._rollouts.keep(rollout, told, casts_shadow)
         self._metrics.tried(told)
         if why:
             self._metrics.stopped()

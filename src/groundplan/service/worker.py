@@ -51,10 +51,10 @@ class Worker:
         at_once: int = AT_ONCE,
         telemetry: Telemetry | None = None,
         settings: ServiceSettings | None = None,
+        shadow: Shadow | None = None,
     ) -> None:
         self._projects, self._database = projects, projects.database
-        self._telemetry, self._settings = telemetry or Telemetry(), settings
-        self._shadow = Shadow(projects, self._telemetry.metrics)
+        self._telemetry, self._settings, self._shadow = telemetry or Telemetry(), settings, shadow
         self._runs, self._bell = Runs(projects.database), projects.database.bell
         self._slots, self._at_once = asyncio.Semaphore(at_once), at_once
         self._tasks: dict[Claim, asyncio.Task[None]] = {}
@@ -87,7 +87,7 @@ class Worker:
                             await wait_for(rung, LOOK)
                     else:
                         self._start(claim)
-                        if len(self._tasks) >= self._at_once:
+                        if self._shadow and len(self._tasks) >= self._at_once:
                             await self._shadow.give_way()
             if self._tasks:
                 await asyncio.wait(self._tasks.values(), timeout=GRACE)
@@ -95,9 +95,10 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-            await self._shadow.give_way()
             for task in minding:
                 task.cancel()
+            if self._shadow:
+                await self._shadow.end()
 
     async def _claimed(self) -> Claim | None:
         try:
@@ -110,7 +111,7 @@ class Worker:
     async def _begin_shadow(self) -> None:
         """Nobody waits for an answer: the slot is spare."""
         try:
-            if not self._stopping.is_set():
+            if self._shadow and not self._stopping.is_set():
                 await self._shadow.begin()
         except GroundplanError as error:
             log.warning("no question of the shadow can be taken: %s", error)
@@ -209,31 +210,31 @@ class Worker:
     async def _run(self, claim: Claim, runs: Runs) -> None:
         telling = _Telling(runs, claim)
         telling("run.started", {"attempt": claim.attempt})
+        trial = Trial(self._projects, self._telemetry.metrics, claim, runs)
         try:
             async with telling:
-                trial = Trial(self._projects, self._telemetry.metrics, claim, runs)
                 outcome = await trial.outcome(lambda project: _outcome(project, claim, telling))
         except (Fenced, StoreUnavailable):
             raise
         except GroundplanError as error:
             code = "usage" if isinstance(error, UsageError) else "crashed" if isinstance(error, Crashed) else "world"
-            await self._end(runs, claim, "failed", telling.left, problem=_problem(code, str(error)))
+            await self._end(runs, claim, "failed", telling.left, problem=_problem(code, str(error)), **trial.unwritten)
             return
         shown = outcome.model_dump(mode="json")
         if isinstance(outcome, Clarification):
             events: Events = [*telling.left, ("question", shown)]
-            await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None)
+            await runs.write(claim, events, state="waiting_answer", waiting=outcome, reply=None, **trial.unwritten)
             self._telemetry.metrics.waits(outcome)
         elif isinstance(outcome, Refusal) and _waits_for_approval(outcome):
             asked = {"plan": outcome.to_approve, "text": outcome.text}
             events = [*telling.left, ("approval.required", asked)]
-            await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None)
+            await runs.write(claim, events, state="waiting_approval", waiting=outcome, reply=None, **trial.unwritten)
             self._telemetry.metrics.waits(outcome)
         else:
             state: State = "refused"
             if isinstance(outcome, Answer):
                 state = "partial" if outcome.partial else "succeeded"
-            await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome)
+            await self._end(runs, claim, state, [*telling.left, ("outcome", shown)], outcome=outcome, **trial.unwritten)
             self._telemetry.metrics.outcome(outcome, strategies())
 
     async def _end(self, runs: Runs, claim: Claim, state: State, events: Events = (), **changes: Any) -> None:

@@ -20,6 +20,7 @@ from groundplan.errors import StateInvalid
 
 FILE = "state.sqlite"
 SECONDS = 10.0  # to wait while another process writes
+CONNECTIONS = 10  # of one process to Postgres, at most
 EVERY_TENANT = "*"  # for workers, which serve all tenants; no tenant can have this name
 
 T = TypeVar("T")
@@ -83,6 +84,11 @@ class Database(Protocol):
     oldest: str  # SQL: the column by which rows are ordered as they were inserted
     skip_locked: str  # SQL: at the end of a select of rows `r`, so that two processes take different ones
 
+    @property
+    def url(self) -> str | None:
+        """By which another process opens it; None for the file of this machine."""
+        ...
+
     def of(self, tenant: str) -> Self:
         """The same database for another tenant."""
         ...
@@ -110,6 +116,7 @@ def migrations(engine: str) -> list[tuple[int, str]]:
 class SQLite:
     """One file, shared between processes. Statements run in worker threads."""
 
+    url = None
     now = "((julianday('now') - 2440587.5) * 86400)"
     oldest = "rowid"
     skip_locked = ""

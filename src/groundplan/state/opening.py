@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from groundplan.settings import state_folder
-from groundplan.state.database import Database, SQLite
+from groundplan.state.database import CONNECTIONS, Database, SQLite
 
 
 @asynccontextmanager
-async def open_database(url: str | None) -> AsyncIterator[Database]:
+async def open_database(url: str | None, connections: int = CONNECTIONS) -> AsyncIterator[Database]:
     if url is None:
         yield SQLite(state_folder())
         return
     from groundplan.state.postgres import open_postgres
 
-    async with open_postgres(url) as database:
+    async with open_postgres(url, connections=connections) as database:
         yield database

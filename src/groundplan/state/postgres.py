@@ -15,12 +15,11 @@ from psycopg import sql as names
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from groundplan.errors import StateInvalid, StoreUnavailable, UsageError
-from groundplan.state.database import EVERY_TENANT, Bell, Row, Transaction, migrations
+from groundplan.state.database import CONNECTIONS, EVERY_TENANT, Bell, Row, Transaction, migrations
 
 log = logging.getLogger("groundplan.database")
 CHANNEL = "groundplan"  # of NOTIFY
 ROLE = "groundplan"  # owns nothing, and sees one tenant at a time
-CONNECTIONS = 10
 SECONDS = 10.0  # to wait for a connection
 IDLE = 20_000  # milliseconds after which a process that stands still loses its locks
 AGAIN = 1.0  # seconds until a lost connection is tried again
@@ -42,11 +41,15 @@ class Postgres:
     def of(self, tenant: str) -> Self:
         return type(self)(self.pool, tenant, self.bell)
 
-    @asynccontextmanager
-    async def apart(self) -> AsyncIterator[Self]:
+    @property
+    def url(self) -> str:
         url = self.pool.conninfo
         assert isinstance(url, str), "it was opened by its address"
-        async with _pool(url, 1) as pool:
+        return url
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Self]:
+        async with _pool(self.url, 1) as pool:
             yield type(self)(pool, self.tenant, Bell())
 
     @asynccontextmanager
@@ -94,7 +97,7 @@ class typed:  # noqa: N801 - used as a statement
 
 
 @asynccontextmanager
-async def open_postgres(url: str, wait: float = 0.0) -> AsyncIterator[Postgres]:
+async def open_postgres(url: str, wait: float = 0.0, connections: int = CONNECTIONS) -> AsyncIterator[Postgres]:
     """Open the pool and listen. Row-level security is on: each transaction sees its tenant only.
 
     A database that cannot be reached is tried again for `wait` seconds: it may be starting, too.
@@ -103,7 +106,7 @@ async def open_postgres(url: str, wait: float = 0.0) -> AsyncIterator[Postgres]:
     await _refuse_unmigrated(url, wait)
     listening = asyncio.create_task(_listen(url, bell))
     try:
-        async with _pool(url, CONNECTIONS) as pool:
+        async with _pool(url, connections) as pool:
             yield Postgres(pool, EVERY_TENANT, bell)
     finally:
         listening.cancel()

@@ -136,12 +136,18 @@ class Rollouts:
         side = RunSide.model_validate_json(rows[0][0]) if rows and rows[0][0] else None
         return Before(exists=bool(rows), side=side)
 
-    async def keep(self, rollout: Rollout, measured: Measured) -> str | None:
-        """Keep how a question went, once, however often it is told; why the trial stops, if it does."""
+    async def keep(self, rollout: Rollout, measured: Measured, casts_shadow: bool = False) -> str | None:
+        """Keep how a question went, once, however often it is told; why the trial stops, if it does.
+
+        If it casts a shadow, the variant on trial has to read it, too, once the run has ended.
+        """
         told = measured.model_dump_json(exclude={"thumb"})
         costs = (measured.tokens, measured.seconds, told)
         async with self._database.transaction() as run:
             await run(self._sql(KEEP), self._tenant, rollout.id, measured.run, measured.side, *costs)
+            if casts_shadow:
+                await run(self._sql(DUE), self._tenant, rollout.id, measured.run)
+                await run.ring(QUEUE)
             return await self._stop_if_bad(run) if measured.side == "trial" else None
 
     async def stop_if_bad(self, run: Transaction, run_id: str) -> str | None:
@@ -182,11 +188,14 @@ class Rollouts:
             [(tokens, seconds)] = await run(self._sql(sql), self._tenant, rollout, side, DAY)
         return int(tokens), float(seconds)
 
-    async def cast_shadow(self, rollout: str, run_id: str) -> None:
-        """The question of this run is due to be read by the variant on trial, too, once the run has ended."""
-        async with self._database.transaction() as run:
-            await run(self._sql(DUE), self._tenant, rollout, run_id)
-            await run.ring(QUEUE)
+    async def casts_shadow(self) -> bool:
+        """Whether a variant is in the shadow or something is due, of this tenant or, for workers, of any."""
+        mine = (self._tenant, self._tenant)
+        running = "select about from rollouts where state = 'running' and (tenant = ? or ? = '*')"
+        due = "select 1 from rollout_questions where due is not null and (tenant = ? or ? = '*') limit 1"
+        async with self._database.transaction(writes=False) as run:
+            shadows = any(_rollout(row).share == 0 for row in await run(running, *mine))
+            return shadows or bool(await run(due, *mine))
 
     async def take_due(self, seconds: float = SHADOW_LEASE) -> Due | None:
         """Take up the oldest question that the shadow has yet to read, of this tenant or, for workers, of all."""
@@ -205,7 +214,7 @@ class Rollouts:
                 await run(self._sql(f"update rollout_questions set due = {{now}} where {place}"), *values)  # noqa: S608 - ours
 
     async def postpone(self, due: Due) -> None:
-        """The run has not ended yet: look again in a moment, which is no try."""
+        """The run has not ended yet, or the slot is needed: look again in a moment, which is no try."""
         async with self._database.of(due.tenant).transaction() as run:
             sql = """update rollout_questions set due = {now} + ?, tries = tries - 1
                 where tenant = ? and rollout = ? and run = ? and side = 'shadow' and about is null"""

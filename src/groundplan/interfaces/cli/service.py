@@ -18,7 +18,7 @@ from groundplan.errors import UsageError
 from groundplan.interfaces.cli.terminal import say
 
 if TYPE_CHECKING:
-    from groundplan.service.serving import Data
+    from groundplan.service.data import Data
 
 SOURCES = "a file, a folder, a DuckDB file or a postgres:// URL"
 
@@ -176,7 +176,7 @@ def _database(url: str | None) -> str:
 
 def data_of(source: str | None, model: str | None) -> Data:
     """The data that a command names, or that of this folder's settings, with its models."""
-    from groundplan.service.serving import Data
+    from groundplan.service.data import Data
     from groundplan.settings import load_models, load_settings
 
     return Data(load_settings(Path.cwd()).data(source, SOURCES), load_models(Path.cwd(), model))
