@@ -187,6 +187,7 @@ def readers(run: Run) -> tuple[str, ...]:
 @pytest.mark.requirement("R62", part="shadow")
 @pytest.mark.requirement("R62", part="share")
 @pytest.mark.parametrize("count", [100, pytest.param(2_000, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.timed
 def test_from_words_to_a_model_no_conversation_changes_sides(count: int, postgres: str, tmp_path: Path) -> None:
     """Questions of conversations that begin at each share and go on at later ones."""
 
@@ -353,6 +354,7 @@ def test_thumbs_down_stop_a_trial_and_all_is_current_from_the_next_question_on(
     in_service(database, tmp_path, work)
 
 
+@pytest.mark.timed
 def test_the_shadow_tells_what_it_reads_otherwise_and_keeps_no_plan_and_no_text(
     database: OpenDatabase, tmp_path: Path
 ) -> None:
@@ -375,6 +377,7 @@ def test_the_shadow_tells_what_it_reads_otherwise_and_keeps_no_plan_and_no_text(
     in_service(database, tmp_path, work)
 
 
+@pytest.mark.timed
 def test_the_shadow_has_a_budget(database: OpenDatabase, tmp_path: Path) -> None:
     async def work(service: Service) -> None:
         await service.commands.start("large", limits=RolloutLimits(day_tokens=1))
@@ -432,6 +435,7 @@ def test_one_variant_is_on_trial_and_what_is_wrong_is_said(database: OpenDatabas
 
 
 @pytest.mark.needs("mcp")
+@pytest.mark.timed
 def test_the_shadow_of_a_task_changes_nothing(tmp_path: Path) -> None:
     """The mail that a person approved is sent once, also if the variant on trial plans it as well."""
     asyncio.run(_send_one_mail(tmp_path))

@@ -30,7 +30,10 @@ from tests.service.conftest import OpenDatabase
 from tests.service.processes import process, until
 from tests.service.test_rollout import QUESTIONS, Service, holds, serving
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc"),
+    pytest.mark.timed,  # beside other tests, a process of the lowest priority stands still
+]
 LONG = 1_000.0  # seconds until the model replies
 COUNTED = (  # by the worker, of one question that its child has read
     'groundplan_variant_questions_total{fell_back="none",side="shadow",status="answered"} 1.0',

@@ -46,6 +46,7 @@ def test_a_thumb_and_a_reason_are_given_and_shown_again(page: Page, client: http
     assert review is None, "the last thumb counts"
 
 
+@pytest.mark.timed
 def test_a_variant_is_started_looked_at_and_stopped(page: Page, client: httpx.Client) -> None:
     page.goto("/")
     page.get_by_role("link", name="Variants").click()
