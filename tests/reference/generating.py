@@ -270,14 +270,19 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
 )
 
 
+PLAIN: st.SearchStrategy[e.Condition] = LEAVES.filter(
+    lambda condition: (
+        not any(isinstance(part, e.Overall | e.Found | e.FoundGroup | e.Among) for part in e.walk(condition))
+    )
+)
 ALIKE: st.SearchStrategy[e.Expression] = st.builds(
     e.Alike,
-    of=st.builds(e.Rows, where=st.none() | LEAVES)
+    of=st.builds(e.Rows, where=st.none() | PLAIN)
     | st.builds(
         e.Aggregate,
         function=st.sampled_from(("sum", "mean", "min", "max", "count")),
         of=st.sampled_from(("n", "x")).map(column),
-        where=st.none() | LEAVES,
+        where=st.none() | PLAIN,
     ),
     by=st.lists(st.sampled_from(("g", "h", "f")), min_size=1, max_size=2, unique=True).map(
         lambda names: tuple(map(column, names))
