@@ -20,6 +20,7 @@ from groundplan.asking.tables.sql.parse import Untranslatable, translate
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check_text
 from groundplan.contracts.plan import Limits
+from groundplan.contracts.schema import SourceSchema
 from groundplan.errors import GroundplanError
 from groundplan.own_tools import load_own_tools
 from groundplan.project import Project
@@ -33,12 +34,15 @@ from groundplan.sources.tableau.vizql import Query
 from groundplan.sources.tables.engine.duckdb_limits import connect
 from groundplan.sources.tables.engine.engines import open_url
 from groundplan.sources.tables.files.load import SETTINGS, _load_all
+from groundplan.sources.tables.importing.read import import_models
+from groundplan.sources.tables.schema.model_file import Model, load_model
 from groundplan.sources.tables.source import Tables
 from groundplan.text.periods.find import find_periods
 from tests.asking.tables.described import SALES
 from tests.asking.tables.sql import made_up
 from tests.fuzz.workbook import workbook
 from tests.sources.knowledge.small import DESCRIPTION
+from tests.sources.tables.importing.boats import write_boats
 from tests.sources.trackers.calling import gitlab, ready, youtrack
 from tests.sources.trackers.serving import Reply as Sent
 from tests.sources.trackers.serving import serving
@@ -266,6 +270,28 @@ def recordings() -> Iterator[Parse]:
 
 
 @contextmanager
+def imports() -> Iterator[Parse]:
+    """Models of dbt, Cube and Lightdash over four tables; what is made of them must load again."""
+    with _boats() as (schema, folder):
+        models, beside = folder / "models.yml", folder / "semantic_model.yaml"
+
+        def parse(body: bytes) -> None:
+            models.write_bytes(body)
+            made = _typed(lambda: import_models(models, schema, beside))
+            if isinstance(made, tuple):
+                _model(beside, made[0].encode()).applied(schema)
+
+        yield parse
+
+
+@contextmanager
+def model_files() -> Iterator[Parse]:
+    """The model file beside the data."""
+    with _boats() as (schema, folder):
+        yield lambda body: _typed(lambda: _model(folder / "semantic_model.yaml", body).applied(schema))
+
+
+@contextmanager
 def own_tools() -> Iterator[Parse]:
     """A YAML file of a tool of one's own; the Python file beside it is code that was trusted."""
     code = b"def concentration(table, params):\n    return table\n"
@@ -291,7 +317,7 @@ PARSERS: Mapping[str, Callable[[], Any]] = {
     parser.__name__: parser
     for parser in (
         plans, questions, periods, settings, tools, knowledge, graph, csv, excel, model_replies, mcp_tools, mcp_results,
-        tracker_bodies, tableau_bodies, sql, recordings, own_tools, addresses,
+        tracker_bodies, tableau_bodies, sql, recordings, imports, model_files, own_tools, addresses,
     )
 }  # fmt: skip
 
@@ -312,6 +338,21 @@ def _file(name: str) -> Iterator[tuple[Path, Callable[[bytes], object]]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         yield path, path.write_bytes
+
+
+@contextmanager
+def _boats() -> Iterator[tuple[SourceSchema, Path]]:
+    with TemporaryDirectory() as folder:
+        write_boats(Path(folder) / "data")
+        yield asyncio.run(Tables.open(Path(folder) / "data").describe()), Path(folder)
+
+
+def _model(path: Path, body: bytes) -> Model:
+    path.write_bytes(body)
+    try:
+        return load_model(path)
+    finally:
+        path.unlink()
 
 
 def _described(path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.interfaces.test_cli import groundplan
+from tests.sources.tables.importing.boats import write_boats
 
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.schema import SourceSchema
@@ -134,16 +135,7 @@ cubes:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "hires.csv").write_text(
-        "hire_no,boat_ref,skipper_ref,taken,brought,price\n"
-        "1,7,1,2025-01-01,2025-01-03,10\n2,7,2,2025-02-01,2025-02-02,20\n3,8,,2025-03-01,2025-03-04,5\n"
-    )
-    (folder / "boats.csv").write_text("boat_no,harbour\n7,Split\n8,Zadar\n")
-    (folder / "insured.csv").write_text("hire_no\n2\n3\n")
-    (folder / "skippers.csv").write_text("nr,name\n1,Ann\n2,Bo\n")
-    return folder
+    return write_boats(tmp_path / "data")
 
 
 def imported(data: Path, *texts: str, name: str = "models.yml") -> tuple[SourceSchema, list[str]]:
