@@ -45,7 +45,8 @@ CALLS = """
 """
 STALLS = """
     CREATE TABLE stalls AS SELECT 'S' || n AS "stall no", ['fish', 'fruit'][1 + n % 2] AS goods,
-        100 + n * 37 % 400 AS sales, 5 + n * 11 % 60 AS profit FROM range(1, 70) AS s(n)
+        100 + n * 37 % 400 AS sales, 5 + n * 11 % 60 AS profit, ['Sold', 'Let', 'Empty'][1 + n % 3] AS state
+        FROM range(1, 70) AS s(n)
 """
 TOURS = """
     CREATE TABLE tours AS SELECT 'T' || n AS "tour no", DATE '2025-01-05' + CAST(n * 11 % 280 AS INT) AS led_on,
@@ -105,6 +106,10 @@ ASKED = {
         "repairs by yard": "SELECT nullif(yard, 'N/A'), count(*) FROM repairs GROUP BY 1",
         "total rebate": REFUSE,
         "rebate by owner": "SELECT owner, avg(CAST(replace(rebate, '%', '') AS INT)) FROM repairs GROUP BY 1",
+        "done repairs by yard": ASK,  # that have the status, or a day on which they were fixed
+        "charge as a % of hours by owner": f"SELECT owner, sum({CHARGE}) / sum(hours) FROM repairs GROUP BY 1",
+        "charge as a percentage of hours": f"SELECT sum({CHARGE}) / sum(hours) FROM repairs",
+        "which repair has the highest charge and which owner": NO_ANSWER,
         "charge by owner": f"SELECT owner, sum({CHARGE}) FROM repairs GROUP BY 1",
         "repairs excluding retail": "SELECT count(*) FROM repairs WHERE channel IS DISTINCT FROM 'retail'",
         "charge except trade": f"SELECT sum({CHARGE}) FROM repairs WHERE channel IS DISTINCT FROM 'trade'",
@@ -134,6 +139,7 @@ ASKED = {
         "profit margin by goods": "SELECT goods, sum(profit) / sum(sales) FROM stalls GROUP BY 1",
         "margin by goods": "SELECT goods, sum(profit) / sum(sales) FROM stalls GROUP BY 1",
         "profit by goods": "SELECT goods, sum(profit) FROM stalls GROUP BY 1",
+        "sold stalls by goods": "SELECT goods, count(*) FROM stalls WHERE state = 'Sold' GROUP BY 1",
     },
     "crew": {
         "average tenure by unit name": (

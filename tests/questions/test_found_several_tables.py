@@ -133,3 +133,38 @@ def test_what_points_at_rows_is_counted_itself(question: str, wanted: str, tmp_p
     with duckdb.connect() as truth, Project(str(tmp_path)) as project:
         truth.execute(CHARGES)
         assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+
+
+VISITS = """
+    CREATE TABLE gyms AS SELECT 'G' || n AS gym_id, 'Gym ' || n AS gym_name, ['Gold', 'Basic'][1 + n % 2] AS acct_type,
+        ['Open', 'Closed', 'Open'][1 + n % 3] AS acct_status FROM range(1, 13) AS s(n);
+    CREATE TABLE visits AS SELECT 500 + n AS visit_no, 'G' || CAST(1 + floor(sqrt(n)) AS INT) AS gym_id,
+        DATE '2025-01-01' + CAST(n * 3 % 400 AS INT) AS visited FROM range(1, 120) AS s(n);
+    CREATE TABLE faults AS SELECT 'F' || n AS fault_id, 501 + n * 7 % 90 AS visit_no,
+        ['Gym', 'Maker'][1 + n % 2] AS blame, ['belt', 'pad', 'bolt'][1 + n % 3] AS kind FROM range(1, 40) AS s(n);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        (
+            "top 3 gyms by number of visits",
+            "SELECT gym_id, gym_name, count(*) FROM visits JOIN gyms USING (gym_id) "
+            "GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 3",
+        ),
+        ("number of faults by blame", "SELECT blame, count(*) FROM faults GROUP BY 1"),
+        ("how many faults have the blame gym", "SELECT count(*) FROM faults WHERE blame = 'Gym'"),
+        (
+            "how many gyms with a closed account had visits in 2025",
+            "SELECT count(DISTINCT gym_id) FROM visits JOIN gyms USING (gym_id) "
+            "WHERE acct_status = 'Closed' AND year(visited) = 2025",
+        ),
+        ("share of visits that had at least one fault, by kind", NO_ANSWER),
+    ],
+)
+def test_the_name_of_a_table_is_no_value_of_another(question: str, wanted: str, tmp_path: Path) -> None:
+    write_csv(tmp_path, VISITS, ("gyms", "visits", "faults"))
+    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
+        truth.execute(VISITS)
+        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)

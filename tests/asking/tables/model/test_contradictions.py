@@ -86,6 +86,8 @@ def test_a_certain_contradiction_is_a_veto(question: str, values: tuple[Value, .
 RIGHT: list[tuple[str, tuple[Value, ...]]] = [
     ("top 3 regions by revenue", (SUM, BY_REGION, Rank(direction="top", limit=3))),
     ("best region", (SUM, BY_REGION, TOP)),
+    ("region with the biggest drop in revenue", (SUM, BY_REGION, BOTTOM)),
+    ("в каком регионе наибольшее падение выручки", (SUM, BY_REGION, BOTTOM)),
     ("which region earned us the money", (SUM, BY_REGION, TOP)),
     ("the most recent sale", (SUM, BY_REGION, BOTTOM)),
     ("regions with at least 10 sales, fewest first", (ROWS, BY_REGION, BOTTOM)),

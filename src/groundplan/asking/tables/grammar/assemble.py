@@ -701,6 +701,15 @@ class Assembly:
         self.rank = None
         self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
 
+    def _described_by(self, item: Item, value: Field) -> int | None:
+        """The place of the condition in a closed account, where columns are called account status and account type."""
+        own = {*self.meanings.names[value.name]} if value.name in self.meanings.names else set()
+        for place, (condition, items) in enumerate(self.conditions):
+            same = {*self.meanings.names[condition.column]} & own if condition.column in self.meanings.names else set()
+            if items[-1].last == item.first and same and condition.column != value.name:
+                return place
+        return None
+
     def _whose_rows(self, item: Item, value: Field) -> int | None:
         """The place of the condition in profit for corporate customers, where customers have names."""
         noun = self.words[item.first]
@@ -750,6 +759,9 @@ class Assembly:
                     self.rank = (replace(self.rank[0], by=value, judged=False), (*self.rank[1], *self.take(item)))
                     ranked_by, has_measure = False, True
                     continue
+                before = find(self.words, item.first - 1, item.first) if item.first else ()
+                if any(kind == "superlative" for kind, _ in before):
+                    raise DoesNotCompose("the highest of this number, and ranked by another")
                 self.measures.append((measure, self.take(item)))
                 has_measure = True
         self._ranks_rows_of_list()
@@ -763,6 +775,10 @@ class Assembly:
                 raise DoesNotCompose("whose it is, not what it is split by")
             if item.score < SAID and any(thing.first == item.last for thing in self.all("thing")):
                 raise DoesNotCompose("a word that may be short for a column, before a thing: repeat guests")
+            if (place := self._described_by(item, value)) is not None:
+                condition, items = self.conditions[place]
+                self.conditions[place] = (condition, (*items, *self.take(item)))
+                continue
             if value.meaning == "flag" and not self.all("split"):
                 self.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
             if self._ranks_rows() or self._lists_rows():
@@ -1838,6 +1854,8 @@ class Assembly:
             raise DoesNotCompose("rows and measures")
         if self.having and not self.groups and not self.each:
             raise DoesNotCompose("a condition on groups without groups")
+        if self.having and not self.each and any(isinstance(i.value, ShareOf) for i in self.used):
+            raise DoesNotCompose("a share of those with at least one, of which each group has one")
         for name in (*(g.name for g, _ in self.groups if not g.expression), *(self.columns if self.distinct else ())):
             self._refuse_lists(name)
         for group, _ in self.groups:

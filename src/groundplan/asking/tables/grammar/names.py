@@ -112,13 +112,16 @@ class Names:
         return self._by_key.get(key, [])
 
     def _turned_round(self, words: tuple[Word, ...]) -> list[Called]:
-        """Type of member, name of the product, energy lost."""
+        """Type of member, name of the product, energy lost. The number of cases counts them, and is no `case_no`."""
         if len(words) == 2:  # energy lost, for lost energy
             return [(score, column) for score, column in self.of_key((words[1].stem, words[0].stem)) if score >= PART]
         plain = [word for word in words if word.lower not in ("the", "a", "an", "our", "each")]
         if len(plain) != 3 or plain[1].lower != "of":
             return []
-        return [(score, column) for score, column in self.of_key((plain[2].stem, plain[0].stem)) if score >= PART]
+        several = plain[2].lower != plain[2].stem
+        turned = self.of_key((plain[2].stem, plain[0].stem))
+        ids = {c.name for _, c in turned if several and self._meanings.of[c.name] == "identifier"}
+        return [(score, column) for score, column in turned if score >= PART and column.name not in ids]
 
     def _initials(self, words: tuple[Word, ...]) -> list[Called]:
         """First contact resolution for fcr."""

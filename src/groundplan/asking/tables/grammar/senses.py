@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -89,6 +89,7 @@ OPERATORS = frozenset({"negation", *LACKING, "left_out", "out", "compare", "than
 COSTS = ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка")
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
+BEING = frozenset({"is", "are", "was", "were", "be", "been", "not", "isn't", "aren't", "wasn't", "weren't"})
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
     {
@@ -786,6 +787,8 @@ class Senses:
                 if key not in known and last - first == 1:  # directly, DVDs
                     key = (stem(self.words[first].lower.removesuffix("ly").removesuffix("s")),)
                 for column_name, values in self._nearest(known.get(key, {})):
+                    if self._is_noun_elsewhere(first, last, column_name, values):
+                        continue
                     if any(self._may_be_value(first, last, value) for value in values):
                         kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
                         score = CALLED if (column_name, key) in called else VALUE
@@ -796,6 +799,13 @@ class Senses:
                 for column_name, values in held.items():
                     for value in dict.fromkeys(values):
                         self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
+
+    def _is_noun_elsewhere(self, first: int, last: int, column: str, values: Sequence[str]) -> bool:
+        """Clinics are the rows of another table, unless the column where a cell says `Clinic` is named too."""
+        if last - first > 1 or self.words[first].stem not in self.meanings.elsewhere:
+            return False
+        is_named = any(word.stem in self.meanings.names[column] for word in self.words)
+        return self.words[first].text not in values and not is_named
 
     def _values_in_lists(self, column: Column) -> None:
         """Rush, where a cell holds `paint;rush`: the cells that have it among others."""
@@ -838,10 +848,18 @@ class Senses:
         before = self.words[first - 1].lower if first else ""
         if plain and {"vs", "versus", "vs."} & {before, following}:
             return True  # keg vs can
+        if plain and last - first == 1 and span[0].lower == lower(value) and self._is_state(first):
+            return True
         short = last - first == 1 and len(span[0].lower) <= 2
         return not (plain or short) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
         )
+
+    def _is_state(self, place: int) -> bool:
+        """Done jobs, jobs that were done: a participle that stands before what it describes, or behind `be`."""
+        before = self.words[place - 1].lower if place else ""
+        described = any(item.first == place + 1 and item.category == "thing" for item in self.items)
+        return before in BEING or (described and before not in SUBJECTS)
 
     def _is_deed(self, place: int, value: str) -> bool:
         """Who opens the most tickets: a verb, where a state is called `open`."""

@@ -40,6 +40,8 @@ UNCLEAR_END = _any(  # which end of an order they mean depends on what is ordere
     *("soonest", "best", "worst", "shortest", "longest", "efficient", "effective", "accurate", "reliable", "late"),
     *("early", "bottom", "reverse", "ascending", "descending", r"перв\w+", r"последн\w+", r"лучш\w+", r"худш\w+"),
     *(r"быстр\w+", r"медленн\w+", r"ранн\w+", r"поздн\w+", r"старш\w+", r"младш\w+"),
+    *(r"drops?", r"dips?", r"falls?", r"declines?", r"decreases?", r"reductions?", "loss", "losses", r"deficits?"),
+    *(r"падени\w+", r"снижени\w+", r"убыт\w+", r"спад\w*", r"потер\w+"),
 )
 RANKED = _any(
     *(r"\w{3,}est", "most", "least", r"top\w*", "bottom", r"best\w*", "worst", "first", "last", "main", "leading"),
