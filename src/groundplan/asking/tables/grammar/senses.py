@@ -838,10 +838,16 @@ class Senses:
         before = self.words[first - 1].lower if first else ""
         if plain and {"vs", "versus", "vs."} & {before, following}:
             return True  # keg vs can
-        short = last - first == 1 and len(span[0].lower) <= 2
-        return not (plain or short) or (
+        return not (plain or self._is_short(first, last)) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
         )
+
+    def _is_short(self, first: int, last: int) -> bool:
+        """A letter, or two that mean something else as well: `gp` is read however it is written, `no` is not."""
+        said = self.words[first].lower
+        if last - first > 1 or len(said) > 2:
+            return False
+        return len(said) == 1 or said in self.names.short or any(self.meanings.lexicon.find(self.words, first, last))
 
     def _is_deed(self, place: int, value: str) -> bool:
         """Who opens the most tickets: a verb, where a state is called `open`."""
