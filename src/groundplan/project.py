@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from groundplan.answering.answer import refuse
 from groundplan.asking.replies import yes_or_no
 from groundplan.asking.route import known_strategy, needs_model
-from groundplan.asking.tables.by_hand.change import changed
+from groundplan.asking.tables.by_hand.change import changed, is_about_tables
 from groundplan.asking.tables.by_hand.suggest import suggest
 from groundplan.asking.tables.grammar.meanings import with_meanings
 from groundplan.blocking import Portal
@@ -32,7 +32,7 @@ from groundplan.checking.gate import check, check_text
 from groundplan.checking.parsing import parse
 from groundplan.column_settings import ColumnSettings, Place, corrected, described, with_saved
 from groundplan.context import Context, Values
-from groundplan.contracts.answer import Answer, Clarification, MeantColumn, Outcome, Refusal
+from groundplan.contracts.answer import Answer, Clarification, MeantColumn, Outcome, Refusal, refused
 from groundplan.contracts.bounds import NO_BOUNDS, Bounds
 from groundplan.contracts.contract import Scalar
 from groundplan.contracts.conversation import Turn
@@ -563,7 +563,11 @@ class AsyncProject:
 
     @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
-        """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed."""
+        """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed;
+        others come back with a refusal."""
+        if not is_about_tables(reading):
+            problem = "only questions about tables are changed part by part"
+            return Planned(reading, ended=refused("reading/not-tables", problem, "ask the question in other words"))
         edited = changed(reading, changes, await self._assumed(reading)) if changes else reading
         asked = _question(reading.question, today, "UTC", NO_MODEL)
         context = (await self._stage(NO_MODEL, RunOptions())).context
@@ -581,6 +585,8 @@ class AsyncProject:
         today: date | None = None,
     ) -> tuple[Suggestion, ...]:
         """What a part of a reading could be instead; without a requirement, what of this kind could be added."""
+        if not is_about_tables(reading):
+            return ()
         context = (await self._stage(NO_MODEL, RunOptions())).context
         schemas = await self._schemas_about(reading.question, search, *reading.tables)
         tables = replace(context, schemas=schemas).schema_of(reading)

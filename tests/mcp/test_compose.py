@@ -158,3 +158,28 @@ def _groundplan(folder: Path, *words: str, code: int = 0) -> str:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
+
+
+def test_a_list_shows_the_addresses_of_its_rows(project: Project) -> None:
+    told = project.ask("List all vip customers").text
+    assert "- Chen Wu: id: 3, email: chen@example.org, tier: vip, country: Singapore" in told
+    assert "email: femi@example.org" in told
+
+
+def test_the_reading_of_a_task_is_not_changed_part_by_part(shop: Path) -> None:
+    """The page of a run asks for the parts of whatever was read."""
+
+    async def change() -> None:
+        opened = await AsyncProject.open({"shop": {"mcp": shop_command(shop)}})
+        try:
+            reading = (await opened.plan("List all vip customers")).reading
+            assert reading is not None
+            changed = await opened.change(reading)
+            assert changed.reading == reading
+            assert changed.plan is None
+            assert isinstance(changed.ended, Refusal)
+            assert await opened.suggest(reading, "goal:g1") == ()
+        finally:
+            await opened.close()
+
+    asyncio.run(change())

@@ -59,6 +59,10 @@ CREW = """
         DATE '2019-02-01' + CAST(n * 31 % 1900 AS INT) AS hired_on,
         CASE WHEN n % 4 = 0 THEN DATE '2025-01-10' + CAST(n * 3 AS INT) END AS left_on FROM range(1, 70) AS s(n)
 """
+SHIFTS = """
+    CREATE TABLE shifts AS SELECT 'S' || n AS "shift no", ['PT', 'QA', 'BX', 'lab'][1 + n % 4] AS team,
+        2 + n * 5 % 9 AS pay FROM range(1, 70) AS s(n)
+"""
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
 ASKED = {
@@ -169,6 +173,11 @@ ASKED = {
         ),
         "fare by route": NO_ANSWER,
     },
+    "shifts": {
+        "how many qa shifts": "SELECT count(*) FROM shifts WHERE team = 'QA'",
+        "total pay for pt": "SELECT sum(pay) FROM shifts WHERE team = 'PT'",
+        "total pay for QA": "SELECT sum(pay) FROM shifts WHERE team = 'QA'",
+    },
     "exams": {
         "price by examiner": NO_ANSWER,
         "score by examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1",
@@ -186,6 +195,7 @@ MADE = {
     "stalls": STALLS,
     "tours": TOURS,
     "crew": CREW,
+    "shifts": SHIFTS,
 }
 CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
 

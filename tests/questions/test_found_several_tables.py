@@ -168,3 +168,28 @@ def test_the_name_of_a_table_is_no_value_of_another(question: str, wanted: str, 
     with duckdb.connect() as truth, Project(str(tmp_path)) as project:
         truth.execute(VISITS)
         assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+
+
+GAMES = """
+    CREATE TABLE courts AS SELECT n AS court_id, ['Elm', 'Fir', 'Oak'][1 + n % 3] AS club, 4 + n % 5 AS hire_fee
+        FROM range(1, 31) AS s(n);
+    CREATE TABLE games AS SELECT n AS game_id, 1 + n % 29 AS court_id, n * 7 % 60 + 0.5 AS charge
+        FROM range(1, 200) AS s(n);
+"""
+CHARGED = "FROM games JOIN courts USING (court_id) GROUP BY 1"
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("charge by club", f"SELECT club, sum(charge) {CHARGED}"),
+        ("which club has the highest charge", f"SELECT club, sum(charge) {CHARGED} ORDER BY 2 DESC LIMIT 1"),
+        ("hire fee by club", "SELECT club, sum(hire_fee) FROM courts GROUP BY 1"),
+    ],
+)
+def test_a_column_called_so_is_meant_in_whatever_table_it_is(question: str, wanted: str, tmp_path: Path) -> None:
+    """A fee may be called a charge, but not where another table has a column `charge`."""
+    write_csv(tmp_path, GAMES, ("courts", "games"))
+    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
+        truth.execute(GAMES)
+        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)

@@ -28,8 +28,8 @@ from groundplan.service.worker import AT_ONCE, Worker
 from groundplan.settings import LOOPBACK, load_settings, state_folder
 from groundplan.state.database import Database, SQLite
 from groundplan.state.keys import Keys
+from groundplan.state.postgres import cannot_open, open_postgres
 from groundplan.state.postgres import migrate as migrate_stores
-from groundplan.state.postgres import open_postgres
 from groundplan.telemetry.logs import log_as_json
 from groundplan.telemetry.telemetry import Telemetry
 from groundplan.telemetry.traces import open_traces
@@ -110,7 +110,7 @@ async def migrate(url: str) -> list[int]:
             await make_tables(connection)
             return await migrate_stores(connection)
     except psycopg.OperationalError as error:
-        raise StoreUnavailable(f"the database cannot be opened ({type(error).__name__}); check the URL") from error
+        raise StoreUnavailable(cannot_open(url, error)) from error
     except psycopg.ProgrammingError as error:
         raise UsageError(f"the database cannot be migrated: {error.diag.message_primary or 'check the URL'}") from error
 

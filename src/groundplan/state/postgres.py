@@ -8,10 +8,12 @@ import select
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from getpass import getuser
 from typing import Any, Self, cast
 
 import psycopg
 from psycopg import sql as names
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from groundplan.errors import StateInvalid, StoreUnavailable, UsageError
@@ -20,6 +22,7 @@ from groundplan.state.database import CONNECTIONS, EVERY_TENANT, Bell, Row, Tran
 log = logging.getLogger("groundplan.database")
 CHANNEL = "groundplan"  # of NOTIFY
 ROLE = "groundplan"  # owns nothing, and sees one tenant at a time
+PORT = 5432  # if the address names none
 SECONDS = 10.0  # to wait for a connection
 IDLE = 20_000  # milliseconds after which a process that stands still loses its locks
 AGAIN = 1.0  # seconds until a lost connection is tried again
@@ -161,11 +164,33 @@ async def _migrated(url: str, until: float) -> int | None:
         except psycopg.errors.UndefinedTable:
             return None
         except psycopg.Error as error:
-            problem = f"the database cannot be opened ({type(error).__name__}); check the URL"
-            if time.monotonic() >= until or not isinstance(error, psycopg.OperationalError):
+            problem = cannot_open(url, error)
+            starting = isinstance(error, psycopg.OperationalError) and not _was_asked_for_password(error)
+            if time.monotonic() >= until or not starting:
                 raise StoreUnavailable(problem) from error
         log.warning("%s; it is tried again for %.0f s", problem, until - time.monotonic())
         await asyncio.sleep(AGAIN)
+
+
+def cannot_open(url: str, error: psycopg.Error) -> str:
+    """The database, its user and the reason of the server; never the password."""
+    try:
+        told = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "the address of the database is not valid; check the URL"
+    user, password = str(told.get("user") or getuser()), str(told.get("password") or "")
+    name = str(told.get("dbname") or user)
+    place = f"{told.get('host') or 'this machine'}:{told.get('port') or PORT}"
+    said = (str(error).strip() or type(error).__name__).splitlines()[0]
+    reason = said.rpartition("failed: ")[2].removeprefix("FATAL:").strip()
+    if password and password in reason.replace(f'"{user}"', "").replace(f'"{name}"', ""):
+        reason = type(error).__name__
+    return f"the database {name!r} on {place} cannot be opened as {user!r}: {reason}; check the URL"
+
+
+def _was_asked_for_password(error: psycopg.Error) -> bool:
+    """A server that is starting asks for none: then it answers, and will not say otherwise later."""
+    return error.pgconn is not None and error.pgconn.used_password
 
 
 async def _refuse_closed(connection: psycopg.AsyncConnection[Any]) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from groundplan.asking.tasks.choose import can_replace
-from groundplan.asking.tasks.plan import NoWorkflow
+from groundplan.asking.tasks.plan import NoWorkflow, Workflow, compose
+from groundplan.asking.tasks.read import read_task
+from groundplan.catalog.catalog import Catalog
+from groundplan.catalog.search.parts import search_parts
 from groundplan.contracts.facts import StepFacts
 from groundplan.contracts.plan import Plan
 from groundplan.contracts.step_outcome import StepOutcome
@@ -19,6 +22,7 @@ from tests.asking.tasks.library import (
     ORDER_BOOK,
     RESERVE_DESK,
     SEND_NOTE,
+    TEXT,
     composed,
     params_of,
     plan_of,
@@ -27,6 +31,7 @@ from tests.asking.tasks.library import (
     verdict_of,
     writing,
 )
+from tests.catalog.search.tooling import searching
 
 ANN, BEN, CEM = "ann@lib.org", "ben@lib.org", "cem@lib.org"
 DESK = 'reserve a desk on 2026-03-02 for 3 hours with the title "Study"'
@@ -326,3 +331,27 @@ def test_a_change_takes_no_value_that_the_task_leaves_open(task: str, problem: s
     made = composed(task)
     assert isinstance(made, NoWorkflow)
     assert made.problem == problem
+
+
+CALL_BACK = tool(
+    "call_back",
+    "Call somebody back by phone.",
+    {"phone": TEXT, "topic": TEXT},
+    {"call_id": TEXT},
+    effect="write",
+)
+ADD_NUMBERS = tool(
+    "add_numbers", "Add phone numbers to the book.", {"numbers": {"type": "array", "items": TEXT}}, {}, effect="write"
+)
+
+
+@pytest.mark.parametrize("number", ["+3725551", "0070", "5551234"])
+def test_digits_that_become_text_stay_as_they_were_written(number: str) -> None:
+    catalog = Catalog.of((CALL_BACK, ADD_NUMBERS))
+    search = search_parts(searching(catalog), catalog)
+    told = compose(read_task(f'Call back the phone {number} with the topic "Rent"'), catalog, search)
+    assert isinstance(told, Workflow), told
+    assert told.plan.steps[0].params["phone"] == number
+    several = compose(read_task(f"Add the phone numbers {number}, 0045"), catalog, search)
+    assert isinstance(several, Workflow), several
+    assert tuple(several.plan.steps[0].params["numbers"]) == (number, "0045")

@@ -40,9 +40,13 @@ def find_artefacts(text: str) -> Iterator[tuple[str, str]]:
 
 IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|<([a-z][a-z0-9+.-]*:[^>]*)>", re.I)
-ADDRESS = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.I)
+MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+ADDRESS = re.compile(rf"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+|{MAIL}", re.I)
 CONTACT = re.compile(rf"(?:[\w -]{{1,40}}:\s*)?(?![^\s]*[()\[\]<>])(?:{ADDRESS.pattern})", re.I)
 """A fact that is a URL or an email address, with or without a label: `Site: https://…`."""
+FIELD = re.compile(r"[\w -]{1,40}: ")
+MAIL_FIELD = re.compile(rf"{FIELD.pattern}{MAIL}")
+"""A field of a row, and one that is an email address: `email: ann@lib.org`."""
 
 
 def without_artefacts(text: str) -> str:
@@ -57,4 +61,10 @@ def _without_links(text: str) -> str:
     """Text from a document must not become a clickable link or an image that loads."""
     if CONTACT.fullmatch(text.strip()):
         return text
+    if FIELD.match(text):
+        return ", ".join(part if MAIL_FIELD.fullmatch(part) else _unlinked(part) for part in text.split(", "))
+    return _unlinked(text)
+
+
+def _unlinked(text: str) -> str:
     return ADDRESS.sub("", LINK.sub(r"\1", IMAGE.sub(r"\1", text)))

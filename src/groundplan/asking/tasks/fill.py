@@ -28,6 +28,7 @@ NEAR = 4  # words before a value in which its label may stand
 PLURAL_ENDINGS = ("ы", "и", "ов", "ей", "ев", "ам", "ям", "ах", "ях", "ами", "ями")  # of Russian nouns
 _EXAMPLES = re.compile(r"(?:e\.g\.|such as|for example|one of|either|:)\s*([^.()]*)", re.IGNORECASE)
 _PLACE = re.compile(r"\{(\w+)\}")
+DIGITS = re.compile(r"\+?\d+")
 Json = dict[str, Any]
 
 
@@ -122,11 +123,11 @@ def _stated(tool: Tool, text: str) -> _Stated:
             continue
         members = [one for one in values_in(text) if one.group == said.group] or [said]
         if "array" in types_of(schemas[name]):
-            made.params[name] = [one.value for one in members]
+            made.params[name] = [_typed(one, schemas[name].get("items") or {}) for one in members]
         else:
-            made.params[name] = _typed(said.value, schemas[name])
+            made.params[name] = _typed(said, schemas[name])
             if len(members) > 1 and said.kind in ("email", "code", "quoted", "name"):
-                made.fanned = name, tuple(_typed(one.value, schemas[name]) for one in members)
+                made.fanned = name, tuple(_typed(one, schemas[name]) for one in members)
         made.used.add(said.group)
         made.sure, made.guessed = made.sure and score >= LIKELY, made.guessed or score < HINTED
     return made
@@ -265,11 +266,12 @@ def _json_types(said: TextValue, wanted: frozenset[str]) -> frozenset[str]:
     return frozenset({"string", "array"})
 
 
-def _typed(value: JsonValue, schema: Mapping[str, Any]) -> JsonValue:
-    types = types_of(schema)
+def _typed(said: TextValue, schema: Mapping[str, Any]) -> JsonValue:
+    """The value as the param takes it. Digits that become text stay as they were written: `+445678`, `0070`."""
+    value, types = said.value, types_of(schema)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if types and types <= {"string"}:
-            return str(value)
+            return said.text if DIGITS.fullmatch(said.text) else str(value)
         return int(value) if "integer" in types else float(value) if types == {"number"} else value
     if isinstance(value, str) and types and types <= {"number", "integer"}:
         return float(value) if "." in value or "integer" not in types else int(value)

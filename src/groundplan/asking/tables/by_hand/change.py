@@ -35,10 +35,15 @@ FIXED = (ColumnsAsked, Each)  # shown, and changed by asking anew
 CHANGED = (Metric, GroupBy, Time, Filter, Rank, AnalysisAsked, OutputAsked)
 
 
+def is_about_tables(reading: Reading) -> bool:
+    """Whether its parts are those of questions about tables, and not of tasks or look-ups."""
+    return all(isinstance(r.value, (*CHANGED, *FIXED)) for r in reading.requirements)
+
+
 def chips(reading: Reading) -> tuple[Chip, ...]:
     """The parts of a reading about tables; none for other readings."""
     shown = [r for r in reading.requirements if not (r.implied and isinstance(r.value, AnalysisAsked | OutputAsked))]
-    if not all(isinstance(r.value, (*CHANGED, *FIXED)) for r in shown):
+    if not is_about_tables(reading):
         return ()
     measures = sum(isinstance(r.value, Metric) for r in shown)
     return tuple(

@@ -49,8 +49,10 @@ def no_time(text: str, words: tuple[Word, ...], periods: Sequence[Found], schema
         problem = "several periods that do not touch cannot be kept together"
         return refused("reading/periods", problem, "ask for one at a time") if len(whole) > 2 else None
     said = [text[found.start : found.end] for found in whole] or _timed(text, words)
-    listed = "; ".join(f"{table.name} has {', '.join(c.name for c in table.columns[:20])}" for table in schema.tables)
-    return refused("reading/no-time", f"the data has no dates, so {said[0]!r} cannot be told", listed) if said else None
+    if not said:
+        return None
+    problem = f"the data has no dates, so {said[0]!r} cannot be told"
+    return refused("reading/no-time", problem, f"ask without {said[0]!r}")
 
 
 def has_dates(schema: SourceSchema) -> bool:

@@ -229,6 +229,8 @@ class Names:
                 if rest and column.kind != "number" and key[-1] in lexicon.numbers["amount"]:
                     continue  # takings are no sales rep
                 for said in saying.say:
+                    if column.kind == "number" and len(said) == 1 and said[0] in self._meanings.elsewhere:
+                        continue  # a plan fee is no charge, where another table has a column called so
                     if not rest or said != TIME:
                         yield said, SAID - LESS * min(rest, 2)
                     yield (*before, *said, *after), PART

@@ -850,8 +850,7 @@ class Senses:
             return True  # keg vs can
         if plain and last - first == 1 and span[0].lower == lower(value) and self._is_state(first):
             return True
-        short = last - first == 1 and len(span[0].lower) <= 2
-        return not (plain or short) or (
+        return not (plain or self._is_short(first, last)) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
         )
 
@@ -860,6 +859,13 @@ class Senses:
         before = self.words[place - 1].lower if place else ""
         described = any(item.first == place + 1 and item.category == "thing" for item in self.items)
         return before in BEING or (described and before not in SUBJECTS)
+
+    def _is_short(self, first: int, last: int) -> bool:
+        """A letter, or two that mean something else as well: `gp` is read however it is written, `no` is not."""
+        said = self.words[first].lower
+        if last - first > 1 or len(said) > 2:
+            return False
+        return len(said) == 1 or said in self.names.short or any(self.meanings.lexicon.find(self.words, first, last))
 
     def _is_deed(self, place: int, value: str) -> bool:
         """Who opens the most tickets: a verb, where a state is called `open`."""

@@ -20,7 +20,9 @@ def cannot_open(url: str, error: Exception, known: str = "") -> SourceError:
     """The error for an address. A message that repeats a part of the credentials, or the known secret, is left out."""
     said, shown = str(error).strip(), without_password(url)
     rest = url.partition("://")[2]
-    secret = f"{rest.rpartition('@')[0].partition(':')[2]} {rest.partition('?')[2]} {known}"
-    if any(part in said for part in re.findall(r"\w{3,}", f"{secret} {unquote(secret)}")):
+    user, _, password = rest.rpartition("@")[0].partition(":")
+    secret = f"{password} {rest.partition('?')[2]} {known}"
+    repeated = said.replace(f'"{user}"', "")  # a password may be the user's name
+    if any(part in repeated for part in re.findall(r"\w{3,}", f"{secret} {unquote(secret)}")):
         said = f"the address is not valid ({type(error).__name__})"
     return SourceError(f"{shown}: cannot be opened: {said}")
