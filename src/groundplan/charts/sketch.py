@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -14,12 +14,15 @@ from typing import Any
 from pydantic import JsonValue
 
 from groundplan.charts.text import MISSING, RESERVED, WORDS, datum, drawn_value, human, quoted
-from groundplan.charts.time import Timeline, labelled, moment, timeline, written
+from groundplan.charts.time import Timeline, labelled, milliseconds, moment, timeline, written
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import TableColumn
 
 Spec = dict[str, Any]
 Key = Callable[[Mapping[str, Any]], Scalar]
+COARSE = ("week", "month", "quarter", "year")
+LONG_WEEKEND = 3  # days without rows that are no hole
+MOST_HOLES_NAMED = 3
 MOST_ORDERED = 120  # numbers on a discrete axis; more are treated as labels without order
 PLAIN = re.compile(r"[^\W\d][\w ]*")  # a name that Vega-Lite accepts as a field without escaping
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -53,6 +56,24 @@ class Category:
 
     def of(self, row: Mapping[str, Any]) -> Scalar:
         return self.key(row[self.column.name])
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Periods that the data covers only in part, as tests of a row."""
+
+    label: str  # the expression for a row's period
+    periods: tuple[str, ...]
+    beside: tuple[str, ...]  # the whole periods next to them
+
+    @property
+    def test(self) -> str:
+        return f"indexof({quoted(list(self.periods))}, {self.label}) >= 0"
+
+    @property
+    def segment(self) -> str:
+        """The periods and those next to them, between which a line is drawn."""
+        return f"indexof({quoted([*self.periods, *self.beside])}, {self.label}) >= 0"
 
 
 @dataclass
@@ -130,6 +151,8 @@ class Sketch:
         known = [value for value in found if value is not None]
         if None in found:
             self.calculate(f"isValid({datum(name)}) ? {datum(name)} : {quoted(MISSING)}", source)
+        if known and self.columns[name].grain == "hour":
+            known = [*range(int(min(known)), int(max(known)) + 1)]
         order = self._natural_order(name, known)
         values = [drawn_value(value) for value in sorted(known, key=order or _as_read)]
         shown = (*values, MISSING) if None in found else tuple(values)
@@ -166,16 +189,41 @@ class Sketch:
             self.aggregate("mean", self.field_of(y), fields)
             self.notes.append(self.said("mean", most))
 
-    def partial(self, name: str) -> str | None:
-        """A test for periods of a time axis that the data covers only in part, if any; the subtitle names them."""
+    def partial(self, name: str) -> Partial | None:
+        """The periods of a time axis that the data covers only in part, if any; the subtitle names them."""
         times, drawn = self.timeline(name), {str(row[name])[:10] for row in self.rows}
-        labels = []
+        labels, beside = [], []
         for one in self.columns[name].partial:
             at, period = moment(one.at), moment(one.period)
             if times and at and period and one.period in drawn:
                 labels.append(written(period, times.grain, self.language))
+                neighbour = times.step_beside(period, -1 if one.edge == "ends" else 1)
+                beside.append(written(neighbour, times.grain, self.language))
                 self.notes.append(self.said(one.edge, labels[-1], written(at, "day", self.language)))
-        return f"indexof({quoted(labels)}, {datum(self.new_field(f'{name}_label'))}) >= 0" if labels else None
+        return Partial(datum(self.new_field(f"{name}_label")), tuple(labels), tuple(beside)) if labels else None
+
+    def fill_holes(self, name: str, measure: str, groups: list[str], value: float | None) -> None:
+        """Give periods without rows this value, so that no line runs through them; the subtitle names them.
+
+        A day without rows is no hole where there are several series, nor is a weekend.
+        """
+        times = self.timeline(name)
+        if times is None or self.columns[name].grain is None:
+            return
+        coarse = times.grain in COARSE
+        holes = [hole for hole in times.holes() if coarse or len(hole) > LONG_WEEKEND]
+        if not (holes or groups) or (groups and not coarse):
+            return
+        missing = [milliseconds(step) for hole in holes for step in hole]
+        filled = {"impute": self.field_of(measure), "key": self.field_of(name), "keyvals": missing, "value": value}
+        self.transforms.append(filled | ({"groupby": groups} if groups else {}))
+        self.notes += self._holes_named(times, holes)
+
+    def _holes_named(self, times: Timeline, holes: list[tuple[datetime, ...]]) -> list[str]:
+        if len(holes) > MOST_HOLES_NAMED:
+            return [self.said("holes", sum(map(len, holes)))]
+        spans = [replace(times, moments=hole).span for hole in holes]
+        return [self.said("hole", ", ".join(spans))] if spans else []
 
     def aggregate(self, operation: str, measure: str, fields: list[str]) -> None:
         step = {"op": operation, "field": measure, "as": measure}

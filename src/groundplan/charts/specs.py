@@ -26,10 +26,11 @@ from groundplan.charts.scales import (
     too_wide,
     totals,
 )
-from groundplan.charts.sketch import Category, Key, Sketch, Spec, plain
-from groundplan.charts.text import datum, inner, titled
+from groundplan.charts.sketch import Category, Key, Partial, Sketch, Spec, plain
+from groundplan.charts.text import datum, inner, short_format, titled
 
 FEW_POINTS = 60
+FEW_BARS = 12  # have room for their numbers
 MARKED = "#D62728"
 MANY_BARS = 150
 DENSITIES = ((200, 0.85, 50), (2_000, 0.5, 30), (10_000_000, 0.25, 18))  # points up to, opacity, area
@@ -55,20 +56,23 @@ def line(sketch: Sketch) -> Drawn:
     limits = [value for role in ("low", "high") if (name := sketch.name(role)) for value in sketch.numbers(name)]
     encoding = _encoding(along, quantity(sketch, y, _near_zero([*sketch.numbers(y), *limits]), limits), parts)
     mark: Spec = {"type": "line", "strokeWidth": 2, "strokeJoin": "round", "color": PALETTE[0]}
+    if not limits:
+        sketch.fill_holes(x, y, _groups(parts), None)
     if len(sketch.rows) <= FEW_POINTS or len({row[x] for row in sketch.rows}) == 1:
         mark["point"] = {"size": 30, "filled": True, "color": PALETTE[0]} if not parts.series else {"size": 30}
     return _drawn(_with_points({"mark": mark, "encoding": encoding}, sketch, x), along, parts)
 
 
+def _groups(parts: Split) -> list[str]:
+    return [item.field for item in (parts.series, parts.facet) if item]
+
+
 def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
-    """Hollow points for periods that the data covers in part, and circles around values that stand out."""
+    """Dashes to hollow points for periods that the data covers in part, and circles around values that stand out."""
     partial, marked = sketch.partial(x), sketch.name("mark")
-    layers = []
+    lines, layers = [view], []
     if partial:
-        hollow = {"type": "point", "filled": True, "fill": "#FFFFFF", "size": 45, "strokeWidth": 1.5, "opacity": 1}
-        if "color" not in view["encoding"]:
-            hollow["stroke"] = PALETTE[0]
-        layers.append({"transform": [{"filter": partial}], "mark": hollow, "encoding": _outlined(view["encoding"])})
+        lines, layers = _dashed(view, sketch, partial), [_hollow(view, partial)]
     if marked:
         sketch.notes.append(sketch.said("marked"))
         ring = {"type": "point", "filled": False, "size": 160, "strokeWidth": 2, "stroke": MARKED, "opacity": 1}
@@ -79,8 +83,29 @@ def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
         limits = {"y": {**view["encoding"]["y"], "field": sketch.field_of(low)}, "y2": {"field": sketch.field_of(high)}}
         channels = {name: view["encoding"][name] for name in ("x", "color") if name in view["encoding"]}
         band: Spec = {"mark": {"type": "area", "opacity": 0.18}, "encoding": {**channels, **limits}}
-        return {"layer": [{"transform": [{"filter": f"isValid({datum(low)})"}], **band}, view, *layers]}
-    return {"layer": [view, *layers]} if layers else view
+        return {"layer": [{"transform": [{"filter": f"isValid({datum(low)})"}], **band}, *lines, *layers]}
+    return {"layer": [*lines, *layers]} if layers else view
+
+
+def _dashed(view: Spec, sketch: Sketch, partial: Partial) -> list[Spec]:
+    """Solid up to the last whole period, dashed to the partial one; a single line says the word."""
+    dashes = {name: value for name, value in view["mark"].items() if name != "point"} | {"strokeDash": [4, 4]}
+    lines = [
+        {"transform": [{"filter": f"!({partial.test})"}], **view},
+        {"transform": [{"filter": partial.segment}], "mark": dashes, "encoding": view["encoding"]},
+    ]
+    if "color" not in view["encoding"] and not sketch.name("facet"):
+        mark = {"type": "text", "text": sketch.said("partial"), "dy": -12, "fontStyle": "italic"}
+        place = {name: view["encoding"][name] for name in ("x", "y")}
+        lines.append({"transform": [{"filter": partial.test}], "mark": mark, "encoding": place})
+    return lines
+
+
+def _hollow(view: Spec, partial: Partial) -> Spec:
+    hollow = {"type": "point", "filled": True, "fill": "#FFFFFF", "size": 45, "strokeWidth": 1.5, "opacity": 1}
+    if "color" not in view["encoding"]:
+        hollow["stroke"] = PALETTE[0]
+    return {"transform": [{"filter": partial.test}], "mark": hollow, "encoding": _outlined(view["encoding"])}
 
 
 def _outlined(encoding: Spec) -> Spec:
@@ -99,8 +124,15 @@ def area(sketch: Sketch) -> Drawn:
     encoding["y"]["stack"] = "zero"
     if parts.series:
         encoding["order"] = stacking_order(sketch, parts.series)
+    x = str(sketch.params["x"])
+    sketch.fill_holes(x, y, _groups(parts), 0)
+    partial = sketch.partial(x)
     mark = {"type": "area", "opacity": 0.9, "color": PALETTE[0]}
-    return _drawn({"mark": mark, "encoding": encoding}, along, parts)
+    view: Spec = {"mark": mark, "encoding": encoding}
+    if partial:
+        faint = {"transform": [{"filter": partial.segment}], "mark": mark | {"opacity": 0.4}, "encoding": encoding}
+        view = {"layer": [{"transform": [{"filter": f"!({partial.test})"}], **view}, faint]}
+    return _drawn(view, along, parts)
 
 
 def bar(sketch: Sketch) -> Drawn:
@@ -120,10 +152,29 @@ def bar(sketch: Sketch) -> Drawn:
         _share_bars(sketch, encoding, parts.series, stack)
     partial = sketch.partial(bars.column.name)
     if partial:
-        encoding["opacity"] = {"condition": {"test": partial, "value": 0.45}, "value": 1}
-    view = {"mark": {"type": "bar", "color": PALETTE[0]}, "encoding": encoding}
+        encoding["opacity"] = {"condition": {"test": partial.test, "value": 0.45}, "value": 1}
+    view: Spec = {"mark": {"type": "bar", "color": PALETTE[0]}, "encoding": encoding}
+    lies = too_wide(bars, panel_size(len(parts.facet.values) if parts.facet else 0)[0])
+    if len(parts.cells) <= FEW_BARS and not parts.facet and "order" not in encoding:
+        view = _with_values(view, sketch, y, lies)
     drawn = _drawn(view, along, parts)
-    return _lying(drawn) if too_wide(bars, drawn.view["width"]) else drawn
+    return _lying(drawn) if lies else drawn
+
+
+def _with_values(view: Spec, sketch: Sketch, measure: str, lies: bool) -> Spec:
+    """Bars with their numbers at the ends. Only the position is shared: a number has no colour and is not faint."""
+    place = {name: view["encoding"][name] for name in ("x", "y", "xOffset") if name in view["encoding"]}
+    own = {name: channel for name, channel in view["encoding"].items() if name not in place}
+    field, written = sketch.field_of(measure), sketch.new_field("bar_value")
+    pattern = short_format(sketch.columns[measure], sketch.numbers(measure))
+    sketch.calculate(f'replace(format({datum(field)}, "{pattern}"), "G", "B")', written)
+    below = f"{datum(field)} < 0"
+    ends = {"align": {"expr": f"{below} ? 'right' : 'left'"}, "dx": {"expr": f"{below} ? -5 : 5"}}
+    mark: Spec = {"type": "text", "baseline": "middle", "fontSize": 11}
+    mark |= ends if lies else {"align": "center", "dy": {"expr": f"{below} ? 9 : -9"}}
+    values = {"transform": [{"filter": f"isValid({datum(field)})"}], "mark": mark}
+    values["encoding"] = {"text": {"field": written, "type": "nominal"}}
+    return {"layer": [{"mark": view["mark"], "encoding": own}, values], "encoding": place}
 
 
 def scatter(sketch: Sketch) -> Drawn:

@@ -20,7 +20,7 @@ from groundplan.charts.scales import (
 )
 from groundplan.charts.sketch import Category, Sketch, Spec
 from groundplan.charts.specs import Drawn, lying
-from groundplan.charts.text import datum, labels, number_axis, number_format, titled
+from groundplan.charts.text import datum, labels, number_axis, short_format, titled
 from groundplan.contracts.facts import TableColumn
 
 WIDTH, HEIGHT = 640, 360
@@ -143,7 +143,7 @@ def _cells(sketch: Sketch, measure: str, values: list[float], named: list[Spec],
     """Cells from light to dark, or with a diverging scale if values are on both sides of zero."""
     column, far = sketch.columns[measure], _farthest(values)
     scale = {"scheme": "redblue", "domain": [-far, far]} if _both_sides(values) else {"scheme": "blues", "nice": True}
-    legend = {"title": titled(column), "gradientLength": length, **labels(_short_format(column, values))}
+    legend = {"title": titled(column), "gradientLength": length, **labels(short_format(column, values))}
     shade = {"field": sketch.field_of(measure), "type": "quantitative", "scale": scale, "legend": legend}
     tooltip = [*named, number_tooltip(sketch, measure)]
     return {"mark": {"type": "rect"}, "encoding": {"color": shade, "tooltip": tooltip}}
@@ -152,7 +152,7 @@ def _cells(sketch: Sketch, measure: str, values: list[float], named: list[Spec],
 def _cell_labels(sketch: Sketch, measure: str, values: list[float]) -> Spec:
     far, near = _farthest(values), min(map(abs, values), default=0.0)
     dark = f"abs({datum(sketch.field_of(measure))}) > {near + 0.6 * (far - near)!r}"
-    written = _short_format(sketch.columns[measure], values)
+    written = short_format(sketch.columns[measure], values)
     return {
         "mark": {"type": "text", "fontSize": 11},
         "encoding": {
@@ -160,11 +160,6 @@ def _cell_labels(sketch: Sketch, measure: str, values: list[float]) -> Spec:
             "color": {"condition": {"test": dark, "value": PAPER}, "value": INK},
         },
     }
-
-
-def _short_format(column: TableColumn, values: list[float]) -> str:
-    pattern = number_format(column, values)
-    return {"~s": ".3~s", ",.2~f": ",.0f" if _farthest(values) >= 100 else ",.2~f"}.get(pattern, pattern)
 
 
 def _farthest(values: list[float]) -> float:

@@ -33,6 +33,9 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "box": "box: middle half and median; whiskers: up to 1.5 times its height; dots: least and greatest",
         "starts": "{} is partial: data from {}",
         "ends": "{} is partial: data to {}",
+        "hole": "no rows: {}",
+        "holes": "gaps: {} periods without rows",
+        "partial": "partial",
         "marked": "circled: values that stand out",
         "rows": "Rows",
         "share_of": "Share of {}",
@@ -58,6 +61,9 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "box": "ящик: средняя половина и медиана; усы: до 1,5 его высоты; точки: минимум и максимум",
         "starts": "{} — неполный период: данные с {}",
         "ends": "{} — неполный период: данные по {}",
+        "hole": "нет строк: {}",
+        "holes": "разрывы: периодов без строк — {}",
+        "partial": "неполный",
         "marked": "обведено: значения, которые выделяются",
         "rows": "Число строк",
         "share_of": "Доля: {}",
@@ -128,6 +134,12 @@ def number_format(column: TableColumn, values: Iterable[float]) -> str:
     if largest >= LARGE:
         return "~s"
     return ",.2~f" if largest >= 0.1 or largest == 0 else ".3~g"
+
+
+def short_format(column: TableColumn, values: list[float]) -> str:
+    """For a number that is written beside its mark."""
+    pattern, farthest = number_format(column, values), max(map(abs, values), default=0.0)
+    return {"~s": ".3~s", ",.2~f": ",.0f" if farthest >= 100 else ",.2~f"}.get(pattern, pattern)
 
 
 def number_axis(column: TableColumn, values: Iterable[float], title: str | None = None) -> dict[str, Any]:

@@ -89,6 +89,22 @@ class Timeline:
             moment = _after(moment, self.grain, 1)
         return tuple(filled) if set(self.moments) <= set(filled) else self.moments
 
+    def holes(self) -> tuple[tuple[datetime, ...], ...]:
+        """The runs of steps between two points in time that have no row."""
+        known, found = set(self.moments), list[tuple[datetime, ...]]()
+        run: list[datetime] = []
+        for step in self.steps():
+            if step not in known:
+                run.append(step)
+            elif run:
+                found.append(tuple(run))
+                run = []
+        return tuple(found)
+
+    def step_beside(self, moment: datetime, later: int) -> datetime:
+        """The step before a point in time (-1), or after it (1)."""
+        return _after(moment, self.grain, later)
+
     def ticks(self, most: int) -> tuple[tuple[datetime, ...], str]:
         """At most `most` ticks on calendar boundaries, and their grain."""
         first, last = self.moments[0], self.moments[-1]

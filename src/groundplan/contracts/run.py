@@ -64,6 +64,7 @@ class RunRequest(Contract):
 
     question: Said | None = None
     plan: JsonObject | None = Field(None, description="A reading and a plan, as /v1/plans returns them.")
+    title: Said | None = Field(None, description="What the run of a plan is called; by default how it was changed.")
     thread: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)] | None = None
     strategy: Strategy | None = Field(None, description="A planner by name, as in `groundplan ask --strategy`.")
     today: date | None = None

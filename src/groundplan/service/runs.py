@@ -7,11 +7,14 @@ from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 from fastapi import Path
+from pydantic import ValidationError
 from starlette.requests import Request
 
 from groundplan.asking.replies import to_remember
 from groundplan.asking.route import known_strategy
 from groundplan.contracts.answer import Clarification
+from groundplan.contracts.contract import thaw
+from groundplan.contracts.reading import Reading
 from groundplan.contracts.run import WAITING, Run, RunReply, RunRequest
 from groundplan.project import AsyncProject
 from groundplan.service.problems import MayNotChange
@@ -37,8 +40,22 @@ async def add_run(request: Request, asked: RunRequest, key: str | None = None) -
     """Queue the run; an unknown strategy is refused at once, not by a worker later."""
     if asked.strategy:
         known_strategy(asked.strategy)
-    run, _ = await runs_of(request).add(asked, key, request.app.state.most_runs)
+    run, _ = await runs_of(request).add(_titled(asked), key, request.app.state.most_runs)
     return run
+
+
+def _titled(asked: RunRequest) -> RunRequest:
+    """The run of a reading that was changed by hand is called by how it reads now, not by its question."""
+    from groundplan.text.read_back import read_back
+
+    if asked.title or asked.plan is None:
+        return asked
+    try:
+        reading = Reading.model_validate(thaw(asked.plan).get("reading"))
+    except ValidationError:
+        return asked  # the gate says what is wrong
+    changed = reading.replaced or any(r.chosen for ask in reading.asks for r in ask.requirements)
+    return asked.model_copy(update={"title": read_back(reading).removesuffix(".")}) if changed else asked
 
 
 async def run_of(runs: Runs, id_: str) -> Run:

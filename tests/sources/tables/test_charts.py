@@ -22,9 +22,9 @@ from jsonschema import ValidationError
 from tests.answering.drawings import KINDS, STORE, drawn, marks, of_kind, sales
 from tests.sources.tables.data import ROWS
 
-from groundplan.charts.picture import svg
+from groundplan.charts.picture import svg, with_data
 from groundplan.charts.time import MONTHS
-from groundplan.contracts.facts import TableColumn
+from groundplan.contracts.facts import PartialPeriod, TableColumn
 from groundplan.errors import ToolError
 from groundplan.sources.tables.tools.charts import chart, prepare
 
@@ -228,6 +228,81 @@ def test_a_month_without_rows_leaves_a_hole() -> None:
     rows = [{"day": day, "value": 1} for day in ("2024-01-01", "2024-04-01")]
     spec = drawn("plot_bar", {"x": "day", "y": "value"}, rows, {"day": "time", "value": "number"}, "month")
     assert spec["encoding"]["x"]["scale"]["domain"] == ["Jan 2024", "Feb 2024", "Mar 2024", "Apr 2024"]
+
+
+@pytest.mark.parametrize(("tool", "paths"), [("plot_line", 2), ("plot_area", 1)])
+def test_no_line_runs_through_months_without_rows(tool: str, paths: int) -> None:
+    """A line is broken; an area, whose rows add up, is at zero."""
+    rows = [{"month": f"2024-{month:02}-01", "calls": month} for month in (1, 2, 5, 6)]
+    spec = drawn(tool, {"x": "month", "y": "calls"}, rows, {"month": "time", "calls": "number"}, "month")
+    [path] = _paths(svg(spec), tool.removeprefix("plot_"))
+    assert path["d"].count("M") == paths
+    assert spec["title"]["subtitle"] == ["Jan 2024 to Jun 2024 · No rows: Mar 2024 to Apr 2024"]
+    if tool == "plot_area":
+        assert _heights(path["d"])[2:4] == [360, 360]  # the axis
+
+
+def test_hours_without_rows_keep_their_place() -> None:
+    columns = (TableColumn(name="hour", kind="number", grain="hour"), TableColumn(name="calls", kind="number"))
+    rows = [{"hour": hour, "calls": 5} for hour in (7, 8, 11)]
+    _, spec, _ = chart("plot_bar", {"x": "hour", "y": "calls"}, rows, columns, 3)
+    assert spec["encoding"]["x"]["scale"]["domain"] == [7, 8, 9, 10, 11]
+
+
+def _until(last: str, tool: str = "plot_line", **more: str) -> dict[str, Any]:
+    """Calls in four months, of which the last ends on this day."""
+    partial = (PartialPeriod(period="2024-04-01", edge="ends", at=last),)
+    names = {"month": TableColumn(name="month", kind="time", grain="month", partial=partial)}
+    names |= {"calls": TableColumn(name="calls", kind="number"), "desk": TableColumn(name="desk", kind="text")}
+    rows = [[f"2024-{month:02}-01", 40 - 9 * month, desk] for month in (1, 2, 3, 4) for desk in ("a", "b")]
+    kept = rows if more else [row for row in rows if row[2] == "a"]
+    cells = [dict(zip(names, row, strict=True)) for row in kept]
+    _, spec, _ = chart(tool, {"x": "month", "y": "calls", **more}, cells, tuple(names.values()), len(kept))
+    return with_data(spec, list(names), kept)
+
+
+@pytest.mark.parametrize("more", [{}, {"color": "desk"}])
+def test_a_partial_month_is_reached_by_dashes(more: dict[str, str]) -> None:
+    paths = _paths(svg(_until("2024-04-11", **more)), "line")
+    solid = [path["d"] for path in paths if "stroke-dasharray" not in path]
+    dashed = [path["d"] for path in paths if "stroke-dasharray" in path]
+    assert len(solid) == len(dashed) == len(more) + 1
+    assert {len(_heights(path)) for path in solid} == {3}
+    assert {len(_heights(path)) for path in dashed} == {2}
+    assert {_heights(path)[-1] for path in solid} == {_heights(path)[0] for path in dashed}
+
+
+def test_a_partial_month_has_a_word() -> None:
+    assert ">partial<" in svg(_until("2024-04-11"))
+
+
+def test_the_last_part_of_an_area_is_faint_where_the_month_is_partial() -> None:
+    areas = _paths(svg(_until("2024-04-11", "plot_area", color="desk")), "area")
+    assert sorted(path["opacity"] for path in areas) == ["0.4", "0.4", "0.9", "0.9"]
+
+
+@pytest.mark.parametrize("names", [("north", "south"), tuple(f"a rather long name, number {n}" for n in range(9))])
+def test_few_bars_carry_their_numbers(names: tuple[str, ...]) -> None:
+    rows = [{"name": name, "value": 12_345.25 - place} for place, name in enumerate(names)]
+    rows[-1]["value"] = -400.0
+    spec = drawn("plot_bar", {"x": "name", "y": "value"}, rows, CATEGORY_AND_VALUE)
+    picture = svg(spec)
+    assert all(f">{row['value']:,.0f}<".replace("-", "\u2212") in picture for row in rows)
+
+
+def test_many_bars_carry_none() -> None:
+    rows = [{"name": f"n{place}", "value": 1_000.0 + place} for place in range(30)]
+    picture = svg(drawn("plot_bar", {"x": "name", "y": "value"}, rows, CATEGORY_AND_VALUE))
+    assert ">1,017<" not in picture
+
+
+def _paths(picture: str, mark: str) -> list[dict[str, str]]:
+    found = re.findall(rf'<path [^>]*aria-roledescription="{mark} mark"[^>]*>', picture)
+    return [dict(re.findall(r'([\w-]+)="([^"]*)"', path)) for path in found]
+
+
+def _heights(path: str) -> list[float]:
+    return [float(height) for height in re.findall(r"[ML]-?[\d.]+,(-?[\d.]+)", path)]
 
 
 @pytest.mark.parametrize(

@@ -13,22 +13,37 @@ export function AnswerText({ answer }: { answer: Answer }) {
   return (
     <p className={css.text} data-testid="answer-text">
       {parts(answer.text, answer.citations).map((part, index) =>
-        typeof part === "string" ? <Fragment key={index}>{part}</Fragment> : <Cited key={index} citation={part} answer={answer} />,
+        typeof part === "string" ? (
+          <Fragment key={index}>{part}</Fragment>
+        ) : (
+          <span key={index} className={css.unbroken}>
+            {part.before}
+            <Cited citation={part.citation} answer={answer} />
+            {part.after}
+          </span>
+        ),
       )}
     </p>
   );
 }
 
-function parts(text: string, citations: Citation[]): (string | Citation)[] {
+/** A number with the brackets and marks that touch it: no line may break between them. */
+type Held = { before: string; citation: Citation; after: string };
+
+function parts(text: string, citations: Citation[]): (string | Held)[] {
   const letters = characters(text);
   const located = citations.filter((citation) => citation.start != null).sort((a, b) => a.start! - b.start!);
-  const found: (string | Citation)[] = [];
+  const found: (string | Held)[] = [];
   let at = 0;
   for (const citation of located) {
     if (citation.start! < at) continue;
-    if (citation.start! > at) found.push(letters.slice(at, citation.start!).join(""));
-    found.push(citation);
+    const between = letters.slice(at, citation.start!).join("");
+    const before = /[([{«„“‘"'£$€]*$/u.exec(between)![0];
+    if (between.length > before.length) found.push(between.slice(0, between.length - before.length));
     at = citation.start! + characters(citation.text).length;
+    const after = /^[)\]}»”’"'.,:;!?%…]*/u.exec(letters.slice(at, at + 8).join(""))![0];
+    found.push({ before, citation, after });
+    at += characters(after).length;
   }
   if (at < letters.length) found.push(letters.slice(at).join(""));
   return found;

@@ -4,10 +4,11 @@ import type { TopLevelSpec } from "vega-lite";
 import type { Spec } from "../api/types";
 import { chartConfig } from "./chart-theme";
 import "./chart.css";
+import { fitted } from "./fit-chart";
 
 /** Draws a chart without evaluating code: the page's policy allows none. */
 export async function drawChart(frame: HTMLElement, spec: Spec, dark: boolean): Promise<Result> {
-  return embed(frame, themed(spec, dark, true), {
+  return embed(frame, themed(fitted(spec, frame.clientWidth), dark, true), {
     actions: false,
     ast: true,
     expr: expressionInterpreter,

@@ -98,10 +98,11 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
           </p>
         )}
         <details className={css.how}>
-          <summary>
-            {toolOf(step)}
+          <summary>{t.plan.details}</summary>
+          <p className="small break">
+            <code>{toolOf(step)}</code>
             {(step.needs ?? []).length > 0 && ` · ${t.plan.needs} ${(step.needs ?? []).join(", ")}`}
-          </summary>
+          </p>
           <Params params={step.params ?? {}} />
         </details>
       </div>

@@ -12,7 +12,7 @@ const OPEN = new Set(["queued", "running", "waiting_approval", "waiting_answer"]
 
 export function questionOf(run: Run): string {
   const reading = (run.request.plan as { reading?: { question?: string } } | null | undefined)?.reading;
-  return run.request.question ?? reading?.question ?? run.id;
+  return run.request.title ?? run.request.question ?? reading?.question ?? run.id;
 }
 
 export function RunList({ runs, compact }: { runs: Run[]; compact?: boolean }) {

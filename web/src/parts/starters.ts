@@ -8,8 +8,9 @@ const SHOWN = 5;
 /** Questions made of the real columns. Only those that the gate passes are offered. */
 export function useStarters(sources: SourceSchema[] | undefined, first: string[]): { found: string[]; loading: boolean } {
   const { language } = useTexts();
-  const tables = newestFirst((sources ?? []).flatMap((source) => source.tables), first, (table) => table.name);
-  const written = tables.slice(0, 3).flatMap((table) => questions(table, language));
+  const measured = [...(sources ?? []).flatMap((source) => source.tables)].sort((a, b) => Number(measures(b).length > 0) - Number(measures(a).length > 0));
+  const tables = newestFirst(measured, first, (table) => table.name);
+  const written = inTurn(tables.slice(0, 3).map((table) => questions(table, language)));
   const found = useQuery({
     queryKey: ["starters", written],
     queryFn: ({ signal }) => planned(written.slice(0, 8), signal),
@@ -30,32 +31,82 @@ async function planned(written: string[], signal: AbortSignal): Promise<string[]
   return written.filter((_, index) => replies[index]?.fingerprint).slice(0, SHOWN);
 }
 
+/** The first question of each table, then the second of each. */
+function inTurn(lists: string[][]): string[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, at) => lists.map((list) => list[at])).flat().filter((one): one is string => !!one);
+}
+
+function measures(table: Table): Column[] {
+  return table.columns.filter((column) => column.role === "measure" && sayable(column.name));
+}
+
+/** Questions as a person would ask them, in the language of the table's own names. */
 function questions(table: Table, language: Language): string[] {
   const few = (column: Column) => (column.cardinality ?? 0) > 1 && (column.cardinality ?? 0) <= 50;
-  const measures = table.columns.filter((column) => column.role === "measure");
-  const money = measures.find((column) => column.meaning === "amount") ?? measures[0];
-  const [first, second] = table.columns.filter((column) => column.role === "dimension" && few(column));
-  const time = table.columns.find((column) => column.role === "temporal");
-  const [measure, by, other] = [money, first, second].map((column) => column && column.name.replaceAll("_", " "));
-  const said: (string | false | undefined)[] =
-    language === "ru"
-      ? [
-          measure && by && `${measure} по ${by}`,
-          measure && time && `${measure} по месяцам`,
-          measure && by && `топ-3 ${by} по ${measure}`,
-          measure && other && `средний ${measure} по ${other}`,
-          by && `сколько строк по ${by}`,
-          measure && !by && `сумма ${measure}`,
-        ]
-      : [
-          measure && by && `total ${measure} by ${by}`,
-          measure && time && `monthly ${measure} trend`,
-          measure && by && `top 3 ${several(by)} by ${measure}`,
-          measure && other && `average ${measure} by ${other}`,
-          by && `how many rows by ${by}`,
-          measure && !by && `total ${measure}`,
-        ];
+  const found = measures(table);
+  const main = found.find((column) => column.meaning === "amount") ?? found.find((column) => column.meaning !== "rate") ?? found[0];
+  const groups = table.columns.filter((column) => column.role === "dimension" && few(column) && sayable(column.name));
+  const time = table.columns.some((column) => column.role === "temporal");
+  const [measure, by, other] = [main, groups[0], groups[1]].map((column) => column && inWords(column.name));
+  const total = main?.meaning !== "rate";
+  const russian = [measure, by, table.name].every((name) => !name || CYRILLIC.test(name));
+  if (russian !== (language === "ru") && CYRILLIC.test([measure, by].join(""))) return russian ? inRussian(measure, by, other, time, total) : [];
+  return language === "ru" ? inRussian(measure, by, other, time, total) : inEnglish(inWords(table.name), measure, by, other, time, total);
+}
+
+type Name = string | undefined;
+
+function inEnglish(table: string, measure: Name, by: Name, other: Name, time: boolean, total: boolean): string[] {
+  const rows = /^[a-z ]+s$/i.test(table) ? table : "rows";
+  return kept([
+    measure && by && `${total ? "total" : "average"} ${measure} by ${by}`,
+    measure && time && total && `monthly ${measure} trend`,
+    by && `number of ${rows} by ${by}`,
+    measure && by && total && `top 3 ${several(by)} by ${measure}`,
+    measure && other && `average ${measure} by ${other}`,
+    measure && !by && `${total ? "total" : "average"} ${measure}`,
+  ]);
+}
+
+function inRussian(measure: Name, by: Name, other: Name, time: boolean, total: boolean): string[] {
+  const [each, others] = [by, other].map((name) => name && byEach(name));
+  return kept([
+    measure && each && total && `${measure} по ${each}`,
+    measure && time && total && `${measure} по месяцам`,
+    each && `сколько строк по ${each}`,
+    measure && others && `${average(measure)} ${measure} по ${others}`,
+    measure && !by && total && `сумма ${measure}`,
+  ]);
+}
+
+function kept(said: (string | false | undefined)[]): string[] {
   return said.filter((question): question is string => !!question);
+}
+
+const CYRILLIC = /[а-яё]/i;
+
+/** Whether a name can stand in a sentence. */
+function sayable(name: string): boolean {
+  return !/[<>"'`{}();:=?!\\/]/.test(name) && /\p{L}/u.test(name);
+}
+
+function inWords(name: string): string {
+  return name.replaceAll("_", " ").split(" ").map((word) => (/^\p{Lu}\p{Ll}+$/u.test(word) ? word.toLowerCase() : word)).join(" ");
+}
+
+/** `мастер` as in `по мастерам`; names of several words stay as they are. */
+function byEach(name: string): string {
+  if (!CYRILLIC.test(name) || name.includes(" ")) return name;
+  const endings: [RegExp, string][] = [[/ец$/, "цам"], [/[аоы]$/, "ам"], [/[яьеий]$/, "ям"], [/([бвгджзклмнпрстфхцчшщ])$/, "$1ам"]];
+  const [ending, put] = endings.find(([end]) => end.test(name)) ?? [/$/, ""];
+  return name.replace(ending, put);
+}
+
+function average(measure: string): string {
+  const first = measure.split(" ")[0] ?? "";
+  if (/[ыи]$/.test(first)) return "средние";
+  return /([ая]|ость)$/.test(first) ? "средняя" : /[ое]$/.test(first) ? "среднее" : "средний";
 }
 
 /** More than one of it: regions, product categories, branches. */

@@ -80,9 +80,10 @@ function Body({ run, events, lost }: { run: Run; events: RunEvent[]; lost: boole
   return (
     <>
       <div className={css.top}>
-        <QuestionHeading question={question} chips={underlined} />
+        {run.request.title ? <QuestionHeading question={run.request.title} chips={[]} /> : <QuestionHeading question={question} chips={underlined} />}
         <CopyLink />
       </div>
+      {run.request.title && <p className="quiet small break">{t.run.changedFrom(question)}</p>}
       {reading ? <Chips draft={draft} /> : working && <ReadingSoon />}
       <div key={String(working)} className={css.old} data-old={draft.edited || undefined}>
         {run.state === "waiting_answer" && <QuestionBack run={run} asked={run.waiting as Clarification} />}
@@ -208,7 +209,7 @@ function Next({ run }: { run: Run }) {
     ? { label: t.follow.label, placeholder: t.follow.placeholder, initial: "" }
     : answered
       ? { label: t.run.again, placeholder: t.ask.placeholderPlain, initial: "" }
-      : { label: t.refusal.edit, placeholder: t.ask.placeholderPlain, initial: questionOf(run) };
+      : { label: t.refusal.edit, placeholder: t.ask.placeholderPlain, initial: run.request.question ?? questionOf(run) };
   return (
     <div className={css.next}>
       <QuestionBox {...box} send={t.follow.send} busy={ask.isPending} onSend={(question) => ask.mutate({ question, thread: thread ?? undefined })} />

@@ -16,7 +16,7 @@ export const en = {
     placeholderPlain: "Ask about your data",
     send: "Ask",
     hint: "Enter to ask, Shift+Enter for a new line",
-    starters: "Start from your columns",
+    starters: "You could start with",
     data: "Your data",
     rows: (n: number, shown: string) => (n === 1 ? "1 row" : `${shown} rows`),
     columns: (n: number) => (n === 1 ? "1 column" : `${n} columns`),
@@ -58,6 +58,7 @@ export const en = {
     again: "Ask another question",
     copy: "Copy link",
     copied: "Link copied",
+    changedFrom: (question: string) => `Changed by hand. The question was: ${question}`,
     conversation: "Earlier in this conversation",
   },
   feedback: {

@@ -25,7 +25,7 @@ export const ru: Texts = {
     placeholderPlain: "Спросите о своих данных",
     send: "Спросить",
     hint: "Enter — спросить, Shift+Enter — новая строка",
-    starters: "Начните с ваших столбцов",
+    starters: "Можно начать с этого",
     data: "Ваши данные",
     rows: (_, shown) => `строк: ${shown}`,
     columns: (n) => many(n, "столбец", "столбца", "столбцов"),
@@ -67,6 +67,7 @@ export const ru: Texts = {
     again: "Спросить о другом",
     copy: "Скопировать ссылку",
     copied: "Ссылка скопирована",
+    changedFrom: (question) => `Изменено вручную. Вопрос был: ${question}`,
     conversation: "Раньше в этом разговоре",
   },
   feedback: {

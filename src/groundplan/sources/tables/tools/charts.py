@@ -101,6 +101,7 @@ CONFIG: Spec = {
         "offset": 18,
     },
     "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": "#333333", "labelLimit": 220},
+    "text": {"color": "#444444"},
     "facet": {"spacing": 24},
 }
 
