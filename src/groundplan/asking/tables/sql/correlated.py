@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from groundplan.asking.tables.sql.derived import under, under_all, value_of
+from groundplan.asking.tables.sql.links import whole_link
 from groundplan.asking.tables.sql.names import normal
+from groundplan.asking.tables.sql.outside import sources, tied
 from groundplan.asking.tables.sql.query import Query
-from groundplan.asking.tables.sql.scope import Scope, conjuncts
+from groundplan.asking.tables.sql.scope import Scope
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
@@ -30,7 +33,6 @@ from groundplan.contracts.expression import (
 )
 from groundplan.contracts.join_paths import SEPARATOR, name_of
 from groundplan.contracts.normal_form import mapped
-from groundplan.contracts.relationship import Relationship
 
 
 @dataclass(frozen=True)
@@ -45,39 +47,20 @@ class _Pair:
 def around(node: Any, scope: Scope) -> Expression | None:
     """The measure of the rows that belong to each row around the subquery; None if it names nothing from outside."""
     select = node.unnest()
-    own, outer = _conditions(select)
-    if not outer:
+    if not is_tied(node):
         return None
-    inside = _sources(select)
-    asked = select.copy()
-    asked.set("where", exp.Where(this=exp.and_(*own, copy=True)) if own else None)
+    asked, outer = tied(select)
     query = scope.session.query(asked, scope.session, scope.ctes)
     if query.groups != () or query.having or query.series or query.things or len(query.outputs) != 1:
         raise Untranslatable("a subquery as a value", f"{shown(node)}; it has to be one aggregate of a table's rows")
-    equal = [_equal(part, inside, query, scope) for part in outer]
+    equal = [_equal(part, sources(select), query, scope) for part in outer]
     return _of_each(value_of(query.outputs[0]), query, equal, scope)
 
 
 def is_tied(node: Any) -> bool:
     """Whether the subquery names something from outside."""
-    return bool(_conditions(node.unnest())[1])
-
-
-def _sources(select: Any) -> set[str]:
-    return {normal(one.alias or one.name) for one in select.find_all(exp.Table, exp.Subquery)}
-
-
-def _conditions(select: Any) -> tuple[list[Any], list[Any]]:
-    """Those of its own rows, and those that name something from outside."""
-    own: list[Any] = []
-    outer: list[Any] = []
-    if not isinstance(select, exp.Select) or not select.args.get("from_") or not select.args.get("where"):
-        return own, outer
-    inside = _sources(select)
-    for part in conjuncts(select.args["where"].this):
-        named = {normal(column.table) for column in part.find_all(exp.Column) if column.table}
-        (outer if named - inside else own).append(part)
-    return own, outer
+    select = node.unnest()
+    return isinstance(select, exp.Select) and bool(tied(select)[1])
 
 
 def _equal(part: Any, inside: set[str], query: Query, scope: Scope) -> _Pair:
@@ -95,34 +78,35 @@ def _equal(part: Any, inside: set[str], query: Query, scope: Scope) -> _Pair:
 def _of_each(value: Expression, query: Query, equal: list[_Pair], scope: Scope) -> Expression:
     if query.scope.root == scope.root and all(pair.own == pair.other for pair in equal):
         return _of_alike(value, query, equal, scope)
-    via = _path(query, equal, scope)
-    table = query.scope.root.name
-
-    def change(part: Node) -> Node:
-        if isinstance(part, Rows | Aggregate | Correlation):
-            return Related(table=table, of=part, via=via)
-        if not isinstance(part, Constant) and level(part) == "row":
-            raise Untranslatable("a value of single rows beside a measure in a subquery")
-        return mapped(part, change)
-
-    return change(under(value, query))  # type: ignore[return-value]
+    via, table = _path(query, equal, scope), query.scope.root.name
+    return _measured(under(value, query), lambda part: Related(table=table, of=part, via=via))
 
 
 def _of_alike(value: Expression, query: Query, equal: list[_Pair], scope: Scope) -> Expression:
     """Over the rows of the same table that share the values; a missing one equals none."""
     by = tuple(pair.own for pair in equal)
     known = [Not(part=Missing(of=one.own)) for one in equal if not one.null_safe and scope.nullable(one.own)]
+    return _measured(under_all(under(value, query), known), lambda part: alike(part, by))
+
+
+def alike(of: Rows | Aggregate | Correlation, by: tuple[Expression, ...]) -> Alike:
+    """The measure of all rows that have the same values as this one; raises Untranslatable."""
+    if isinstance(of, Correlation) or (isinstance(of, Aggregate) and of.function not in ALIKE):
+        raise Untranslatable(f"{getattr(of, 'function', of.kind)} of the rows that share a value")
+    return Alike(of=of, by=by)
+
+
+def _measured(value: Expression, made: Callable[[Rows | Aggregate | Correlation], Expression]) -> Expression:
+    """With what is made of each measure in its place."""
 
     def change(part: Node) -> Node:
-        if isinstance(part, Rows | Aggregate):
-            if isinstance(part, Aggregate) and part.function not in ALIKE:
-                raise Untranslatable(f"{part.function} of the rows that share a value")
-            return Alike(of=part, by=by)
+        if isinstance(part, Rows | Aggregate | Correlation):
+            return made(part)
         if not isinstance(part, Constant) and level(part) == "row":
             raise Untranslatable("a value of single rows beside a measure in a subquery")
         return mapped(part, change)
 
-    return change(under_all(under(value, query), known))  # type: ignore[return-value]
+    return change(value)  # type: ignore[return-value]
 
 
 def _path(query: Query, equal: list[_Pair], scope: Scope) -> str:
@@ -133,17 +117,7 @@ def _path(query: Query, equal: list[_Pair], scope: Scope) -> str:
         raise Untranslatable("a subquery about another row than the one that the query is about")
     ((table, via),) = begins
     ends = {pair.own.name: pair.other.name for pair in equal}
-    for link in scope.session.links:
-        if (link.table, link.to_table) == (table, scope.root.name) and ends == dict(
-            zip(link.columns, link.to_columns, strict=True)
-        ):
-            break
-    else:
-        if not any({*key} == {*ends.values()} for key in scope.root.keys):
-            raise Untranslatable(
-                "a subquery that is tied to its row by no key", f"{scope.root.name}: {', '.join(ends)}"
-            )
-        columns, to_columns = tuple(ends), tuple(ends.values())
-        link = Relationship(table=table, columns=columns, to_table=scope.root.name, to_columns=to_columns)
-    link = scope.session.adopt(link)
+    link = whole_link(scope.session, table, scope.root, ends.items())
+    if link is None:
+        raise Untranslatable("a subquery that is tied to its row by no key", f"{scope.root.name}: {', '.join(ends)}")
     return SEPARATOR.join(filter(None, (via, name_of((link,)))))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from groundplan.asking.tables.sql.lifted import lifted
+from groundplan.asking.tables.sql.links import whole_link
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Output, Session, TableSource
@@ -70,8 +71,7 @@ def _at(node: N, source: TableSource) -> N:
 
 def measured(query: Query, equal: Sequence[tuple[str, str]], root: Table, optional: bool, session: Session) -> Seen:
     """Groups by the root's key: each measure is one of the rows that point at a row of the root."""
-    link = session.adopt(_link(query, equal, root, session))
-    path: Path = (link,)
+    path: Path = (_link(query, equal, root, session),)
     keys = {normal(name): Column(name=own) for name, own in equal}
     outputs: dict[str, Output] = {}
     for output in query.outputs:
@@ -104,17 +104,10 @@ def _link(query: Query, equal: Sequence[tuple[str, str]], root: Table, session: 
     }
     if groups != {*columns}:
         raise Untranslatable("a join with a subquery that has more groups than the join", ", ".join(columns))
-    ends = {*zip(columns, (own for _, own in equal), strict=True)}
-    for link in session.links:
-        if (link.table, link.to_table) == (table.name, root.name) and ends == {
-            *zip(link.columns, link.to_columns, strict=True)
-        }:
-            return link
-    if not any({*key} <= {own for _, own in equal} for key in root.keys):
+    link = whole_link(session, table.name, root, [*zip(columns, (own for _, own in equal), strict=True)])
+    if link is None:
         raise Untranslatable("a join with a subquery by no key", f"{root.name} has several rows for one group")
-    return Relationship(
-        table=table.name, columns=tuple(columns), to_table=root.name, to_columns=tuple(own for _, own in equal)
-    )
+    return link
 
 
 def _related(value: Expression, query: Query, path: Path, optional: bool) -> Expression:

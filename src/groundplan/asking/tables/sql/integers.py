@@ -23,7 +23,7 @@ from groundplan.contracts.expression import (
     is_count,
 )
 
-WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})
+DIVIDED_AS_WHOLE = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT"})  # of 64 bits at most, and with a sign
 
 
 def _quotient(node: Any, scope: Scope) -> Expression:
@@ -31,7 +31,7 @@ def _quotient(node: Any, scope: Scope) -> Expression:
     sides = [scope.value(side) for side in (node.this, node.expression)]
     for side, value in zip((node.this, node.expression), sides, strict=True):
         inner, _ = peeled(side, scope)
-        is_cast = isinstance(inner, exp.Cast) and str(inner.to.this.value).upper() in WHOLE
+        is_cast = isinstance(inner, exp.Cast) and str(inner.to.this.value).upper() in DIVIDED_AS_WHOLE
         if not is_cast and not _is_integer(value, scope):
             raise Untranslatable("// of numbers that may have fractions", f"{shown(node)}; use FLOOR(a / b)")
     left, right = sides

@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import derived
+from groundplan.asking.tables.sql.links import known_link, link_by_key
 from groundplan.asking.tables.sql.names import find_table, normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import MANY, Scope, SelectSource, Session, TableSource, conjuncts, find_column
@@ -279,39 +280,22 @@ def _link(found: _From, pair: frozenset[str]) -> None:
     first, second = sorted(pair)
     for many, one in ((first, second), (second, first)):
         equal = {_sided(each, many, one) for each in found.pairs[pair]}
-        link = _known_link(found, many, one, equal)
-        if link is not None:
-            found.links[many, one] = link
-        else:
-            _could(found, many, one, equal)
+        table, to = found.tables[many].name, found.tables[one]
+        if (known := known_link(found.session, table, to, equal)) is not None:
+            found.links[many, one] = known
+        elif (keyed := link_by_key(table, to, equal)) is not None:
+            found.keyed[many, one] = keyed
     if not {(first, second), (second, first)} & {*found.links}:
-        keyed = {pair_: link for pair_, link in found.keyed.items() if {*pair_} == {first, second}}
-        if not keyed:
+        could = {pair_: link for pair_, link in found.keyed.items() if {*pair_} == {first, second}}
+        if not could:
             tables = f"{found.tables[first].name} and {found.tables[second].name}"
             raise Untranslatable("a join that is by no key", f"{tables}: rows would be repeated on both sides")
-        found.links |= keyed
+        found.links |= could
 
 
 def _sided(pair: Pair, many: str, one: str) -> tuple[str, str]:
     names = dict(pair)
     return names[many], names[one]
-
-
-def _known_link(found: _From, many: str, one: str, equal: set[tuple[str, str]]) -> Relationship | None:
-    tables = found.tables[many].name, found.tables[one].name
-    for link in found.session.links:
-        if (link.table, link.to_table) == tables and {*zip(link.columns, link.to_columns, strict=True)} <= equal:
-            return link
-    return None
-
-
-def _could(found: _From, many: str, one: str, equal: set[tuple[str, str]]) -> None:
-    own = {name: column for column, name in equal}
-    key = next((key for key in found.tables[one].keys if {*key} <= {*own}), None)
-    if key is not None:
-        columns = tuple(own[name] for name in key)
-        tables = found.tables[many].name, found.tables[one].name
-        found.keyed[many, one] = Relationship(table=tables[0], columns=columns, to_table=tables[1], to_columns=key)
 
 
 def _reach(found: _From, start: str) -> dict[str, Path]:

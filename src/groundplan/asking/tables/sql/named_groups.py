@@ -11,6 +11,7 @@ from sqlglot import exp
 from groundplan.asking.tables.sql.beside import Beside
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.joins import named_query, sources_of
+from groundplan.asking.tables.sql.links import known_link
 from groundplan.asking.tables.sql.names import find_table, normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import Output, Session, conjuncts, find_column
@@ -84,17 +85,7 @@ def _pointing(
     if not isinstance(by, Column) or all(by != value for _, value in query.groups or ()):
         return None
     column = find_column(table, theirs)
-    begin = by.table or query.scope.root.name
-    link = next(
-        (
-            one
-            for one in session.links
-            if (one.table, one.columns, one.to_table) == (begin, (by.name,), table.name)
-            and column is not None
-            and one.to_columns == (column.name,)
-        ),
-        None,
-    )
+    link = column and known_link(session, by.table or query.scope.root.name, table, ((by.name, column.name),))
     if link is None:
         return None
     has_partner = link.orphans == 0 or link.known == "proven"

@@ -29,7 +29,7 @@ from groundplan.asking.tables.sql.scope import (
 )
 from groundplan.asking.tables.sql.set_operations import OPERATIONS, read_set_operation
 from groundplan.asking.tables.sql.single_rows import written_in
-from groundplan.asking.tables.sql.statement import shown
+from groundplan.asking.tables.sql.statement import most_rows, shown
 from groundplan.asking.tables.sql.things import as_things
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.asking.tables.sql.windows import order_key, place
@@ -42,8 +42,6 @@ from groundplan.contracts.expression import (
     level,
     walk,
 )
-
-MOST_ROWS = 10_000
 
 
 def read_query(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
@@ -394,8 +392,7 @@ class _Select:
         self.query = replace(self.query, distinct=True)
 
     def _order(self) -> None:
-        order, limit = self.node.args.get("order"), self.node.args.get("limit")
-        most = self._limit(limit) if limit is not None else None
+        order, most = self.node.args.get("order"), most_rows(self.node)
         if order is None:
             if most is not None and not self._is_one_row():
                 raise Untranslatable("LIMIT without ORDER BY", "say what the rows are ordered by")
@@ -414,12 +411,6 @@ class _Select:
 
     def _is_one_row(self) -> bool:
         return (self.query.groups == () and self.query.things is None) or self.query.groups == ()
-
-    def _limit(self, node: Any) -> int:
-        limit = node.expression
-        if not isinstance(limit, exp.Literal) or not limit.name.isdigit() or not 1 <= int(limit.name) <= MOST_ROWS:
-            raise Untranslatable("this LIMIT", shown(node))
-        return int(limit.name)
 
     def _key(self, node: Any) -> tuple[Expression, bool]:
         value, descending = order_key(

@@ -10,10 +10,12 @@ from sqlglot import exp
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.found_groups import found_group, refuse_unlike, takes_groups
 from groundplan.asking.tables.sql.lifted import lifted
+from groundplan.asking.tables.sql.links import known_link, whole_link
 from groundplan.asking.tables.sql.names import normal
+from groundplan.asking.tables.sql.outside import names_from_outside, sources, tied
 from groundplan.asking.tables.sql.query import Query
-from groundplan.asking.tables.sql.scope import Scope, conjuncts
-from groundplan.asking.tables.sql.statement import shown
+from groundplan.asking.tables.sql.scope import Scope
+from groundplan.asking.tables.sql.statement import most_rows, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
     All,
@@ -113,26 +115,19 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     select = node.this.this if isinstance(node.this, exp.Subquery) else node.this
     if not isinstance(select, exp.Select) or not select.args.get("from_") or select.args.get("qualify"):
         raise Untranslatable("this EXISTS", shown(node))
-    group, limit = select.args.get("group"), select.args.get("limit")
+    group = select.args.get("group")
     if not group and (select.args.get("having") or any(one.find(exp.AggFunc) for one in select.expressions)):
         raise Untranslatable("EXISTS of an aggregate over all rows, which has one row", shown(node))
-    if limit and not (limit.expression.name.isdigit() and int(limit.expression.name)):
-        raise Untranslatable("EXISTS with this LIMIT", shown(node))
-    names = _sources(select)
-    outer: list[Any] = []
-    own: list[Any] = []
-    for part in conjuncts(select.args["where"].this) if select.args.get("where") else ():
-        (outer if _names_from_outside(part, names) else own).append(part)
+    most_rows(select)  # none of no rows exists
+    asked, outer = tied(select)
     if len(outer) != 1 or not isinstance(outer[0], exp.EQ):
         raise Untranslatable("EXISTS with another condition than one equal column", shown(node))
     first, second = outer[0].this, outer[0].expression
+    names = sources(select)
     here, there = (
         (second, first) if normal(first.table if isinstance(first, exp.Column) else "") in names else (first, second)
     )
-    where = exp.Where(this=exp.and_(*own, copy=True)) if own else None
-    asked = select.copy()
     asked.set("expressions", [there.copy()])
-    asked.set("where", where)
     for key in ("distinct", "order", "limit"):  # of some rows, some are left
         asked.set(key, None)
     if group:
@@ -147,26 +142,11 @@ def _grouped_also(group: Any, there: Any, names: set[str]) -> Any:
     """The groups for each value of the column that is linked."""
     if group.args.get("all") or any(isinstance(one, exp.Literal) for one in group.expressions):
         raise Untranslatable("EXISTS with groups by their places", shown(group))
-    if any(_names_from_outside(one, names) for one in group.expressions):
+    if any(names_from_outside(one, names) for one in group.expressions):
         raise Untranslatable("EXISTS with groups by a column from outside", shown(group))
     made = group.copy()
     made.append("expressions", there.copy())
     return made
-
-
-def _sources(select: Any) -> set[str]:
-    """The names of what it reads."""
-    from_ = select.args.get("from_")
-    sources = [*([from_.this] if from_ else []), *(join.this for join in select.args.get("joins") or ())]
-    return {normal(one.alias_or_name) for one in sources}
-
-
-def _names_from_outside(node: Any, names: set[str]) -> bool:
-    """Whether it names a table that neither these are nor its own subqueries read."""
-    if isinstance(node, exp.Column):
-        return bool(node.table) and normal(node.table) not in names
-    known = names | _sources(node) if isinstance(node, exp.Select) else names
-    return any(_names_from_outside(part, known) for part in node.iter_expressions())
 
 
 def _none(made: Condition) -> Condition:
@@ -207,20 +187,11 @@ def _off_keys(inner: Query, wanted: Column, value: Expression, scope: Scope, nod
 
 
 def _link(inner: Query, wanted: str, value: str, scope: Scope) -> Relationship | None:
-    here, there = scope.root, inner.scope.root
+    here, there, session = scope.root, inner.scope.root, scope.session
     if here.name == there.name:
         return None
-    for link in scope.session.links:
-        if (link.table, link.columns, link.to_table, link.to_columns) == (there.name, (wanted,), here.name, (value,)):
+    sides = (there.name, here, ((wanted, value),)), (here.name, there, ((value, wanted),))
+    for table, to, equal in sides:
+        if (link := known_link(session, table, to, equal)) is not None:
             return link
-        if (link.table, link.columns, link.to_table, link.to_columns) == (here.name, (value,), there.name, (wanted,)):
-            return link
-    if (value,) in here.keys:
-        return scope.session.adopt(_made(there.name, wanted, here.name, value))
-    if (wanted,) in there.keys:
-        return scope.session.adopt(_made(here.name, value, there.name, wanted))
-    return None
-
-
-def _made(table: str, column: str, to_table: str, to_column: str) -> Relationship:
-    return Relationship(table=table, columns=(column,), to_table=to_table, to_columns=(to_column,))
+    return next((link for side in sides if (link := whole_link(session, *side)) is not None), None)

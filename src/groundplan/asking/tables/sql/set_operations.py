@@ -13,12 +13,11 @@ from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.query import Ordering, Query, same
 from groundplan.asking.tables.sql.scope import Session
-from groundplan.asking.tables.sql.statement import shown
+from groundplan.asking.tables.sql.statement import most_rows, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import Expression, level
 
 OPERATIONS = (exp.Intersect, exp.Except)
-MOST_ROWS = 10_000
 
 
 def read_set_operation(node: Any, session: Session, ctes: Mapping[str, Any]) -> Query:
@@ -51,17 +50,15 @@ def _may_lack(query: Query, value: Expression) -> bool:
 
 def _in_order(query: Query, value: Expression, node: Any) -> Query:
     """Ordered by the only column, and cut."""
-    order, limit = node.args.get("order"), node.args.get("limit")
-    if order is None and limit is None:
+    order, most = node.args.get("order"), most_rows(node)
+    if order is None and most is None:
         return replace(query, ordering=None)
     keys = order.expressions if order is not None else []
-    most = limit.expression.name if limit is not None else ""
-    named = len(keys) == 1 and _is_shown(keys[0].this, query)
-    if not named or (limit is not None and not (most.isdigit() and 1 <= int(most) <= MOST_ROWS)):
+    if len(keys) != 1 or not _is_shown(keys[0].this, query):
         raise Untranslatable(f"{node.key.upper()} in this order", shown(node))
     if keys[0].args.get("nulls_first") and query.scope.nullable(value):
         raise Untranslatable("NULLS FIRST", shown(node))
-    return replace(query, ordering=Ordering(((value, bool(keys[0].args.get("desc"))),), int(most) if most else None))
+    return replace(query, ordering=Ordering(((value, bool(keys[0].args.get("desc"))),), most))
 
 
 def _is_shown(key: Any, query: Query) -> bool:

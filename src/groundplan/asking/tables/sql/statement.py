@@ -16,6 +16,7 @@ MOST_WORDS = 4_000  # names, numbers and signs
 DEEPEST_BRACKETS = 60
 MOST_NODES = 4_000
 DEEPEST = 120  # nodes inside each other
+MOST_ROWS = 10_000
 
 CLAUSES = (
     exp.Select, exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Qualify, exp.Order, exp.Ordered, exp.Limit,
@@ -183,3 +184,14 @@ def shown(node: Any) -> str:
     """A piece of the statement, short enough for a message."""
     text: str = node.sql(DIALECT)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def most_rows(node: Any) -> int | None:
+    """How many rows the LIMIT of a SELECT keeps; None without one; raises Untranslatable."""
+    limit = node.args.get("limit")
+    if limit is None:
+        return None
+    most = limit.expression
+    if not isinstance(most, exp.Literal) or not most.name.isdigit() or not 1 <= int(most.name) <= MOST_ROWS:
+        raise Untranslatable("this LIMIT", shown(limit))
+    return int(most.name)

@@ -50,7 +50,7 @@ from groundplan.contracts.ranges import bin_labels
 
 OPERATORS: Mapping[type[Any], ArithmeticOperator] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 DOUBLES = frozenset({"DOUBLE", "FLOAT"})
-WHOLE = frozenset({"INT", "BIGINT", "SMALLINT", "TINYINT", "HUGEINT", "INT128", "UBIGINT", "UINT"})
+CAST_TO_WHOLE = frozenset({"INT", "BIGINT", "SMALLINT", "TINYINT", "HUGEINT", "INT128", "UBIGINT", "UINT"})
 TEXTS = frozenset({"VARCHAR", "TEXT", "CHAR"})
 MOMENTS = frozenset({"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"})
 
@@ -295,7 +295,7 @@ def _cast(node: Any, scope: Scope) -> Expression:
         return dates.as_day(value, within)
     if to in MOMENTS:
         return dates.as_moment(value, within)
-    if to in DOUBLES or to in WHOLE or to == "DECIMAL":
+    if to in DOUBLES or to in CAST_TO_WHOLE or to == "DECIMAL":
         return _as_number(value, kind, to, within, node)
     if to in TEXTS and kind == "text":
         return value

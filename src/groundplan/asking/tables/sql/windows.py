@@ -9,15 +9,14 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import time_spans
+from groundplan.asking.tables.sql.correlated import alike
 from groundplan.asking.tables.sql.derived import under_all
 from groundplan.asking.tables.sql.query import Ordering, same
 from groundplan.asking.tables.sql.scope import Scope, peeled
 from groundplan.asking.tables.sql.statement import named, shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
-    ALIKE,
     Aggregate,
-    Alike,
     Arithmetic,
     Change,
     Column,
@@ -48,8 +47,8 @@ def _window(node: Any, scope: Scope) -> Expression:
         if scope.nullable(of):
             raise Untranslatable("LAG by itself", f"{shown(node)}; subtract it from the measure")
         return Arithmetic(operator="-", left=of, right=change)
-    if not node.args.get("order") and (alike := _alike(node, scope)) is not None:
-        return alike
+    if not node.args.get("order") and (beside := _alike(node, scope)) is not None:
+        return beside
     if not node.args.get("order"):
         raise Untranslatable("a window without an order", f"{shown(node)}; divide a measure by SUM(measure) OVER ()")
     of = _measure(node.this.this, scope)
@@ -79,9 +78,7 @@ def _alike(node: Any, scope: Scope) -> Expression | None:
     by = tuple(scope.value(part) for part in node.args.get("partition_by") or ())
     if not by:
         return Overall(of=of)
-    if isinstance(of, Aggregate) and of.function not in ALIKE:
-        raise Untranslatable(f"{of.function} in a window over single rows", shown(node))
-    return Alike(of=of, by=by)
+    return alike(of, by)
 
 
 def _is_gapless(along: Expression, scope: Scope) -> bool:
