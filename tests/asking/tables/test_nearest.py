@@ -49,7 +49,7 @@ def test_the_nearest_names_and_values(library: Project, said: str, told: tuple[s
         ("turnover by branch", "nothing called 'turnover'; the nearest is late_fee; called = [\"turnover\"] under"),
         ("late fee by skipper", "nothing called 'skipper'; ask for what is there: total "),
         ("loans in pottery", "the nearest is 'poetry' of genre."),
-        ("сумма late_fee по бранчам", 'Похоже называется: branch. Слову учит called = ["бранчам"]'),
+        ("сумма late_fee в Хилле", "Похоже называется: 'Hill' of branch"),
         ("by each of the", "I recognise every word but cannot tell what to compute; say what to compute, of what"),
     ],
 )
@@ -58,6 +58,13 @@ def test_a_refusal_names_the_word_the_nearest_and_the_setting(library: Project, 
     assert isinstance(refused, Refusal), refused
     assert says in refused.text
     assert "shelf_mark" not in refused.text
+
+
+def test_a_name_in_russian_letters_is_asked_about(library: Project) -> None:
+    asked = library.ask("сумма late_fee по бранчам").outcome
+    assert isinstance(asked, Clarification)
+    assert asked.text == "«бранчам» — это 'branch'?"
+    assert asked.candidates == ("branch",)
 
 
 @pytest.mark.parametrize("question", ["how many scrolls", "total weight of scrolls"])

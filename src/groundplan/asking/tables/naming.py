@@ -407,6 +407,6 @@ def _concepts_of(node: Contract) -> Iterable[str]:
         case Compare() | OneOf() | Contains() | Holds():
             return COMPARES
         case Bins():
-            return ["bracket", "ranges", "bin_width"]
+            return ["bracket", "bin_width", "compare"]
         case _:
             return ()

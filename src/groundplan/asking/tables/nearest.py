@@ -9,6 +9,7 @@ from rapidfuzz import fuzz
 
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
+from groundplan.asking.tables.grammar.senses import COSTS
 from groundplan.asking.tables.values import Values
 from groundplan.budget import spend
 from groundplan.contracts.schema import Column, SourceSchema, Table
@@ -20,7 +21,6 @@ MOST = 3  # names
 MIN_ALIKE = 75  # of 100
 SAME, RELATED, MONEY = 100, 90, 80
 SHORTEST, LONGEST_SHORT = 3, 4  # letters: shorter words are like many, longer ones are short for nothing
-SPENT = frozenset(map(stem, ("cost", "expense", "spend", "spent", "discount", "tax", "refund")))
 MOST_VALUES = 2_000  # that are tried
 LETTERS = str.maketrans(
     dict(zip("абвгдезийклмнопрстуфхыэ", "abvgdezijklmnoprstufhye", strict=True))
@@ -68,12 +68,13 @@ def _likeness(phrase: str, name: str, synonyms: Sequence[str]) -> float:
     for called in (name, *synonyms):
         parts = split_name(called)
         if said and parts:
-            scores = [max(_alike(word, part) for part in parts) for word in said]
+            scores = [max(alike(word, part) for part in parts) for word in said]
             best = max(best, min(scores) - 2 * max(0, len(parts) - len(said)))
     return best
 
 
-def _alike(word: str, part: str) -> float:
+def alike(word: str, part: str) -> float:
+    """How much a word is like a part of a name, of 100: of one family, short for it, or written so."""
     latin = lower(stem(word) if is_russian(word) else word).translate(LETTERS)
     if stem(latin) == stem(part):
         return SAME
@@ -86,7 +87,7 @@ def _alike(word: str, part: str) -> float:
 def _as_money(phrase: str, column: Column, table: Table) -> float:
     words = words_of(phrase)
     kinds = {value for last in range(1, len(words) + 1) for _, value in load().find(words, last - 1, last)}
-    if "sum:revenue" not in kinds or column.kind != "number" or {*map(stem, split_name(column.name))} & SPENT:
+    if "sum:revenue" not in kinds or column.kind != "number" or {*map(stem, split_name(column.name))} & COSTS:
         return 0.0
     return MONEY if meanings_of(table, {}).of[column.name] == "amount" else 0.0
 

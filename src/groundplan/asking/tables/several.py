@@ -25,7 +25,7 @@ ITS = re.compile(r"\b(?:its|their|его|её|ее|их)\b", re.IGNORECASE)
 OF = re.compile(r"\s(?=of\b|for\b|по\b)|(?<=\w)\s(?=[а-яё])", re.IGNORECASE)
 LOOKS = ("distribution", "summary", "correlation", "anomaly")
 MOST = 3  # things in one question
-MOST_PLACES = 6  # where it is tried to be cut
+MOST_PLACES = 6  # where a question can be cut: with more it is a list, and each try reads all of it
 
 
 def read_several(text: str, whole: Reading | None, read: Callable[[str], Reading | None]) -> tuple[Reading, ...]:
@@ -74,7 +74,8 @@ def _asks(text: str, read: Callable[[str], Reading | None], begin: int = 0) -> t
         found = read(part.text)
         return placed(found, text, part) if found else None
 
-    for found in [*BETWEEN.finditer(text, begin)][:MOST_PLACES]:
+    cuts = [*BETWEEN.finditer(text, begin)]
+    for found in cuts if len(cuts) <= MOST_PLACES else ():
         first, rest = (begin, found.start()), (found.end(), len(text))
         for asks in _cut(text, first, rest, reading, read):
             same = len({ask.tables for ask in asks}) == 1

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
 from groundplan.asking.tables.accounting import is_named
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.read import Derived
+from groundplan.asking.tables.nearest import MIN_ALIKE, alike
 from groundplan.contracts.answer import Clarification, MeantColumn
 from groundplan.contracts.meaning import Meaning, meaning_of
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema, Table
-from groundplan.text.names import is_short_for, kin, split_name
+from groundplan.text.names import split_name
 from groundplan.text.read_back import distinct_sentences
 from groundplan.text.similar import Nearness
-from groundplan.text.stems import stem
 from groundplan.text.words import Word, language_of, words_of
 
 MOST_TABLES, MANY_TABLES = 3, 12  # with more, the candidates are too many to choose from; too slow to be read
 MOST_NAMES = 40  # that are tried
 MOST_CANDIDATES = 5
 MOST_ALIKE = 3
-MIN_RATIO, MIN_NEARNESS = 75, 0.6
+MIN_NEARNESS = 0.6
 SHORTEST = 3  # letters: so short are pronouns and the like
 ARTICLES = frozenset({"the", "a", "an", "our", "my", "your"})
 TEXTS = {
@@ -106,20 +104,13 @@ def _asked(said: str, text: str, names: Sequence[Named], read: Callable[[str], D
 def _alike(said: str, names: Sequence[Named], nearness: Nearness | None) -> Iterator[Named]:
     """The columns of which a word is short for what was said, or of its family, or near by embeddings."""
     columns = [named for named in names if named.column is not None]
-    words = [word.stem for word in words_of(said)]
+    words = [word.lower for word in words_of(said)]
     near = nearness(said, [" ".join(split_name(named.name)) for named in columns]) if nearness and columns else ()
     for place, named in enumerate(columns):
         parts = split_name(named.name)
-        written = all(any(_are_alike(word, part) for part in parts) for word in words)
+        written = all(any(alike(word, part) >= MIN_ALIKE for part in parts) for word in words)
         if written or (near and near[place] >= MIN_NEARNESS):
             yield named
-
-
-def _are_alike(one: str, other: str) -> bool:
-    short, long = sorted((one, stem(other)), key=len)
-    return (
-        is_short_for(short, long) or kin(one, other) or (len(short) > SHORTEST and fuzz.ratio(one, other) >= MIN_RATIO)
-    )
 
 
 def _language(text: str) -> str:

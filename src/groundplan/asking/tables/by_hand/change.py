@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from groundplan.asking.tables.grammar.assemble import filter_id, free_id, metric_id, rank_id, rows_counted_apart
 from groundplan.asking.tables.grammar.implied import PASSING, intent_of, with_implied
+from groundplan.asking.tables.grammar.requirements import filter_id, free_id, metric_id, rank_id, rows_counted_apart
 from groundplan.contracts.contract import Language
 from groundplan.contracts.defaults import DEFAULTS, Default
 from groundplan.contracts.editing import Change, Chip

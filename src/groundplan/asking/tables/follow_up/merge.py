@@ -17,7 +17,10 @@ from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.follow_up.fragment import Fragment, Items, Slots
-from groundplan.asking.tables.grammar.assemble import (
+from groundplan.asking.tables.grammar.implied import PASSING
+from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
+from groundplan.asking.tables.grammar.phrases import Cond, Field, Group, Item, Mark, Measure, When
+from groundplan.asking.tables.grammar.requirements import (
     as_filter,
     as_filters,
     as_group,
@@ -28,9 +31,6 @@ from groundplan.asking.tables.grammar.assemble import (
     rank_id,
     rows_counted_apart,
 )
-from groundplan.asking.tables.grammar.implied import PASSING
-from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
-from groundplan.asking.tables.grammar.phrases import Cond, Field, Group, Item, Mark, Measure, When
 from groundplan.asking.tables.grammar.rules import within
 from groundplan.asking.tables.grammar.senses import as_field
 from groundplan.contracts.answer import Clarification

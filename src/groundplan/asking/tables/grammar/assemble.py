@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import combinations
@@ -29,6 +29,15 @@ from groundplan.asking.tables.grammar.phrases import (
     Unit,
     When,
 )
+from groundplan.asking.tables.grammar.requirements import (
+    as_filters,
+    as_group,
+    as_metric,
+    filter_id,
+    free_id,
+    metric_id,
+    rank_id,
+)
 from groundplan.asking.tables.grammar.rules import Builders, under, within
 from groundplan.asking.tables.grammar.senses import DAYS, one_of
 from groundplan.contracts.defaults import Default
@@ -45,7 +54,6 @@ from groundplan.contracts.expression import (
     Compare,
     Condition,
     Constant,
-    Contains,
     DateCut,
     DatePart,
     Elapsed,
@@ -59,10 +67,9 @@ from groundplan.contracts.expression import (
     Running,
     Share,
     columns_of,
-    level,
     walk,
 )
-from groundplan.contracts.normal_form import mapped, of_filter
+from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -70,13 +77,10 @@ from groundplan.contracts.reading import (
     EachMeasure,
     Evidence,
     Filter,
-    GroupBy,
     Intent,
-    Metric,
     OutputAsked,
     Reading,
     Requirement,
-    Time,
 )
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
@@ -86,90 +90,29 @@ from groundplan.text.stems import is_russian, stem
 from groundplan.text.words import Word, language_of
 
 USABLE = frozenset(
-    [
-        "measure",
-        "share",
-        "field",
-        "thing",
-        "group",
-        "groups",
-        "condition",
-        "having",
-        "period",
-        "ask",
-        "rank",
-        "order",
-        "event",
-        "over_time",
-        "whole_time",
-        "list",
-        "chart",
-        "table",
-        "by_measure",
-        "binned",
-        "versus",
-        "compared",
-        "change",
-        "over_prior",
-        "in_percent",
-        "in_unit",
-        "split",
-        "count",
-        "who",
-        "function",
-        "than",
-        "comparative",
-        "difference",
-        "what",
-        "fresh",
-        "if_any",
-        "anomaly",
-        "correlation",
-        "distribution",
-        "summary",
-    ]
+    category
+    for line in (
+        "measure share field thing group groups condition having period ask rank order event over_time whole_time list",
+        "chart table by_measure binned versus compared change over_prior in_percent in_unit split count who function",
+        "than comparative difference what fresh if_any anomaly correlation distribution summary",
+    )
+    for category in line.split()
 )
-
-
 LOOSE = frozenset(
-    {
-        "whole_time",
-        "in_percent",
-        "list",
-        "compared",
-        "over_time",
-        "split",
-        "who",
-        "thing",
-        "distribution",
-        "event",
-        "versus",
-        "count",
-        "fresh",
-        "what",
+    category
+    for line in (
+        "whole_time in_percent list compared over_time split who thing distribution event versus count fresh what",
         "table",
-    }
+    )
+    for category in line.split()
 )
 """Phrases that a reading may have no part for: they say once more what it is about."""
-
-
+TAKEN = (LOOSE | {"chart", "condition", "having"}) - {"thing", "event", "versus", "count"}
+"""Phrases that say nothing before the others are read."""
 EXCLUDING = frozenset(
-    map(
-        stem,
-        (
-            "except",
-            "excluding",
-            "exclude",
-            "without",
-            "leaving",
-            "leave",
-            "ignoring",
-            "ignore",
-            "кроме",
-            "без",
-            "исключая",
-        ),
-    )
+    stem(word)
+    for line in ("except excluding exclude without leaving leave ignoring ignore", "кроме без исключая")
+    for word in line.split()
 )
 LISTING = ("", "and", "or", "и", "или")  # what may stand between the parts of a list
 EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
@@ -218,8 +161,6 @@ class Assembly:
     parts: list[Part] = field(default_factory=list)
     penalty: float = 0.0
     used: set[Item] = field(default_factory=set)
-    of_totals: bool = False  # the average revenue per day is one of days, not of rows
-    is_open: bool = False  # it could be either
 
     @property
     def meanings(self) -> Meanings:
@@ -276,7 +217,6 @@ class Assembly:
         self.each: Part | None = None
         self.axes: set[str] = set()  # dates that events tell
         self.asked: list[Part] = []  # analyses
-        self.average: tuple[Item, ...] = ()  # of periods
 
     def said(self, *items: Item) -> str:
         """Their words, as they are written."""
@@ -310,8 +250,6 @@ class Assembly:
                     self.groups.append((value, self.take(item)))  # type: ignore[arg-type]
                 case "groups":
                     self.groups += [(group, self.take(item)) for group in value]  # type: ignore[attr-defined]
-                case "condition" | "having":
-                    self.take(item)
                 case "ask":
                     if self.ask is not None:
                         if value.person or self.ask[0].person:  # type: ignore[attr-defined]
@@ -323,20 +261,7 @@ class Assembly:
                     if self.rank is not None:
                         raise DoesNotCompose("two rankings")
                     self.rank = (value, self.take(item))  # type: ignore[assignment]
-                case (
-                    "whole_time"
-                    | "in_percent"
-                    | "list"
-                    | "table"
-                    | "compared"
-                    | "split"
-                    | "chart"
-                    | "over_time"
-                    | "who"
-                    | "what"
-                    | "fresh"
-                    | "distribution"
-                ):
+                case category if category in TAKEN:
                     self.take(item)
         if len({(c.column, c.values) for c, _ in self.conditions if c.column and not c.negated}) < len(
             [c for c, _ in self.conditions if c.column and not c.negated]
@@ -614,12 +539,6 @@ class Assembly:
                 raise DoesNotCompose("what happens more often?")
             self.conditions.remove(happened[0])
             self.measures.append((made, (*happened[0][1], *self.take(item))))
-        elif kind == "duration" and not self.measures and not bare:
-            field = self.builders.dimension("duration")
-            measure = self.builders.usual(field) if field else None
-            if measure is None:
-                raise DoesNotCompose("longer in what?")
-            self.measures.append((measure, self.take(item)))
         elif self.measures or bare:
             self.take(item)
         else:
@@ -710,14 +629,6 @@ class Assembly:
                 return place
         return None
 
-    def _whose_rows(self, item: Item, value: Field) -> int | None:
-        """The place of the condition in profit for corporate customers, where customers have names."""
-        noun = self.words[item.first]
-        plural = item.length == 1 and noun.lower != noun.stem and value.whole
-        if value.meaning != "name" or not plural or self.all("count"):
-            return None
-        return next((place for place, (_, i) in enumerate(self.conditions) if i[-1].last == item.first), None)
-
     def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
         """Conditions behind the whole; a period and conditions right behind the things limit both."""
         if condition.versus or condition.date:
@@ -796,9 +707,6 @@ class Assembly:
                 self.measures.append((self.builders.rows_counted(), self.take(item)))  # a chart of models by country
             elif self.ask is not None or self.all("list"):
                 self.show.append((value.name, self.take(item)))
-            elif has_measure and (place := self._whose_rows(item, value)) is not None:
-                condition, items = self.conditions[place]
-                self.conditions[place] = (condition, (*items, *self.take(item)))
             else:
                 raise DoesNotCompose(f"what of {value.name}?")
 
@@ -865,10 +773,6 @@ class Assembly:
             raise DoesNotCompose("one function too many")
         for item in self.all("function"):
             value: Mark = item.value  # type: ignore[assignment]
-            others = [m for m, _ in self.measures if m.counts is None or m.sides or m.grain]
-            if value.value == "mean" and not others and self._periods_said() and (self.measures or self.all("thing")):
-                self.of_totals, self.average = True, self.take(item)
-                continue
             if (
                 self.measures
                 and value.value == "mean"
@@ -889,59 +793,14 @@ class Assembly:
                 self.measures[place] = (measure, (*self.measures[place][1], item))  # type: ignore[assignment]
             self.take(item)
 
-    def _periods_said(self) -> list[int]:
-        """The places of the groups that are periods of time: daily, per week; `by week` says what a row is of."""
-        return [
-            place
-            for place, (group, items) in enumerate(self.groups)
-            if group.time and group.grain in RHYTHMS and items and EACH_PERIOD.search(self.said(*items).lower())
-        ]
-
     def _average_of_periods(self) -> None:
-        """The average number of orders per week is one of weeks. That of an amount may be one of weeks or of rows."""
-        places = self._periods_said()
-        if len(places) != 1 or len(self.measures) != 1:
-            if self.of_totals:
-                raise DoesNotCompose("an average of which periods")
-            return
-        measure, items = self.measures[0]
-        total = measure.expression if measure.counts is not None and self.of_totals else self._total_of(measure)
-        if total is None:
-            return
-        if measure.counts is None and self._names_rows(items):
-            raise DoesNotCompose("average deliveries per day: their number, not their charge")
-        if not self.of_totals and not self._says("function", "sum", items):
-            self.is_open = True
-            return
-        group, said = self.groups.pop(places[0])
-        if self.each or self.having or self.sides or self.rank or any(g.expression or g.time for g, _ in self.groups):
-            raise DoesNotCompose("an average of periods beside something else")
-        assert group.grain is not None
-        known = self.meanings.table.find(group.name)
-        if known is not None and known.nulls and all(c.date != group.name for c, _ in self.conditions):
-            self._leave_out_missing(Column(name=group.name))  # no period
-        key, name = f"{group.grain} of {group.name}", f"{RHYTHMS[group.grain]} {measure.name}"
-        cut = EachMeasure(name=key, expression=DateCut(of=Column(name=group.name), grain=group.grain))
-        keys = (key, *(g.name for g, _ in self.groups))
-        each = Each(keys=keys, measures=(EachMeasure(name=name, expression=total),), computed=(cut,))
-        self.each = Part("each:period", each, (*said, *items))
-        average = Aggregate(function="mean", of=Column(name=name))
-        self.measures = [(Measure(average, name), (*self.average, *items))]
-
-    def _names_rows(self, items: Sequence[Item]) -> bool:
-        nouns = {noun for entity in self.meanings.entities if entity.is_rows for noun in entity.nouns}
-        return any(self.words[place].stem in nouns for item in items for place in range(item.first, item.last))
-
-    def _total_of(self, measure: Measure) -> Expression | None:
-        """The total of what is averaged; None if that is no amount, or nobody said average."""
-        match measure.expression:
-            case Aggregate(function="mean", of=Column(name=name) as of, where=None) if not measure.usual:
-                return Aggregate(function="sum", of=of) if self.meanings.of.get(name) in ("amount", "count") else None
-        return None
-
-    def _says(self, category: str, value: str, items: Sequence[Item]) -> bool:
-        places = [place for item in items for place in range(item.first, item.last)]
-        return any((category, value) in self.meanings.lexicon.find(self.words, p, p + 1) for p in places)
+        """The average charge per day may be one of days or of rows; `by day` asks for one of each day."""
+        cuts = [items for group, items in self.groups if group.time and group.grain and items]
+        each = [items for items in cuts if EACH_PERIOD.search(self.said(*items).lower())]
+        match self.measures:
+            case [(Measure(expression=Aggregate(function="mean", of=Column(name=name), where=None), usual=False), _)]:
+                if len(each) == 1 and self.meanings.of.get(name) in ("amount", "count"):
+                    raise DoesNotCompose("an average of periods or of rows")
 
     def _if_any(self, item: Item) -> None:
         """The average fine where there is one."""
@@ -955,9 +814,6 @@ class Assembly:
 
     def _ranking(self) -> None:
         for item in self.all("by_measure"):
-            if self.rank is None and self.all("compared"):  # compare the west and the east by revenue
-                self._compared_by(item)
-                continue
             if self.rank is None and self.groups and not self.measures and isinstance(item.value, Measure):
                 self.measures.append((item.value, self.take(item)))  # regions by total sales
                 continue
@@ -1070,12 +926,6 @@ class Assembly:
         """For the two best regions, with a split by something else."""
         before = [word.lower for word in self.words[: item.first] if word.lower not in ARTICLES]
         return bool(before) and before[-1] in CHOOSING
-
-    def _compared_by(self, item: Item) -> None:
-        made = self.builders.measured(item.value)
-        if made is None:
-            raise DoesNotCompose("compared by no number")
-        self.measures.append((made, self.take(item)))
 
     def _names_several(self, item: Item) -> bool:
         """The noun behind top or best is a plural."""
@@ -1992,57 +1842,10 @@ class Assembly:
         return Evidence(text=self.text[start:end][:500], start=start)
 
 
-def as_metric(measure: Measure, meanings: Meanings, *, alone: bool) -> Metric:
-    """The function of a column where that says it; `alone`: it is the only measure."""
-    match measure.expression:
-        case Rows(where=None) if alone:
-            return Metric(function="count")
-        case Aggregate(function=function, of=Column(name=column), where=None, percent=None):
-            if measure.usual:
-                return Metric(column=column, usual=function)
-            return Metric(column=column, function=function)
-    name = measure.name
-    if name in {column.name for column in meanings.table.columns}:
-        name = f"{name} value"
-    return Metric(expression=measure.expression, name=name[:120])
-
-
 def _is_running_value(measure: Any) -> bool:
     return isinstance(measure, Running) and isinstance(measure.of, Rows) and isinstance(measure.of.where, Compare)
 
 
-def free_id(id_: str, taken: Collection[str]) -> str:
-    """The id, with a number if it is taken."""
-    return id_ if id_ not in taken else next(f"{id_}#{n}" for n in range(2, 99) if f"{id_}#{n}" not in taken)
-
-
-def rows_counted_apart(asked: Sequence[Requirement]) -> list[Requirement]:
-    """A count of rows beside another measure is written as an expression, with a name of its own."""
-    if sum(isinstance(r.value, Metric) for r in asked) < 2:
-        return [*asked]
-    rows = Metric(expression=Rows(), name="rows")
-    return [r.model_copy(update={"value": rows}) if r.value == Metric(function="count") else r for r in asked]
-
-
-def metric_id(metric: Metric) -> str:
-    return f"metric:{metric.column or metric.name or 'rows'}"
-
-
-def as_group(group: Group, meanings: Meanings) -> GroupBy | Time:
-    if group.time:
-        return Time(column=group.name, grain=group.grain)
-    ordered = isinstance(group.expression, DateCut | DatePart) or meanings.of.get(group.name) == "year"
-    return GroupBy(column=group.name, expression=group.expression, ordered=ordered)
-
-
-RHYTHMS: Mapping[str, str] = {
-    "hour": "hourly",
-    "day": "daily",
-    "week": "weekly",
-    "month": "monthly",
-    "quarter": "quarterly",
-    "year": "yearly",
-}
 EACH_PERIOD = re.compile(r"\bper\b|^(?:hourly|daily|weekly|monthly|quarterly|yearly|annual)$")
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
 ARTICLES = frozenset({"the", "a", "an", "our", "their", "its"})
@@ -2110,45 +1913,6 @@ def _over(node: Any, column: str, name: str) -> Any:
     if isinstance(node, Column) and node.name == column:
         return Column(name=name)
     return mapped(node, lambda part: _over(part, column, name))
-
-
-def rank_id(rank: RankAsked) -> str:
-    return f"rank:{rank.direction}{rank.limit or ''}"
-
-
-def filter_id(asked: Filter) -> str:
-    return f"filter:{asked.column or ' and '.join(sorted(columns_of(of_filter(asked)))) or 'groups'}"
-
-
-def as_filters(condition: Cond) -> tuple[Filter, ...]:
-    """Between two numbers is two comparisons."""
-    made = condition.condition
-    if isinstance(made, All) and not condition.date and not condition.groups:
-        each = tuple(as_filter(Cond(part)) for part in made.parts)
-        if all(value.condition is None for value in each):
-            return each
-    return (as_filter(condition),)
-
-
-def as_filter(condition: Cond) -> Filter:
-    """A comparison of a column with values where that says it."""
-    made = condition.condition
-    match made:
-        case Compare(left=Column(name=name), operator=operator, right=Constant(value=value)) if level(made) == "row":
-            return Filter(column=name, operator=operator, values=(value,))
-        case All(
-            parts=(
-                Compare(left=Column(name=name), operator=">=", right=Constant(value=str() as start)),
-                Compare(left=Column(name=other), operator="<", right=Constant(value=str() as end)),
-            )
-        ) if name == other == condition.date:
-            return Filter(column=name, operator="between", values=(start, end))
-        case Contains(of=Column(name=name), text=text, place="anywhere", cased=False):
-            return Filter(column=name, operator="contains", values=(text,))
-    if condition.column and condition.values and not condition.groups and not condition.versus:
-        among = Filter(column=condition.column, operator="in", values=condition.values)
-        return among.model_copy(update={"operator": "not in"}) if condition.negated else among
-    return Filter(condition=made)
 
 
 def _weighs_rows(node: Node) -> bool:

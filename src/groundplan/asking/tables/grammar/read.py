@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -198,11 +197,6 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
                     unsaid = missing
             else:
                 made.append((cover.score - assembly.penalty, reading))
-                if assembly.is_open:
-                    other = assemble(cover, senses.words, senses.text, builders, of_totals=True)
-                    with suppress(DoesNotCompose, NeedsClarification):
-                        totals = over_tables(other.read(), wide) if wide else other.read()
-                        made.append((cover.score - assembly.penalty, totals))
                 break
     corrected = tuple((senses.words[place].text, meant) for place, meant in senses.corrected.items())
     if not made:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -58,28 +57,18 @@ from groundplan.text.names import singular, split_name
 from groundplan.text.stems import stem
 
 NAMED = {"mean": "average", "median": "median", "min": "lowest", "max": "highest", "std": "standard deviation of"}
-PLANNED = ("budget", "budgeted", "plan", "planned", "target", "quota", "estimate", "estimated", "бюджет", "план")
 MONEY = {
     "revenue": ("revenue", "sales", "income", "turnover", "выручка", "доход"),
     "cost": ("cost", "expense", "spend", "spent", "expenditure", "затраты", "расход"),
 }
-BAD = (
-    *("cancelled", "cancel", "cancellation", "late", "delay", "refund", "return", "breach", "missed", "churn", "error"),
-    *(
-        "defect",
-        "complaint",
-        "failure",
-        "failed",
-        "damaged",
-        "lost",
-        "overdue",
-        "absence",
-        "default",
-        "отмена",
-        "возврат",
-    ),
+BAD = frozenset(
+    stem(word)
+    for line in (
+        "cancelled cancel cancellation late delay refund return breach missed churn error defect complaint failure",
+        "failed damaged lost overdue absence default отмена возврат",
+    )
+    for word in line.split()
 )
-ACTUAL = ("spent", "actual", "cost", "spend", "expense", "факт", "расход", "потрачено")
 
 
 class Builders:
@@ -251,29 +240,14 @@ class Builders:
         function = named or ("sum" if field.meaning in ("amount", "count") else "mean")
         return Measure(_aggregate(function, field.expression), field.name, usual=True, base=field)
 
-    def share_of_measure(self, measure: Measure) -> ShareOf | None:
+    def share_of(self, value: Measure | Field | Thing, by: Group | None = None) -> ShareOf | None:
+        """Of what adds up; `by`: the share of each region in the revenue."""
+        measure = self.measured(value)
+        if measure is None or (isinstance(value, Field) and value.meaning not in ("amount", "count")):
+            return None
         of = measure.expression
         adds_up = not isinstance(of, Arithmetic) and not (isinstance(of, Aggregate) and of.function == "defined")
-        whole = adds_up and not (measure.sides or measure.grain)
-        return ShareOf(measure) if whole else None
-
-    def share_of_field(self, field: Field) -> ShareOf | None:
-        measure = self.usual(field) if field.meaning in ("amount", "count") else None
-        return ShareOf(measure) if measure else None
-
-    def share_of_things(self, thing: Thing) -> ShareOf:
-        return ShareOf(self.count_things(thing))
-
-    def share_by(self, group: Group, of: Measure | Field | Thing) -> ShareOf | None:
-        """The share of each region in the revenue."""
-        match of:
-            case Measure():
-                share = self.share_of_measure(of)
-            case Field():
-                share = self.share_of_field(of)
-            case Thing():
-                share = self.share_of_things(of)
-        return replace(share, by=group) if share else None
+        return ShareOf(measure, by) if adds_up and not (measure.sides or measure.grain) else None
 
     def measured(self, value: Any) -> Measure | None:
         if isinstance(value, Field):
@@ -391,12 +365,6 @@ class Builders:
         made = self.in_span(span, field)
         return self.usual(made) if made is not None and made.meaning == "rate" else None
 
-    def long_average(self, function: Mark, span: Span) -> Measure | None:
-        """Average days, where one thing lasts, and no other table has a column of them."""
-        field = self.dimension("duration") if stem(span.unit) not in self.meanings.elsewhere else None
-        made = self.in_span(span, field) if field is not None else None
-        return self.function_of_field(function, made) if made is not None else None
-
     def until_event(self, span: Span, event: Event) -> Field | None:
         """Days to let, hours to answer: from the main date on."""
         main = self.meanings.main_date
@@ -404,10 +372,6 @@ class Builders:
             return None
         made = Elapsed(start=Column(name=main.name), end=Column(name=event.column.name), unit=span.unit)
         return Field(made, f"{span.unit}s until {event.column.name}", "rate")
-
-    def how_long_until(self, span: Span, event: Event) -> Measure | None:
-        made = self.until_event(span, event)
-        return self.usual(made) if made is not None else None
 
     def event_within(self, event: Event, compare: Mark, number: Number, span: Span) -> Cond | None:
         """Let within 30 days."""
@@ -493,9 +457,6 @@ class Builders:
         date = self.meanings.main_date
         return Group(date.name, grain=unit.grain, time=True) if date else None
 
-    def unit_of_date(self, field: Field, unit: Unit) -> Group | None:
-        return Group(field.name, grain=unit.grain, time=True, named=True) if field.meaning == "date" else None
-
     def part_group(self, part: PartOfDate) -> Group | None:
         date = self.meanings.main_date
         if date is None or (part.part == "hour" and "time" not in date.type.lower()):
@@ -539,9 +500,6 @@ class Builders:
         fits = value.column == field.name and not value.groups and not value.negated
         return replace(value, named=True) if fits else None
 
-    def field_flag_value(self, field: Field, value: Cond) -> Cond | None:
-        return value if value.column == field.name else None
-
     def not_condition(self, condition: Cond) -> Cond | None:
         if condition.negated or condition.groups or condition.versus:
             return None
@@ -580,23 +538,6 @@ class Builders:
     def signed(self, sign: Mark, field: Field) -> Cond | None:
         """Negative amounts."""
         return self.compare_field(field, sign, Number(0))
-
-    def levels(self, value: Cond, beyond: Mark) -> Cond | None:
-        """L5 and above: the values that end in as great a number."""
-        known = self.meanings.values.get(value.column or "", ())
-        numbers = {name: LEVEL.fullmatch(name) for name in known}
-        if len(value.values) != 1 or value.negated or not all(numbers.values()):
-            return None
-        own = numbers.get(str(value.values[0]))
-        if own is None or len({found[1] for found in numbers.values() if found}) != 1:
-            return None
-        up = beyond.value == ">="
-        kept = [
-            name
-            for name, found in numbers.items()
-            if found and (int(found[2]) >= int(own[2]) if up else int(found[2]) <= int(own[2]))
-        ]
-        return one_of(value.column or "", tuple(kept))
 
     def more_kinds(self, compare: Mark, number: Number, field: Field) -> Cond | None:
         """In at least three zones."""
@@ -657,26 +598,8 @@ class Builders:
             )
         )
 
-    def compare_fields(self, left: Field, compare: Mark, right: Field) -> Cond | None:
-        """Spent more than budgeted: a column against a column."""
-        if left.meaning not in ("amount", "count") or right.meaning != left.meaning or left == right:
-            return None
-        return Cond(Compare(left=left.expression, operator=compare.value, right=right.expression))
-
     def more_times(self, compare: Mark, number: Number) -> Cond | None:
         return self.more_things(compare, number, Thing(self.meanings.entities[0]))
-
-    def over_plan(self, compare: Mark, field: Field) -> Cond | None:
-        """Over budget: what was spent against what was planned."""
-        planned, actual = ({stem(word) for word in words} for words in (PLANNED, ACTUAL))
-        if field.column is None or not planned & {*self.meanings.names[field.name]}:
-            return None
-        spent = [
-            c for c in self.meanings.table.columns if c.kind == "number" and actual & {*self.meanings.names[c.name]}
-        ]
-        if len(spent) != 1:
-            return None
-        return Cond(Compare(left=Column(name=spent[0].name), operator=compare.value, right=field.expression))
 
     def more_things(self, compare: Mark, number: Number, thing: Thing) -> Cond | None:
         if number.percent:
@@ -720,24 +643,15 @@ class Builders:
             groups=True,
         )
 
-    def missing_field(self, field: Field) -> Cond | None:
-        if field.column is None or field.meaning == "flag" or not field.column.nulls:
-            return None
-        return Cond(Missing(of=field.expression))
+    def missing(self, value: Field | Thing | Event) -> Cond | None:
+        """Orders without a customer, not returned. A flag is no or yes, not missing."""
+        column = value.entity.column if isinstance(value, Thing) else value.column
+        flag = isinstance(value, Field) and value.meaning == "flag"
+        return Cond(Missing(of=Column(name=column.name))) if column and column.nulls and not flag else None
 
-    def present_field(self, field: Field) -> Cond | None:
-        if field.column is None or field.meaning == "flag" or not field.column.nulls:
-            return None  # who has a flag has its yes
-        return Cond(Not(part=Missing(of=field.expression)))
-
-    def present_thing(self, thing: Thing) -> Cond | None:
-        """Orders that have a customer."""
-        column = thing.entity.column
-        return Cond(Not(part=Missing(of=Column(name=column.name)))) if column is not None and column.nulls else None
-
-    def missing_thing(self, thing: Thing) -> Cond | None:
-        column = thing.entity.column
-        return Cond(Missing(of=Column(name=column.name))) if column is not None and column.nulls else None
+    def present(self, value: Field | Thing | Event) -> Cond | None:
+        made = self.missing(value)
+        return Cond(Not(part=made.condition)) if made else None
 
     def value_of_thing(self, value: Cond, thing: Thing) -> Cond | None:
         """German customers: the thing whose value it is, in a table of its own."""
@@ -770,16 +684,6 @@ class Builders:
             return years_within(field.expression, when)
         return Cond(within(field.name, when), date=field.name) if field.meaning == "date" else None
 
-    def happened(self, event: Event) -> Cond | None:
-        if not event.column.nulls:
-            return None
-        return Cond(Not(part=Missing(of=Column(name=event.column.name))))
-
-    def not_happened(self, event: Event) -> Cond | None:
-        if not event.column.nulls:
-            return None
-        return Cond(Missing(of=Column(name=event.column.name)))
-
     def current(self) -> Cond | None:
         ends = [self.meanings.events[e] for e in ("end", "close", "check_out") if e in self.meanings.events]
         ends = [column for column in ends if column.nulls]
@@ -788,11 +692,6 @@ class Builders:
     def undone(self, mark: Mark) -> Cond | None:
         column = self.meanings.events.get(mark.value)
         return Cond(Missing(of=Column(name=column.name))) if column and column.nulls else None
-
-    def ranges_of(self, field: Field, ranges: Mark) -> Group | None:
-        if field.meaning not in NUMBERS:
-            return None
-        return Group(f"{field.name} range", Bins(of=field.expression, edges=ranges.parts))
 
     # what is asked for
 
@@ -808,11 +707,6 @@ class Builders:
 
     def which(self, target: Target) -> Ask:
         return Ask(target)
-
-    def rank_all(self, target: Target, value: Any) -> Rank | None:
-        """Rank the agents by revenue: all of them."""
-        measure = self.measured(value)
-        return Rank("top", None, target, value if isinstance(value, Field) else measure) if measure else None
 
     def which_few(self, number: Number, target: Target) -> Ask | None:
         """Which five countries: a ranking says by what."""
@@ -944,7 +838,7 @@ def columns_of(node: Any) -> tuple[str, ...]:
 def is_bad(name: str) -> bool:
     """Whether the worst rate of it is the highest."""
     words = {part for word in split_name(name) for part in (word, *load().written_out(word))}
-    return bool({*map(stem, words)} & {*map(stem, BAD)})
+    return bool({*map(stem, words)} & BAD)
 
 
 def years_within(of: Expression, when: When) -> Cond | None:
@@ -1002,7 +896,6 @@ def _negated(condition: Condition) -> Condition:
 
 
 SIZES = ("sqm", "m2", "area", "kg", "km", "hours", "minutes", "miles", "litres", "площадь")
-LEVEL = re.compile(r"(\D*)(\d{1,4})")
 MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
 UNITS = {
     unit: frozenset(map(stem, words))
@@ -1031,12 +924,9 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "function thing|count field", "function_of_field 0 2", 0.2),
     ("measure", "function measure", "function_of_measure 0 1", 0.2),
     ("measure", "function thing", "function_of_things 0 1", -0.2),
-    ("measure", "function span", "long_average 0 1", -0.2),
     ("measure", "count thing", "count_things 1", 0.3),
     ("measure", "count field", "count_field 1", 0.2),
     ("measure", "count compound", "count_field 1", 0.3),
-    ("measure", "distinct thing", "distinct_things 1", 0.0),
-    ("measure", "distinct field", "distinct_field 1", -0.1),
     ("measure", "count distinct thing", "distinct_things 2", 0.3),
     ("measure", "count distinct field", "distinct_field 2", 0.3),
     ("measure", "thing volume", "count_things 0", 0.3),
@@ -1048,15 +938,12 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "condition rate", "condition_rate 0", 0.0),
     ("measure", "number percentile field", "percentile 0 2", 0.5),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
-    ("measure", "measure per measure", "per 0 2", 0.4),
     ("measure", "measure per thing|field", "per 0 2", 0.2),
     ("measure", "field per thing|field", "field_per 0 2", 0.2),
     ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
     ("measure", "field as_share field", "ratio_of 0 2", 0.5),
     ("measure", "field adjective", "extreme 0 1", 0.4),
     ("measure", "count span field", "how_long 1 2", 0.4),
-    ("measure", "count span function until event", "how_long_until 1 4", 0.4),
-    ("measure", "measure which", "which_measure 0", 0.0),
     ("measure", "which|what measure|field", "which_measure 1", 0.1),
     ("measure", f"change {VALUE}", "change_of 0 1", 0.2),
     ("measure", f"{VALUE} change", "change_of 1 0", 0.2),
@@ -1070,17 +957,14 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", f"number unit moving grain {VALUE}", "moving 0 1 4", 0.4),
     ("measure", f"moving {VALUE} number unit", "moving 2 3 1", 0.4),
     ("share", "which|what share", "which_measure 1", 0.1),
-    ("share", "share_word measure", "share_of_measure 1", 0.3),
-    ("share", "share_word field", "share_of_field 1", 0.3),
-    ("share", "share_word thing", "share_of_things 1", 0.3),
-    ("share", f"share_word group {VALUE}", "share_by 1 2", 0.5),
+    ("share", f"share_word {VALUE}", "share_of 1", 0.3),
+    ("share", f"share_word group {VALUE}", "share_of 2 1", 0.5),
     ("count", "function count", "total_count 0 1", 0.0),
     # columns and durations
     ("field", "between moment and|until moment", "elapsed 1 3", 0.6),
     ("field", "moment until moment", "elapsed 0 2", 0.3),
     ("field", "span field", "in_span 0 1", 0.2),
     ("field", "field span", "in_span 1 0", 0.2),
-    ("field", "span until event", "until_event 0 2", 0.4),
     ("field", "span lateness", "days_late 0 1", 0.3),
     ("field", "field generic", "generic_field 0 1", 0.1),
     ("field", "generic field", "generic_field 1 0", 0.1),
@@ -1095,8 +979,6 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("group", "grain", "at_grain 0", 0.0),
     ("group", "versus field", "by_field 1", 0.0),
     ("group", "field versus", "by_field 0", -0.1),
-    ("group", "field unit", "unit_of_date 0 1", 0.2),
-    ("group", "by? field bracket? ranges", "ranges_of 1 3", 0.3),
     ("group", "field bin_width number", "bins_of 0 2", 0.5),
     ("groups", "group and field", "two_groups 0 2", 0.3),
     # conditions
@@ -1105,10 +987,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "between condition and condition", "versus 1 3", 0.5),
     ("condition", "condition field", "value_of_field 0 1", 0.2),
     ("condition", "field condition", "value_of_field 1 0", 0.2),
-    ("condition", "field flag_value", "field_flag_value 0 1", 0.3),
     ("condition", "condition thing", "value_of_thing 0 1", 0.2),
     ("condition", "by condition", "by_value 1", 0.1),
-    ("condition", "condition beyond", "levels 0 1", 0.4),
     ("condition", "negation|leave condition left_out|out", "not_condition 1", 0.3),
     ("condition", "negation condition", "not_condition 1", 0.3),
     ("condition", "condition left_out", "out 0", 0.2),
@@ -1120,22 +1000,19 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "field number", "field_is_number 0 1", 0.0),
     ("condition", "number field", "number_field 0 1", 0.0),
     ("condition", "field between number and number", "between 0 2 4", 0.4),
-    ("condition", "field compare field", "compare_fields 0 1 2", 0.2),
-    ("condition", "compare field", "over_plan 0 1", 0.2),
     ("condition", "sign field", "signed 0 1", 0.3),
     ("condition", "compare number span field?", "lasted 0 1 2 3", 0.1),
     ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
     ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
-    ("condition", "missing|lacking field present?", "missing_field 1", 0.3),
-    ("condition", "missing|lacking thing", "missing_thing 1", 0.3),
-    ("condition", "field missing", "missing_field 0", 0.3),
-    ("condition", "present field", "present_field 1", 0.3),
-    ("condition", "present thing", "present_thing 1", 0.3),
-    ("condition", "field present", "present_field 0", 0.2),
+    ("condition", "missing|lacking field present?", "missing 1", 0.3),
+    ("condition", "missing|lacking thing", "missing 1", 0.3),
+    ("condition", "field missing", "missing 0", 0.3),
+    ("condition", "present field|thing", "present 1", 0.3),
+    ("condition", "field present", "present 0", 0.2),
     ("condition", "field", "yes 0", -0.1),
     ("condition", "negation field", "no_flag 1", 0.3),
-    ("condition", "event", "happened 0", 0.0),
-    ("condition", "negation event", "not_happened 1", 0.3),
+    ("condition", "event", "present 0", 0.0),
+    ("condition", "negation event", "missing 1", 0.3),
     ("condition", "event period", "in_period 0 1", 0.3),
     ("condition", "period event", "in_period 1 0", 0.0),
     ("condition", "field period", "date_in_period 0 1", 0.2),
@@ -1174,10 +1051,8 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("rank", "number superlative|judged participle target", "rated 1 2 3 0", 0.5),
     ("rank", "superlative field", "most_in_total 0 1", 0.2),
     ("rank", "adjective field|measure", "longest 0 1", 0.2),
-    ("rank", f"ranking_word target by {VALUE}", "rank_all 1 3", 0.4),
     ("rank", f"rank by {VALUE}", "target_by 0 2", 0.3),
     ("rank", "which|what rank", "which_measure 1", 0.1),
-    ("rank", "rank which", "which_measure 0", 0.0),
     ("rank", "target rank", "target_rank 0 1", 0.1),
     ("rank", "sorted measure|field", "sorted_by 1", 0.2),
     ("rank", "rank ordering", "rank_order 0 1", 0.2),

@@ -86,32 +86,20 @@ CALENDAR = frozenset(
     map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
 )
 OPERATORS = frozenset({"negation", *LACKING, "left_out", "out", "compare", "than", "sign", "undone"})
-COSTS = ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка")
+COSTS = frozenset(
+    map(stem, ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка"))
+)
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
 BEING = frozenset({"is", "are", "was", "were", "be", "been", "not", "isn't", "aren't", "wasn't", "weren't"})
 HELPING = frozenset({"do", "does", "did", "have", "has", "had", "can", "should", "would"})
 CURRENCY = frozenset(
-    {
-        "usd",
-        "eur",
-        "gbp",
-        "dollars",
-        "dollar",
-        "euros",
-        "euro",
-        "pounds",
-        "bucks",
-        "рублей",
-        "руб",
-        "рубля",
-        "р",
-        "points",
-        "percent",
-        "процентов",
-        "процента",
-        "%",
-    }
+    word
+    for line in (
+        "usd eur gbp dollars dollar euros euro pounds bucks points percent %",
+        "рублей руб рубля р процентов процента",
+    )
+    for word in line.split()
 )
 DAYS = (
     ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "weekend", "weekdays"),
@@ -155,7 +143,6 @@ class Senses:
             self._moments(first)
             self._latest(first)
         self._values()
-        self._ranges()
         self._priors()
         self._shifted()
         self._years_apart()
@@ -165,6 +152,10 @@ class Senses:
         self._values_before_things()
         self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        size = len(self.words)
+        return ((first, last) for first in range(size) for last in range(first + 1, min(first + LONGEST, size) + 1))
 
     def _values_before_things(self) -> None:
         """Merged, where it is a state, is no word for merge requests."""
@@ -239,14 +230,6 @@ class Senses:
             if inside:
                 unit = found[1] or found[2]
                 self._add("over_prior", inside[0], inside[-1] + 1, Mark("over_prior", unit), 1.0)
-
-    def _ranges(self) -> None:
-        """`under 18, 18-39, 40-64, 65+`: three ranges or more, one behind the other."""
-        for found in RANGES.finditer(self.text.lower()):
-            inside = self._words_in(found.start(), found.end())
-            edges = _edges(found.group())
-            if inside and len(edges) >= 2:
-                self._add("ranges", inside[0], inside[-1] + 1, Mark("ranges", parts=edges), 1.2)
 
     def compounds(self) -> Iterator[Item]:
         """Sales channels are channels, car models are models, the order quantity is a quantity."""
@@ -587,9 +570,8 @@ class Senses:
 
     def _says_undone(self) -> bool:
         """Still in transit right now: it is said in what state they are."""
-        find, size = self.meanings.lexicon.find, len(self.words)
-        spans = ((first, last) for first in range(size) for last in range(first + 1, min(first + LONGEST, size) + 1))
-        return any(category in ("undone", "lateness") for span in spans for category, _ in find(self.words, *span))
+        find = self.meanings.lexicon.find
+        return any(one in ("undone", "lateness") for span in self._spans() for one, _ in find(self.words, *span))
 
     def _grain(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         if not self._is_display_unit(first):
@@ -763,7 +745,7 @@ class Senses:
         if word in ("value", "bill"):  # a fee is charged, and no revenue
             found = [(s, c) for s, c in found if "convers" in self.meanings.names[c.name] or s >= PART]
             sums = [name for name, meaning in self.meanings.of.items() if meaning == "amount"]
-            amounts = [name for name in sums if not {*self.meanings.names[name]} & {*map(stem, COSTS)}]
+            amounts = [name for name in sums if not {*self.meanings.names[name]} & COSTS]
             found = (
                 found if len(amounts) == 1 else [(s, c) for s, c in found if stem(word) in self.meanings.names[c.name]]
             )
@@ -779,26 +761,25 @@ class Senses:
             if column.name in self.meanings.lists:
                 self._values_in_lists(column)
         known, parts, called = self.names.said.whole, self.names.said.parts, self.names.said.called
-        for first in range(len(self.words)):
-            for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
-                if self._own_name.issuperset(range(first, last)):
+        for first, last in self._spans():
+            if self._own_name.issuperset(range(first, last)):
+                continue
+            key = tuple(word.stem for word in self.words[first:last])
+            if key not in known and last - first == 1:  # directly, DVDs
+                key = (stem(self.words[first].lower.removesuffix("ly").removesuffix("s")),)
+            for column_name, values in self._nearest(known.get(key, {})):
+                if self._is_noun_elsewhere(first, last, column_name, values):
                     continue
-                key = tuple(word.stem for word in self.words[first:last])
-                if key not in known and last - first == 1:  # directly, DVDs
-                    key = (stem(self.words[first].lower.removesuffix("ly").removesuffix("s")),)
-                for column_name, values in self._nearest(known.get(key, {})):
-                    if self._is_noun_elsewhere(first, last, column_name, values):
-                        continue
-                    if any(self._may_be_value(first, last, value) for value in values):
-                        kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
-                        score = CALLED if (column_name, key) in called else VALUE
-                        self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), score)
-                held = parts.get(key, {})
-                if key in known or sum(map(len, held.values())) > 3 or not self._may_be_part(first, last, key):
-                    continue
-                for column_name, values in held.items():
-                    for value in dict.fromkeys(values):
-                        self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
+                if any(self._may_be_value(first, last, value) for value in values):
+                    kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
+                    score = CALLED if (column_name, key) in called else VALUE
+                    self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), score)
+            held = parts.get(key, {})
+            if key in known or sum(map(len, held.values())) > 3 or not self._may_be_part(first, last, key):
+                continue
+            for column_name, values in held.items():
+                for value in dict.fromkeys(values):
+                    self._add("condition", first, last, one_of(column_name, (value,)), GUESSED)
 
     def _is_noun_elsewhere(self, first: int, last: int, column: str, values: Sequence[str]) -> bool:
         """Clinics are the rows of another table, unless the column where a cell says `Clinic` is named too."""
@@ -811,13 +792,12 @@ class Senses:
         """Rush, where a cell holds `paint;rush`: the cells that have it among others."""
         single = self.meanings.lists[column.name]
         keys = {key: value for value in single for key in spoken(value)}
-        for first in range(len(self.words)):
-            for last in range(first + 1, min(first + LONGEST, len(self.words)) + 1):
-                value = keys.get(tuple(word.stem for word in self.words[first:last]))
-                alike = [other for other in single if value and lower(value) in lower(other)]
-                if value and len(alike) == 1 and self._may_be_value(first, last, value):
-                    held = Cond(Contains(of=ColumnOf(name=column.name), text=value), column.name)
-                    self._add("condition", first, last, held, 0.95)
+        for first, last in self._spans():
+            value = keys.get(tuple(word.stem for word in self.words[first:last]))
+            alike = [other for other in single if value and lower(value) in lower(other)]
+            if value and len(alike) == 1 and self._may_be_value(first, last, value):
+                held = Cond(Contains(of=ColumnOf(name=column.name), text=value), column.name)
+                self._add("condition", first, last, held, 0.95)
 
     @cached_property
     def _own_name(self) -> frozenset[int]:
@@ -895,35 +875,6 @@ _MONTHS = "january|february|march|april|may|june|july|august|september|october|n
 AT_MOST = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}  # days
 BEFORE = re.compile(rf"(?:(?:{_MONTHS}) )?(?:of |in )?the {_UNIT} before\b")
 YEARS_APART = re.compile(r"\b(?P<first>(?:19|20)\d\d)\s+(?P<over>over|on)\s+(?P<last>(?:19|20)\d\d)\b")
-_NUMBER = r"\d+(?:[.,]\d+)*\s?k?"
-_BELOW = "under|below|less than|up to|over|above|more than|до|менее|меньше|свыше|более|больше|от"
-_ABOVE = r"\+|and over|and above|and older|and more|or more|и более|и старше|и выше"
-_RANGE = rf"(?:(?:{_BELOW})\s+{_NUMBER}|{_NUMBER}\s?(?:-|–|to|до)\s?{_NUMBER}|{_NUMBER}\s?(?:{_ABOVE}))"
-RANGES = re.compile(rf"{_RANGE}(?:\s*(?:,|;|and|и|,\s*and)\s*{_RANGE}){{2,}}")
-
-
-def _edges(text: str) -> tuple[float, ...]:
-    """The lower ends: 18, 40 and 65 of under 18, 18-39, 40-64, 65+. Empty where the ranges leave gaps."""
-    thousands = "k" in text
-    edges: list[float] = []
-    last: float | None = None
-    for found in re.finditer(_RANGE, text):
-        numbers = [float(number.replace(",", "")) for number in re.findall(r"\d+(?:[.,]\d+)*", found.group())]
-        numbers = [number * 1000 if thousands and number < 1000 else number for number in numbers]
-        if len(numbers) == 2:
-            low, high = numbers
-            if last is not None and not 0 <= low - last <= max(1.0, 0.01 * low):
-                return ()
-            edges.append(low)
-            last = high
-        elif not edges and last is None:
-            last = numbers[0]
-            edges.append(numbers[0])
-        else:
-            if last is not None and not 0 <= numbers[0] - last <= max(1.0, 0.01 * numbers[0]):
-                return ()
-            edges.append(numbers[0])
-    return tuple(sorted(set(edges)))
 
 
 def one_of(column: str, values: tuple[str | float | int | bool, ...]) -> Cond:
