@@ -53,6 +53,11 @@ import_lazily()
 import langgraph.graph
 assert "langgraph_sdk.auth.types" in sys.modules and "langgraph_sdk.client" not in sys.modules
 assert "langsmith.types.run_select_field" in sys.modules and "langsmith.types.run" not in sys.modules
+import ibis.backends.duckdb
+assert "ibis.backends.sql.compilers.bigquery" not in sys.modules
+import ibis.backends.sqlite
+from ibis.backends.sql.compilers import TrinoCompiler
+assert ibis.backends.duckdb.Backend.compiler.dialect.__name__ == "DuckDB" and TrinoCompiler.__name__ == "TrinoCompiler"
 import langgraph.pregel.remote
 from langgraph_sdk import Auth, get_client
 import langsmith.types
