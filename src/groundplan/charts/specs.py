@@ -27,7 +27,7 @@ from groundplan.charts.scales import (
     totals,
 )
 from groundplan.charts.sketch import Category, Key, Partial, Sketch, Spec, plain
-from groundplan.charts.text import datum, inner, short_format, titled
+from groundplan.charts.text import datum, inner, quoted, short_format, titled
 
 FEW_POINTS = 60
 FEW_BARS = 12  # have room for their numbers
@@ -95,7 +95,9 @@ def _dashed(view: Spec, sketch: Sketch, partial: Partial) -> list[Spec]:
         {"transform": [{"filter": partial.segment}], "mark": dashes, "encoding": view["encoding"]},
     ]
     if "color" not in view["encoding"] and not sketch.name("facet"):
-        mark = {"type": "text", "text": sketch.said("partial"), "dy": -12, "fontStyle": "italic"}
+        starts = f"{partial.label} === {quoted(partial.first)}"
+        inside = {"dx": {"expr": f"{starts} ? 9 : -9"}, "align": {"expr": f"{starts} ? 'left' : 'right'"}}
+        mark = {"type": "text", "text": sketch.said("partial"), "fontStyle": "italic", "baseline": "middle", **inside}
         place = {name: view["encoding"][name] for name in ("x", "y")}
         lines.append({"transform": [{"filter": partial.test}], "mark": mark, "encoding": place})
     return lines

@@ -247,6 +247,8 @@ def test_hours_without_rows_keep_their_place() -> None:
     rows = [{"hour": hour, "calls": 5} for hour in (7, 8, 11)]
     _, spec, _ = chart("plot_bar", {"x": "hour", "y": "calls"}, rows, columns, 3)
     assert spec["encoding"]["x"]["scale"]["domain"] == [7, 8, 9, 10, 11]
+    picture = svg(with_data(spec, ["hour", "calls"], [list(row.values()) for row in rows]))
+    assert all(f">{hour:02}:00<" in picture for hour in range(7, 12))
 
 
 def _until(last: str, tool: str = "plot_line", **more: str) -> dict[str, Any]:
