@@ -64,7 +64,7 @@ class Partial:
 
     label: str  # the expression for a row's period
     periods: tuple[str, ...]
-    beside: tuple[str, ...]  # the whole periods next to them
+    beside: tuple[str, ...]  # of each, the whole period next to it
     first: str | None  # the one that the data starts in
 
     @property
@@ -72,9 +72,10 @@ class Partial:
         return f"indexof({quoted(list(self.periods))}, {self.label}) >= 0"
 
     @property
-    def segment(self) -> str:
-        """The periods and those next to them, between which a line is drawn."""
-        return f"indexof({quoted([*self.periods, *self.beside])}, {self.label}) >= 0"
+    def segments(self) -> tuple[str, ...]:
+        """Each period with the one next to it, between which a line is drawn."""
+        pairs = zip(self.periods, self.beside, strict=True)
+        return tuple(f"indexof({quoted(list(pair))}, {self.label}) >= 0" for pair in pairs)
 
 
 @dataclass
