@@ -66,7 +66,7 @@ KINDS = {
         MONTHS,
     ),
     "partial-period": Kind(
-        "A last month that the data covers only in part: its point is hollow",
+        "A last month that the data covers only in part: dashes lead to a hollow point",
         "plot_line",
         {"x": "date", "y": "revenue"},
         f"SELECT {MONTH}, {REVENUE} FROM sales WHERE date < '2024-06-18' GROUP BY ALL",

@@ -31,7 +31,7 @@ def test_every_turn_gives_the_rows_of_all_that_was_said(shop: Shop, turns: list[
         assert answer.reading.follow_up == (turn is not turns[0])
         if "draws" in turn:
             charts: Any = thaw(answer.charts)
-            assert [chart["mark"]["type"] for chart in charts] == [turn["draws"]]
+            assert [chart["usermeta"]["groundplan"]["kind"] for chart in charts] == [turn["draws"]]
 
 
 def test_there_are_ten_of_two_to_four_turns() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.extras import missing
 from tests.patience import HANGS
@@ -48,6 +49,9 @@ def test_what_changes_something_is_shown_value_by_value(
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 page.wait_for_timeout(300)  # colours change slowly
                 assert violations(page) == [], scheme
+            expect(dialog).not_to_contain_text("calls 'shop")  # the values are in the table, once
+            if approved:
+                shows_items_as_rows(context, run)
             dialog.get_by_role("button", name="Approve and run" if approved else "Decline").click()
             expect(dialog).to_be_hidden()
             ended = settled(client, run["id"])
@@ -56,3 +60,22 @@ def test_what_changes_something_is_shown_value_by_value(
     assert ended["state"] == ("succeeded" if approved else "refused")
     assert rows(shop, MAILS) == (sorted(task.mails) if approved else [])
     assert rows(shop, BOOKINGS) == (sorted(task.bookings) if approved else [])
+
+
+def shows_items_as_rows(context: BrowserContext, run: dict[str, Any]) -> None:
+    """The same step for each of three items, as the service says it."""
+    [call, *_] = run["waiting"]["effects"]
+    values = next(name for name, value in call["params"].items() if isinstance(value, str))
+    items = [call | {"item": at, "params": call["params"] | {values: f"item {at}"}} for at in range(3)]
+    page = context.new_page()
+    page.set_viewport_size({"width": 380, "height": 800})
+    asked = {**run, "waiting": {**run["waiting"], "effects": items}}
+    page.route(f"**/v1/runs/{run['id']}", lambda route: route.fulfill(json=asked))
+    page.goto(f"/runs/{run['id']}")
+    dialog = page.get_by_role("dialog", name="Approve this change?")
+    for name in call["params"]:
+        expect(dialog.get_by_role("columnheader", name=name, exact=True)).to_be_visible()
+    expect(dialog.get_by_role("row")).to_have_count(4)
+    expect(dialog.get_by_role("row").nth(2)).to_contain_text("item 1")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()

@@ -63,8 +63,35 @@ def test_a_question_is_asked_and_each_number_shows_where_it_comes_from(page: Pag
 
 def test_the_starters_are_made_of_the_columns_and_are_answered(page: Page) -> None:
     page.goto("/")
+    expect(page.get_by_role("button", name="number of sales by region")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"\brows\b|img"))).to_have_count(0)
     page.get_by_role("button", name="total revenue by region").click()
     expect(text_of(page)).to_contain_text("West")
+
+
+BROKEN = """text => [...text.querySelectorAll("button")].filter(number => {
+    const before = number.previousSibling, after = number.nextSibling;
+    const first = number.getClientRects()[0], last = [...number.getClientRects()].at(-1);
+    const beside = (node, at, box) => {
+        if (node?.nodeType !== 3 || !node.data.trim()) return false;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        return Math.abs(range.getBoundingClientRect().top - box.top) > box.height / 2;
+    };
+    return beside(before, (before?.length ?? 1) - 1, first) || beside(after, 0, last);
+}).map(number => number.textContent)"""
+
+
+def test_no_line_breaks_between_a_number_and_its_bracket(page: Page, client: httpx.Client) -> None:
+    open_answer(page, client, "monthly revenue by region")
+    numbers = text_of(page).get_by_role("button")
+    assert "(" in text_of(page).inner_text()
+    assert numbers.first.evaluate("number => number.parentElement.dataset.testid") is None, "held by a part of its own"
+    for width in range(320, 440, 20):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert text_of(page).evaluate(BROKEN) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
 
 
 def test_a_chip_is_changed_and_the_reading_runs_again(page: Page, client: httpx.Client) -> None:
@@ -83,6 +110,13 @@ def test_a_chip_is_changed_and_the_reading_runs_again(page: Page, client: httpx.
     expect(text_of(page)).to_contain_text("online")
     expect(chip(page, "by channel")).to_be_visible()
     assert get(client, run_of(page))["state"] == "succeeded"
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_contain_text("by channel")
+    expect(title).not_to_contain_text("region")
+    expect(page.get_by_text(f"The question was: {TOP}")).to_be_visible()
+    called = title.inner_text()
+    page.goto("/runs")
+    expect(page.get_by_role("link", name=called)).to_have_attribute("href", re.compile("/runs/"))
 
 
 def test_a_follow_up_goes_on_from_the_changed_reading(page: Page, client: httpx.Client) -> None:
@@ -230,9 +264,9 @@ def test_tables_that_point_at_each_other_are_drawn(
     with duckdb.connect(tmp_path / "fleet.duckdb") as made:
         made.execute("create table depots (depot_id integer primary key, town text)")
         made.execute("create table lorries (lorry_id integer primary key, depot_id integer references depots)")
-        made.execute("create table tours (tour_id integer, lorry_id integer references lorries, km double)")
+        made.execute("create table tours (tour_id integer, lorry_id integer references lorries, left_at timestamp)")
         made.execute("insert into depots values (1, 'Ghent'); insert into lorries values (7, 1)")
-        made.execute("insert into tours values (1, 7, 12.5), (2, 7, 8)")
+        made.execute("insert into tours values (4100, 7, '2026-03-01 08:30:00'), (5200, 7, '2026-03-02 09:45:00')")
     with served(tmp_path, "fleet.duckdb") as fleet:
         page = context.new_page()
         page.goto(f"{fleet.base_url}/sources")
@@ -241,6 +275,8 @@ def test_tables_that_point_at_each_other_are_drawn(
         assert graph.locator("path").count() == 2
         left = {box.text_content(): box.bounding_box()["x"] for box in graph.locator("text").all()}
         assert left["tours"] < left["lorries"] < left["depots"]
+        expect(page.get_by_text("4100 – 5200")).to_be_visible()  # identifiers are no amounts
+        expect(page.get_by_text("2026-03-01 08:30 – 2026-03-02 09:45")).to_be_visible()
         assert violations(page) == []
 
 

@@ -64,16 +64,18 @@ class Partial:
 
     label: str  # the expression for a row's period
     periods: tuple[str, ...]
-    beside: tuple[str, ...]  # the whole periods next to them
+    beside: tuple[str, ...]  # of each, the whole period next to it
+    first: str | None  # the one that the data starts in
 
     @property
     def test(self) -> str:
         return f"indexof({quoted(list(self.periods))}, {self.label}) >= 0"
 
     @property
-    def segment(self) -> str:
-        """The periods and those next to them, between which a line is drawn."""
-        return f"indexof({quoted([*self.periods, *self.beside])}, {self.label}) >= 0"
+    def segments(self) -> tuple[str, ...]:
+        """Each period with the one next to it, between which a line is drawn."""
+        pairs = zip(self.periods, self.beside, strict=True)
+        return tuple(f"indexof({quoted(list(pair))}, {self.label}) >= 0" for pair in pairs)
 
 
 @dataclass
@@ -192,15 +194,17 @@ class Sketch:
     def partial(self, name: str) -> Partial | None:
         """The periods of a time axis that the data covers only in part, if any; the subtitle names them."""
         times, drawn = self.timeline(name), {str(row[name])[:10] for row in self.rows}
-        labels, beside = [], []
+        labels, beside, first = list[str](), list[str](), None
         for one in self.columns[name].partial:
             at, period = moment(one.at), moment(one.period)
             if times and at and period and one.period in drawn:
                 labels.append(written(period, times.grain, self.language))
+                first = labels[-1] if one.edge == "starts" else first
                 neighbour = times.step_beside(period, -1 if one.edge == "ends" else 1)
                 beside.append(written(neighbour, times.grain, self.language))
                 self.notes.append(self.said(one.edge, labels[-1], written(at, "day", self.language)))
-        return Partial(datum(self.new_field(f"{name}_label")), tuple(labels), tuple(beside)) if labels else None
+        label = datum(self.new_field(f"{name}_label"))
+        return Partial(label, tuple(labels), tuple(beside), first) if labels else None
 
     def fill_holes(self, name: str, measure: str, groups: list[str], value: float | None) -> None:
         """Give periods without rows this value, so that no line runs through them; the subtitle names them.

@@ -27,7 +27,7 @@ from groundplan.charts.scales import (
     totals,
 )
 from groundplan.charts.sketch import Category, Key, Partial, Sketch, Spec, plain
-from groundplan.charts.text import datum, inner, short_format, titled
+from groundplan.charts.text import datum, inner, quoted, short_format, titled
 
 FEW_POINTS = 60
 FEW_BARS = 12  # have room for their numbers
@@ -90,12 +90,13 @@ def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
 def _dashed(view: Spec, sketch: Sketch, partial: Partial) -> list[Spec]:
     """Solid up to the last whole period, dashed to the partial one; a single line says the word."""
     dashes = {name: value for name, value in view["mark"].items() if name != "point"} | {"strokeDash": [4, 4]}
-    lines = [
-        {"transform": [{"filter": f"!({partial.test})"}], **view},
-        {"transform": [{"filter": partial.segment}], "mark": dashes, "encoding": view["encoding"]},
-    ]
+    lines = [{"transform": [{"filter": f"!({partial.test})"}], **view}]
+    dashed = {"mark": dashes, "encoding": view["encoding"]}
+    lines += [{"transform": [{"filter": segment}], **dashed} for segment in partial.segments]
     if "color" not in view["encoding"] and not sketch.name("facet"):
-        mark = {"type": "text", "text": sketch.said("partial"), "dy": -12, "fontStyle": "italic"}
+        starts = f"{partial.label} === {quoted(partial.first)}"
+        inside = {"dx": {"expr": f"{starts} ? 9 : -9"}, "align": {"expr": f"{starts} ? 'left' : 'right'"}}
+        mark = {"type": "text", "text": sketch.said("partial"), "fontStyle": "italic", "baseline": "middle", **inside}
         place = {name: view["encoding"][name] for name in ("x", "y")}
         lines.append({"transform": [{"filter": partial.test}], "mark": mark, "encoding": place})
     return lines
@@ -130,8 +131,9 @@ def area(sketch: Sketch) -> Drawn:
     mark = {"type": "area", "opacity": 0.9, "color": PALETTE[0]}
     view: Spec = {"mark": mark, "encoding": encoding}
     if partial:
-        faint = {"transform": [{"filter": partial.segment}], "mark": mark | {"opacity": 0.4}, "encoding": encoding}
-        view = {"layer": [{"transform": [{"filter": f"!({partial.test})"}], **view}, faint]}
+        faint = {"mark": mark | {"opacity": 0.4}, "encoding": encoding}
+        ends = [{"transform": [{"filter": segment}], **faint} for segment in partial.segments]
+        view = {"layer": [{"transform": [{"filter": f"!({partial.test})"}], **view}, *ends]}
     return _drawn(view, along, parts)
 
 

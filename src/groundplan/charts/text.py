@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
+from unicodedata import category
 
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import TableColumn
@@ -137,8 +138,10 @@ def number_format(column: TableColumn, values: Iterable[float]) -> str:
 
 
 def short_format(column: TableColumn, values: list[float]) -> str:
-    """For a number that is written beside its mark."""
+    """For a number that is written beside its mark; small money with its cents."""
     pattern, farthest = number_format(column, values), max(map(abs, values), default=0.0)
+    if pattern == ",.2~f" and farthest < 100 and category((column.unit or " ")[0]) == "Sc":
+        return ",.2f"
     return {"~s": ".3~s", ",.2~f": ",.0f" if farthest >= 100 else ",.2~f"}.get(pattern, pattern)
 
 

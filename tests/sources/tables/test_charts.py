@@ -31,6 +31,7 @@ from groundplan.sources.tables.tools.charts import chart, prepare
 HOSTILE = ("'); alert(1)//", "</script><script>", "a\u2028b", '" + datum.constructor + "', "\\", "${1}", "{{x}}")
 ODD_NAMES = ("a.b", "a[0]", "it's", 'say "x"', "back\\slash", "two words", "выручка", "</script>", "3rd", "a\u2028b")
 CATEGORY_AND_VALUE = {"name": "text", "value": "number"}
+NUMBER = TableColumn(name="calls", kind="number")
 
 
 @pytest.mark.requirement("R53", part="vega-lite")
@@ -247,6 +248,8 @@ def test_hours_without_rows_keep_their_place() -> None:
     rows = [{"hour": hour, "calls": 5} for hour in (7, 8, 11)]
     _, spec, _ = chart("plot_bar", {"x": "hour", "y": "calls"}, rows, columns, 3)
     assert spec["encoding"]["x"]["scale"]["domain"] == [7, 8, 9, 10, 11]
+    picture = svg(with_data(spec, ["hour", "calls"], [list(row.values()) for row in rows]))
+    assert all(f">{hour:02}:00<" in picture for hour in range(7, 12))
 
 
 def _until(last: str, tool: str = "plot_line", **more: str) -> dict[str, Any]:
@@ -274,6 +277,20 @@ def test_a_partial_month_is_reached_by_dashes(more: dict[str, str]) -> None:
 
 def test_a_partial_month_has_a_word() -> None:
     assert ">partial<" in svg(_until("2024-04-11"))
+
+
+def test_two_partial_months_are_not_joined_by_dashes() -> None:
+    periods = (("2023-01-01", "starts", "2023-01-20"), ("2023-05-01", "ends", "2023-05-09"))
+    partial = tuple(PartialPeriod(period=period, edge=edge, at=at) for period, edge, at in periods)  # type: ignore[arg-type]
+    columns = (TableColumn(name="month", kind="time", grain="month", partial=partial), NUMBER)
+    rows: list[dict[str, Any]] = [{"month": f"2023-{month:02}-01", "calls": 10 + month} for month in range(1, 6)]
+    _, spec, _ = chart("plot_line", {"x": "month", "y": "calls"}, rows, columns, 5)
+    paths = _paths(svg(with_data(spec, ["month", "calls"], [list(row.values()) for row in rows])), "line")
+    assert sorted(len(_heights(path["d"])) for path in paths) == [2, 2, 3]
+    assert [path["d"].count("M") for path in paths] == [1, 1, 1]
+    solid, *dashed = (path["d"] for path in paths)
+    ends = {_heights(solid)[0], _heights(solid)[-1]}
+    assert all(len(ends & {*_heights(path)}) == 1 for path in dashed)
 
 
 def test_the_last_part_of_an_area_is_faint_where_the_month_is_partial() -> None:

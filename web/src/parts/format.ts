@@ -29,7 +29,8 @@ function shownNumber(given: number, column: TableColumn | undefined, language: s
     return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
   }
   const small = Math.abs(value) < 1 && value !== 0;
-  const options = small ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 };
+  const cents = /^\p{Sc}/u.test(column?.unit ?? "") && !Number.isInteger(value) ? 2 : 0;
+  const options = small ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2, minimumFractionDigits: cents };
   return new Intl.NumberFormat(language, options).format(value);
 }
 

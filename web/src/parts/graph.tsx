@@ -1,7 +1,7 @@
 import css from "./graph.module.css";
 
-const [WIDE, HIGH, ACROSS, DOWN] = [156, 40, 36, 14];
-const LONGEST = 18; // characters of a name
+const [WIDE, HIGH, ACROSS, DOWN] = [168, 40, 30, 14];
+const LONGEST = 20; // characters of a name
 
 export type Box = { id: string; name: string; title?: string; lit?: boolean };
 /** From one box to another that comes behind it. */

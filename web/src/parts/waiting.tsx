@@ -80,28 +80,10 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
       <Button onClick={() => setOpen(true)}>{t.approval.review}</Button>
       <Modal opened={open} onClose={() => setOpen(false)} title={t.approval.title} size="lg" radius="lg" closeButtonProps={{ "aria-label": t.approval.later }}>
         <p className="quiet small">{t.approval.lead}</p>
-        {(asked.effects ?? []).map((call) => (
-          <div key={`${call.step} ${call.item ?? ""}`} className={css.effect}>
-            <h3 className="break">{call.tool}</h3>
-            <table className={css.values}>
-              <thead>
-                <tr>
-                  <th scope="col">{t.approval.field}</th>
-                  <th scope="col">{t.approval.value}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(call.params).map(([name, value]) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{paramText(value)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+        {bySteps(asked.effects ?? []).map((calls) => (
+          <Effects key={calls[0]!.step} calls={calls} />
         ))}
-        <p className={`${css.said} small break`}>{asked.text}</p>
+        {(asked.effects ?? []).length === 0 && <p className={`${css.said} small break`}>{asked.text}</p>}
         {decide.error && <FaultNote error={decide.error} />}
         <div className={css.decide}>
           <Button variant="default" disabled={decide.isPending} onClick={() => decide.mutate(false)}>
@@ -114,4 +96,48 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
       </Modal>
     </section>
   );
+}
+
+type Call = NonNullable<Refusal["effects"]>[number];
+
+function bySteps(calls: Call[]): Call[][] {
+  return [...new Set(calls.map((call) => call.step))].map((step) => calls.filter((call) => call.step === step));
+}
+
+/** What one step sends: value by value, or a row for each item of a list. */
+function Effects({ calls }: { calls: Call[] }) {
+  const { t } = useTexts();
+  const names = [...new Set(calls.flatMap((call) => Object.keys(call.params)))];
+  const many = calls.length > 1;
+  return (
+    <div className={css.effect}>
+      <h3 className="break">
+        {called(calls[0]!.tool)} {many && <span className="quiet">× {calls.length}</span>}
+      </h3>
+      <div className={css.scroll} tabIndex={many ? 0 : undefined}>
+        <table className={css.values} data-many={many || undefined}>
+          <thead>
+            <tr>{(many ? names : [t.approval.field, t.approval.value]).map((name) => <th key={name} scope="col">{name}</th>)}</tr>
+          </thead>
+          <tbody>
+            {many
+              ? calls.map((call, at) => <tr key={at}>{names.map((name) => <td key={name}>{paramText(call.params[name] ?? "")}</td>)}</tr>)
+              : names.map((name) => (
+                  <tr key={name}>
+                    <th scope="row">{name}</th>
+                    <td>{paramText(calls[0]!.params[name])}</td>
+                  </tr>
+                ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+/** `shop.send_email` as people say it: Send email (shop). */
+function called(tool: string): string {
+  const at = tool.indexOf(".");
+  const words = tool.slice(at + 1).replaceAll("_", " ");
+  return words.slice(0, 1).toUpperCase() + words.slice(1) + (at > 0 ? ` (${tool.slice(0, at)})` : "");
 }

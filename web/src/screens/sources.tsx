@@ -163,7 +163,7 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
   const Icon = ICONS[column.kind];
   const ranges = column.least != null && column.greatest != null;
   const values = [
-    ranges ? [...new Set([column.least, column.greatest])].map((value) => shown(value, number)).join(" – ") : null,
+    ranges ? [...new Set([column.least, column.greatest])].map((value) => shown(value, column, number)).join(" – ") : null,
     ranges || column.cardinality == null ? null : t.sources.distinct(number(column.cardinality)),
     column.nulls ? t.sources.empty(number(column.nulls)) : null,
   ];
@@ -199,6 +199,8 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
   );
 }
 
-function shown(value: unknown, number: (n: number) => string): string {
-  return typeof value === "number" ? number(value) : String(value);
+/** A bound of the column: a number by the language, but an identifier as it is; a time without an empty end. */
+function shown(value: unknown, column: Column, number: (n: number) => string): string {
+  if (typeof value === "number") return column.meaning === "identifier" || column.meaning === "year" ? String(value) : number(value);
+  return column.kind === "time" ? String(value).replace(/T00:00:00$/, "").replace(/T(\d\d:\d\d):00$/, " $1").replace("T", " ") : String(value);
 }

@@ -266,7 +266,7 @@ export const en = {
     meanings: {
       amount: "amount",
       count: "count",
-      rate: "rate",
+      rate: "rate or level",
       identifier: "identifier",
       flag: "flag",
       date: "date",
