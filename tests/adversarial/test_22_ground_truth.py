@@ -138,6 +138,26 @@ def test_a_percentile_of_a_product_with_a_fraction_keeps_its_places(engine: Stor
     assert_same(engine, reading, [{**dict.fromkeys(STORED), "id": place, "n": n} for place, n in enumerate((0, 1))])
 
 
+@pytest.mark.requirement("R69", part="interpreter")
+def test_an_overall_value_of_rows_and_of_the_condition_of_another_is_one_step(engine: Store) -> None:
+    """The rows above the mean, and the lowest of the rows above the mean: the same mean beside the same rows."""
+    n = {"kind": "column", "name": "n"}
+    mean = {"kind": "overall", "of": {"kind": "aggregate", "function": "mean", "of": n}}
+    above = {"kind": "compare", "left": n, "operator": ">", "right": mean}
+    least = {"kind": "overall", "of": {"kind": "aggregate", "function": "min", "of": n}, "where": above}
+    values = {
+        "filter:0": {"kind": "filter", "condition": above},
+        "filter:1": {"kind": "filter", "condition": {**above, "operator": "!=", "right": least}},
+        "metric:0": {"kind": "metric", "expression": {"kind": "aggregate", "function": "sum", "of": n}, "name": "m"},
+        "output:table": {"kind": "output", "label": "table"},
+    }
+    asked = [{"id": id_, "value": value, "evidence": {"text": "asked"}} for id_, value in values.items()]
+    reading = Reading.model_validate({"question": "asked", "language": "en", "tables": ["data"], "requirements": asked})
+    assert_same(
+        engine, reading, [{**dict.fromkeys(STORED), "id": place, "n": n} for place, n in enumerate((0, 1, 5, 7, 9))]
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("R69", part="interpreter")
 @settings(ANY_SPEED, max_examples=5_000)

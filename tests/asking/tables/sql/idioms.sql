@@ -111,3 +111,46 @@ t.client_id FROM trips t WHERE t.fare > 50) GROUP BY d.region;
 SELECT COALESCE(kind, 'none') AS k, COUNT(*) AS n FROM clients GROUP BY 1 ORDER BY 2 DESC;
 SELECT COUNT(DISTINCT client_id) FROM trips WHERE client_id IN (SELECT client_id FROM trips GROUP BY client_id ORDER
 BY SUM(fare) DESC LIMIT 3);
+SELECT SUM(f) FROM (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips WHERE client_id IS NOT NULL GROUP BY
+client_id ORDER BY n DESC, client_id LIMIT 5);
+SELECT SUM(f), AVG(n), COUNT(*) FROM (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips WHERE client_id IS
+NOT NULL GROUP BY client_id ORDER BY n DESC, client_id LIMIT 5);
+SELECT SUM(f) FROM (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips GROUP BY client_id ORDER BY n DESC,
+client_id LIMIT 5);
+SELECT AVG(fare), COUNT(*) FROM (SELECT * FROM trips ORDER BY started DESC, trip_id LIMIT 10);
+SELECT AVG(fare), COUNT(*) FROM (SELECT * FROM trips ORDER BY started DESC, trip_id LIMIT 10) WHERE state = 'paid';
+SELECT state, COUNT(*) AS n FROM (SELECT * FROM trips ORDER BY started DESC, trip_id LIMIT 30) GROUP BY state;
+SELECT state, COUNT(*) AS n FROM (SELECT * FROM trips WHERE fare > 10 ORDER BY started DESC, trip_id LIMIT 30) WHERE
+shared GROUP BY state HAVING COUNT(*) > 2;
+SELECT COUNT(*) FROM (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips WHERE client_id IS NOT NULL GROUP BY
+client_id HAVING SUM(fare) > 100 ORDER BY n DESC, client_id LIMIT 5) WHERE f > 200;
+SELECT SUM(fare) FROM trips WHERE client_id IN (SELECT client_id FROM trips GROUP BY client_id ORDER BY COUNT(*) DESC,
+client_id LIMIT 4);
+SELECT 100.0 * (SELECT SUM(f) FROM (SELECT client_id, SUM(fare) AS f FROM trips WHERE client_id IS NOT NULL GROUP BY
+client_id ORDER BY COUNT(*) DESC, client_id LIMIT 5)) / (SELECT SUM(fare) FROM trips) AS pct;
+WITH t AS (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips WHERE client_id IS NOT NULL GROUP BY client_id)
+SELECT 100.0 * (SELECT SUM(f) FROM (SELECT f FROM t ORDER BY n DESC, client_id LIMIT 5)) / (SELECT SUM(f) FROM t) AS
+pct;
+SELECT MAX(f) - MIN(f) FROM (SELECT client_id, SUM(fare) AS f, COUNT(*) AS n FROM trips WHERE client_id IS NOT NULL
+GROUP BY client_id ORDER BY n, client_id LIMIT 5);
+SELECT kind, SUM(fare) FROM (SELECT t.fare, c.kind FROM trips t JOIN clients c ON c.client_id = t.client_id ORDER BY
+c.joined DESC, t.trip_id LIMIT 20) GROUP BY kind;
+SELECT SUM(n) FROM (SELECT c.full_name, COUNT(t.trip_id) AS n FROM clients c LEFT JOIN trips t ON t.client_id =
+c.client_id GROUP BY c.client_id, c.full_name ORDER BY MAX(c.joined) DESC, c.client_id LIMIT 6);
+SELECT SUM(n) FROM (SELECT c.client_id, COUNT(t.trip_id) AS n, SUM(t.fare) AS f FROM clients c LEFT JOIN trips t ON
+t.client_id = c.client_id GROUP BY c.client_id ORDER BY f DESC, c.client_id LIMIT 6);
+SELECT AVG(f) FROM (SELECT started::DATE AS d, SUM(fare) AS f FROM trips GROUP BY d ORDER BY COUNT(*) DESC, d LIMIT
+5);
+SELECT SUM(f) FROM (SELECT state, SUM(fare) AS f FROM trips GROUP BY state ORDER BY COUNT(*) DESC, state LIMIT 2);
+SELECT DISTINCT c.full_name FROM clients c JOIN trips t ON t.client_id = c.client_id JOIN trips u ON u.client_id =
+c.client_id WHERE t.state = 'paid' AND u.state = 'open';
+SELECT DISTINCT d.region FROM depots d JOIN clients c ON c.depot_id = d.depot_id JOIN clients e ON e.depot_id =
+d.depot_id WHERE c.kind = 'new' AND e.kind = 'used';
+SELECT COUNT(DISTINCT c.client_id) FROM clients c JOIN clients e ON e.depot_id = c.depot_id JOIN trips t ON
+t.client_id = e.client_id WHERE t.fare > 40;
+SELECT c.full_name, COUNT(*) AS n FROM clients c JOIN clients e ON e.credit = c.credit GROUP BY c.full_name;
+SELECT DISTINCT c.full_name, e.kind FROM clients c JOIN clients e ON e.credit = c.credit;
+SELECT MAX(c.joined) FROM clients c JOIN clients e ON e.credit = c.credit AND e.kind = 'used';
+SELECT DISTINCT c.full_name FROM clients c JOIN clients e ON e.credit = c.credit AND e.joined < c.joined;
+SELECT c.kind, COUNT(DISTINCT c.client_id) AS n FROM clients c JOIN clients e ON e.credit = c.credit JOIN trips t ON
+t.client_id = e.client_id WHERE t.state = 'paid' GROUP BY c.kind HAVING COUNT(DISTINCT c.client_id) > 1;

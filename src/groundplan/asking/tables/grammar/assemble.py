@@ -40,6 +40,7 @@ from groundplan.asking.tables.grammar.requirements import (
 )
 from groundplan.asking.tables.grammar.rules import Builders, under, within
 from groundplan.asking.tables.grammar.senses import DAYS, one_of
+from groundplan.asking.tables.grammar.together import asks_together
 from groundplan.contracts.defaults import Default
 from groundplan.contracts.expression import (
     Aggregate,
@@ -604,21 +605,37 @@ class Assembly:
         """The share that the ten biggest vendors have."""
         assert self.rank is not None
         rank, items = self.rank
-        key = self._target_group(rank.target) if rank.target else None
-        same = rank.by is None or self._same_by(rank.by, of)
-        if key is None or key.expression or key.time or not same or rank.limit is None or self.groups or self.ask:
+        if rank.by is not None and not self._same_by(rank.by, of):
             raise DoesNotCompose("a share of the best")
-        name = "its number"
-        column = Column(name=name)
-        best = Aggregate(
-            function="sum", of=column, where=Among(of=column, limit=rank.limit, direction=_direction(rank.direction))
-        )
-        ratio = Arithmetic(operator="/", left=best, right=Aggregate(function="sum", of=column))
-        each = Each(keys=(key.name,), measures=(EachMeasure(name=name, expression=of.expression),))
+        best = self._total_of_best(of, rank, rank.target, items)
+        ratio = Arithmetic(operator="/", left=best, right=Aggregate(function="sum", of=best.of))
+        self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
+
+    def _total_of_best(self, of: Measure, rank: Rank, target: Target | None, items: tuple[Item, ...]) -> Aggregate:
+        """The sum of a number that each thing has, over the first of them."""
+        key = self._target_group(target) if target else None
+        if key is None or key.expression or key.time or rank.limit is None or self.groups or self.ask:
+            raise DoesNotCompose("a number of the best together")
+        column = Column(name="its number")
+        each = Each(keys=(key.name,), measures=(EachMeasure(name=column.name, expression=of.expression),))
         self.each = Part("each:thing", each, items)
         self._known_only(key.name)
         self.rank = None
-        self.measures.insert(0, (Measure(ratio, f"share of {of.name}"), (item, *items)))
+        best = Among(of=column, limit=rank.limit, direction=_direction(rank.direction))
+        return Aggregate(function="sum", of=column, where=best)
+
+    def _best_together(self, rank: Rank, by: Field | Measure | None, target: Target, items: tuple[Item, ...]) -> None:
+        """The revenue of the top ten customers altogether: one number, which is the sum of theirs."""
+        of = self._rank_measure(rank, by)
+        asked = [measure.expression for measure, _ in self.measures]
+        adds_up = isinstance(of.expression, Rows) or (
+            isinstance(of.expression, Aggregate) and of.expression.function in ("sum", "count")
+        )
+        if not adds_up or not asked or any(one != of.expression for one in asked):
+            raise DoesNotCompose("a number of the best together that is not ranked by")
+        said = [item for _, own in self.measures for item in own]
+        total = self._total_of_best(of, rank, target, items)
+        self.measures = [(Measure(total, of.name), tuple(dict.fromkeys((*items, *said))))]
 
     def _described_by(self, item: Item, value: Field) -> int | None:
         """The place of the condition in a closed account, where columns are called account status and account type."""
@@ -868,8 +885,14 @@ class Assembly:
             self._extreme(rank, by, items)
             return
         value = target.value
+        together = rank.limit > 1 and asks_together(self.words)
         if isinstance(value, Thing) and value.entity.is_rows:
+            if together:
+                raise DoesNotCompose("a number of the best rows together")
             self._extreme_rows(rank, by, items)
+            return
+        if together:
+            self._best_together(rank, by, target, items)
             return
         group = self._target_group(target)
         within_groups = [g for g, _ in self.groups]
@@ -1674,6 +1697,8 @@ class Assembly:
             raise DoesNotCompose("never, of things with several rows each")
         if self.all("who") and not (self.groups or self.columns):
             raise DoesNotCompose("who, of nobody")
+        if self.order is not None and (self.order.limit or 1) > 1 and asks_together(self.words):
+            raise DoesNotCompose("each of the best, and all of them together")
         people = self._people() if self._counts_by_sex() else None
         if people and not people.entity.is_rows and any(m.expression == Rows() for m, _ in self.measures):
             raise DoesNotCompose("rows, of women or men")

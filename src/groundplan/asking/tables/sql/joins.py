@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from sqlglot import exp
@@ -316,14 +317,13 @@ def _root(found: _From) -> str:
         raise Untranslatable("a join without equal columns", ", ".join(table.name for table in found.tables.values()))
     firm = [alias for alias in found.tables if not found.optional[alias]]
     wanted = [alias for pair in found.pairs for alias in pair if {*found.grouped} & pair and alias in found.tables]
-    for links in (found.links, {**found.keyed, **found.links}):
+    graphs = found.links, {**found.keyed, **found.links}
+    for whole, links in product((True, False), graphs):  # one row of each other table, or of each that is not optional
         found.links = dict(links)
-        reached = {alias: _reach(found, alias) for alias in firm if {*wanted} <= {alias}}
-        whole = (alias for alias in reached if len(reached[alias]) == len(found.tables))
-        most = (a for a in reached if all(found.optional[other] for other in found.tables if other not in reached[a]))
-        root = next(iter((*whole, *most)), None)
-        if root is not None:
-            return root
+        for alias in firm:
+            lost = {*found.tables} - {*_reach(found, alias)}
+            if {*wanted} <= {alias} and not [one for one in lost if whole or not found.optional[one]]:
+                return alias
     names = " and ".join(table.name for table in found.tables.values())
     raise Untranslatable("a join that repeats rows on both sides", f"{names}; group one of them first")
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 from groundplan.asking.tables.sql.beside import side_by_side
 from groundplan.asking.tables.sql.best import best_of, is_special, of_best
 from groundplan.asking.tables.sql.derived import value_of
+from groundplan.asking.tables.sql.folded import folded
 from groundplan.asking.tables.sql.joins import Joined, Many, named_query, read_joins, sources_of
 from groundplan.asking.tables.sql.measures import is_measure
 from groundplan.asking.tables.sql.named_groups import with_names
@@ -123,10 +124,20 @@ class _Select:
             self._over(beside.query, beside.names, grouped)
             self.scope.using = beside.using
             return
-        joined: Joined = read_joins(self.node, self.session, self.ctes)
+        joined = self._joined()
         self.many, self.conditions = joined.many, joined.rest
         self.scope = joined.scope
         self.query = Query(self.scope, (), where=tuple(joined.conditions))
+
+    def _joined(self) -> Joined:
+        try:
+            return read_joins(self.node, self.session, self.ctes)
+        except Untranslatable:
+            chosen = folded(self.node)
+            if chosen is None:
+                raise
+        self.node = chosen
+        return read_joins(chosen, self.session, self.ctes)
 
     def _start_alone(self) -> None:
         """`SELECT (SELECT …) / (SELECT …)`: one row, about the table of a subquery."""
@@ -151,9 +162,7 @@ class _Select:
         where = self.node.args.get("where")
         self.conditions = [*conjuncts(where.this)] if where else []
         if grouped and query.is_cut:
-            if self.conditions or any(self.node.args.get(key) for key in ("group", "having", "qualify")):
-                raise Untranslatable("a condition or a group after a LIMIT", shown(node))
-            query, self.best = best_of(query)
+            query, self.best = best_of(query, self.node)
         elif grouped and not query.is_rows:
             query = as_things(query)
         elif query.is_cut and (self.conditions or self.node.args.get("qualify")):

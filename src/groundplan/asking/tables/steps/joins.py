@@ -9,7 +9,7 @@ from typing import Any
 from groundplan.asking.tables.steps.draft import Joined
 from groundplan.asking.tables.steps.names import LONGEST_NAME, called, found_name
 from groundplan.asking.tables.steps.nodes import Sought, bases, by_name, in_place, kept_rows, metric_params
-from groundplan.asking.tables.steps.step_list import first_free
+from groundplan.asking.tables.steps.step_list import add_step, first_free
 from groundplan.contracts.contract import Language
 from groundplan.contracts.expression import (
     Alike,
@@ -312,17 +312,13 @@ class _Joins:
         named = "".join(c if c.isascii() and c.isalnum() else "_" for c in id_.lower())[:40]
         source = {} if self.data else {port: self.table.name}
         step = Step(
-            id=first_free(named, {step.id for step in self.steps}, "_"),
+            id=named,
             tool=tool,
             params={**source, **params},
             needs=(*((self.data,) if self.data else ()), *more),
             satisfies=self.cites,
         )
-        same = (one for one in self.steps if (one.tool, one.params, one.needs) == (step.tool, step.params, step.needs))
-        done = next(same, None)
-        if done is None:
-            self.steps.append(step)
-        self.data = (done or step).id
+        self.data = add_step(self.steps, step)
 
 
 def _json(node: Node) -> dict[str, Any]:

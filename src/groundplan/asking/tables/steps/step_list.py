@@ -35,26 +35,23 @@ class StepList:
         keep: bool = True,
         beside: str | None = None,
     ) -> None:
-        """A step on the present data; its table becomes the present data if `keep`. A taken id gets a number.
+        """A step on the present data; its table becomes the present data if `keep`.
 
         `beside` is a step whose table is taken as well.
         """
         known = {requirement.id for requirement in self.reading.requirements}
         cited = dict.fromkeys(one if isinstance(one, str) else one.id for one in serves)
         source = {} if self.data else {"left" if tool in JOINING_TOOLS else "table": self.table.name}
-        taken = {step.id for step in self.steps}
-        unique = first_free(id_, taken, "_")
-        self.steps.append(
-            Step(
-                id=unique,
-                tool=tool,
-                params={**source, **params},
-                needs=tuple(step for step in (self.data, beside) if step),
-                satisfies=tuple(one for one in cited if one in known),
-            )
+        step = Step(
+            id=id_,
+            tool=tool,
+            params={**source, **params},
+            needs=tuple(step for step in (self.data, beside) if step),
+            satisfies=tuple(one for one in cited if one in known),
         )
+        added = add_step(self.steps, step)
         if keep:
-            self.data = unique
+            self.data = added
 
     @property
     def language(self) -> Language:
@@ -70,6 +67,18 @@ class StepList:
         every = tuple(requirement.id for requirement in self.reading.requirements)
         self.steps.append(step.model_copy(update={"satisfies": step.satisfies or every}))
         self.data = step.id
+
+
+def add_step(steps: list[Step], step: Step) -> str:
+    """The id of the step among the others: a taken one gets a number. One that does the same serves this too."""
+    for place, one in enumerate(steps):
+        if (one.tool, one.params, one.needs) == (step.tool, step.params, step.needs):
+            serves = tuple(dict.fromkeys((*one.satisfies, *step.satisfies)))
+            steps[place] = one.model_copy(update={"satisfies": serves})
+            return one.id
+    unique = first_free(step.id, {one.id for one in steps}, "_")
+    steps.append(step.model_copy(update={"id": unique}))
+    return unique
 
 
 def first_free(name: str, taken: Iterable[str], separator: str) -> str:
