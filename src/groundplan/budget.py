@@ -61,6 +61,18 @@ class Budget:
                 self._has_turn = False
                 _TURN.release()
 
+    @contextmanager
+    def half(self, kind: Kind) -> Iterator[None]:
+        """Inside there is half of what is left; the other half stays for what comes after."""
+        whole = self._most.get(kind)
+        if whole is not None:
+            self._most[kind] = (self.spent.get(kind, 0) + whole) // 2
+        try:
+            yield
+        finally:
+            if whole is not None:
+                self._most[kind] = whole
+
     def refuse_above(self, kind: Kind, size: float) -> None:
         if size > self._most.get(kind, size):
             raise self.exceeded(kind)
@@ -91,6 +103,18 @@ def spend(amount: int = 1, kind: Kind = "steps") -> None:
     budget = _SPENDING.get()
     if budget is not None:
         budget.take(kind, amount)
+
+
+def if_affordable(work: Callable[[], T]) -> T | None:
+    """What the work finds, or None where it takes more than half of the steps that are left."""
+    budget = _SPENDING.get()
+    if budget is None:
+        return work()
+    try:
+        with budget.half("steps"):
+            return work()
+    except TooMuch:
+        return None
 
 
 async def aside(work: Callable[[], T]) -> T:

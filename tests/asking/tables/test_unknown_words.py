@@ -8,10 +8,12 @@ import pytest
 
 from groundplan.asking.replies import complete
 from groundplan.asking.tables.route import read_plain
+from groundplan.budget import Budget, spending
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.reading import Reading
 from groundplan.contracts.schema import SourceSchema
+from groundplan.errors import TooMuch
 from tests.asking.tables.test_grammar import LOANS, VALUES
 
 SCHEMA = SourceSchema(source="library", engine="duckdb", tables=(LOANS,))
@@ -80,3 +82,19 @@ def test_a_russian_question_is_asked_back_in_russian() -> None:
     assert asks.text == "В данных нет ничего с названием «прокатов». Что имеется в виду?"
     assert asks.candidates[0] == "library loans"
     assert "`1 запомни`" in asks.notes[0]
+
+
+def test_looking_for_what_is_meant_leaves_enough_to_say_what_is_not_known() -> None:
+    """Trying every name in a long question costs more than there is; it is refused by the word, not for its length."""
+    question = "total levy by branch in 2025, only loans in Hill with more than 100 pages, largest first"
+    assert isinstance(within(60_000, question), Clarification)
+    found = within(14_000, question)
+    assert isinstance(found, Refusal)
+    assert "'levy'" in found.text
+    with pytest.raises(TooMuch):
+        within(1_000, question)
+
+
+def within(steps: int, question: str) -> Reading | Clarification | Refusal:
+    with spending(Budget("reading the question", "ask for less at once", steps=steps)):
+        return asked(question)

@@ -31,7 +31,7 @@ from groundplan.asking.tables.several import read_several
 from groundplan.asking.tables.spellings import counted_apart
 from groundplan.asking.tables.unknown_words import ask_meaning
 from groundplan.asking.tables.values import Values
-from groundplan.budget import aside
+from groundplan.budget import aside, if_affordable
 from groundplan.context import Context
 from groundplan.contracts.answer import Clarification, Refusal, refused
 from groundplan.contracts.question import Question
@@ -258,7 +258,7 @@ def read_plain(
     said = doubt or answer or timeless or aggregated_again(text, schema)
     said = (
         said
-        or ask_meaning(derived.unread, text, schema, derive, meaning)
+        or if_affordable(lambda: ask_meaning(derived.unread, text, schema, derive, meaning))
         or not_understood(derived.unread, schema, text, values)
     )
     return Plain(said, notes, settled=asks_for_change(doubt))
