@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -13,6 +17,8 @@ from groundplan.contracts.answer import Answer
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column, Table
 from groundplan.project import Project
+from groundplan.sources.tables.engine.cancel_scope import CancelScope
+from groundplan.sources.tables.schema.distinct import first_values
 from groundplan.sources.tables.schema.search import TableIndex
 from groundplan.sources.tables.source import MANY, Tables
 
@@ -74,19 +80,78 @@ def test_tables_that_explain_more_together_come_first() -> None:
     assert TableIndex(called, [link]).ranked("weight by shipper")[:2] == ["senders", "parcels"]
 
 
-def test_postgres_is_outlined_too(superuser: str) -> None:
+@pytest.fixture(params=["duckdb", "postgres"])
+def place(request: pytest.FixtureRequest, file: Path) -> Iterator[str]:
+    if request.param == "duckdb":
+        yield str(file)
+        return
+    superuser = request.getfixturevalue("superuser")
     psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     name = f"many_{os.getpid()}"
     with psycopg.connect(superuser, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}; SET search_path = {name}")
         try:
             connection.execute((TABLES + OTHERS).replace("DOUBLE", "DOUBLE PRECISION"))
-            source = Tables.open(f"{superuser}/{name}")
-            assert len(asyncio.run(source.describe()).tables) == MANY + 2
-            found = asyncio.run(source.about("total tonnage by village"))
-            assert {table.name for table in found.tables} == {"growers", "harvests"}
+            yield f"{superuser}/{name}"
         finally:
             connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+def test_each_database_is_outlined(place: str) -> None:
+    source = Tables.open(place)
+    assert len(asyncio.run(source.describe()).tables) == MANY + 2
+    found = asyncio.run(source.about("total tonnage by village"))
+    assert {table.name for table in found.tables} == {"growers", "harvests"}
+
+
+def test_opening_asks_two_queries_and_the_first_rows_of_all_tables_take_one_connection(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many tables there are: each connection that is lent has a thread that watches it."""
+    source = Tables.open(place)
+    engine, lent = source._executor.engine, list[float]()
+    plain = engine._lent  # type: ignore[union-attr]
+
+    def counted(scope: Any) -> AbstractContextManager[Any]:
+        lent.append(time.monotonic())
+        return plain(scope)
+
+    monkeypatch.setattr(engine, "_lent", counted)
+    asyncio.run(source.describe())
+    assert len(lent) == 2, "columns, and what is enforced"
+    schema = asyncio.run(source.describe())
+    assert set(first_values(schema, source._executor, CancelScope())) == {table.name for table in schema.tables} - {
+        "harvests"  # which has no texts
+    }
+    assert len(lent) == 3
+
+
+def test_opening_a_thousand_tables_takes_little_of_a_processor(tmp_path: Path) -> None:
+    """The time of a processor, which the other programs of a busy machine do not lengthen; 1 to 2 s."""
+    path, columns = tmp_path / "thousand.duckdb", ", ".join(f"field_{place} TEXT" for place in range(20))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("BEGIN;" + "".join(f"CREATE TABLE depot_{n} ({columns});" for n in range(1_000)) + "COMMIT")
+    began = time.process_time()
+    with Project(str(path)) as project:
+        assert len(project.schemas["tables"].tables) == 1_000
+        assert time.process_time() - began <= 5
+
+
+def test_a_table_whose_rows_cannot_be_read_hinders_no_other(file: Path) -> None:
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("INSERT INTO noise_7 VALUES (1, 'Saffron')")
+        connection.execute("CREATE VIEW noise_0_gone AS SELECT error('lost') AS kept FROM growers")
+        connection.execute("CREATE VIEW noise_9_gone AS SELECT error('lost') AS kept FROM growers")
+    source = Tables.open(file)
+    found = first_values(asyncio.run(source.describe()), source._executor, CancelScope())
+    assert {*found} == {"growers", *(f"noise_{place}" for place in range(MANY))}
+    assert found["noise_7"] == {"Saffron"}
+
+
+def test_what_is_not_read_in_time_has_no_values(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundplan.sources.tables.schema.distinct.FIRST_SECONDS", 1e-9)
+    found = asyncio.run(Tables.open(file).about("total tonnage by village"))
+    assert {table.name for table in found.tables} == {"growers", "harvests"}, "by their names"
 
 
 def test_tables_between_two_that_are_named_come_with_them() -> None:

@@ -19,7 +19,7 @@ from tests.sources.tables.data import ROWS
 from tests.sources.tables.tooling import call, rows
 
 import groundplan
-from groundplan.contracts.answer import Answer
+from groundplan.contracts.answer import Answer, Refusal
 from groundplan.errors import DeadlineExceeded, GroundplanError, SourceError, ToolError, TransientError, UsageError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.engines import open_backend, open_url
@@ -205,20 +205,24 @@ def test_spark_is_asked_by_connection(spark_source: Tables) -> None:
     assert totals(spark_source._executor.engine.backend) == wanted()
 
 
-def counting(server: Sail) -> Callable[[], object]:
-    """Counts the rows of a table that each session has, as a catalogue that outlives the server has it."""
+def with_hauls(server: Sail) -> Spark:
+    """Each session has a table, as a catalogue that outlives the server has it."""
     engine = open_url(server.address)
     assert isinstance(engine, Spark)
     connect = engine._connect
     assert connect is not None
 
     def with_rows(session: Any) -> Any:
-        session.createDataFrame(pa.table({"id": [1, 2, 3]})).createOrReplaceTempView("hauls")
+        session.createDataFrame(pa.table({"weight": [1, 2, 3]})).createOrReplaceTempView("hauls")
         return session
 
     engine._connect = lambda: with_rows(connect())
     with_rows(engine._session)
-    source = Tables(engine)
+    return engine
+
+
+def counting(server: Sail) -> Callable[[], object]:
+    source = Tables(with_hauls(server))
     hauls = source.table("hauls").table
     return lambda: source._executor.run(hauls.aggregate(n=hauls.count()), 1, CancelScope(HANGS)).table.to_pylist()
 
@@ -245,6 +249,25 @@ def test_a_spark_server_that_was_killed_is_a_typed_error_and_asked_again_when_it
         assert time.monotonic() - began < HANGS / 2
         server.start()
         assert count() == [{"n": 3}]
+
+
+@pytest.mark.requirement("R45", part="spark")
+def test_a_question_to_a_spark_server_that_was_killed_is_refused_and_the_next_one_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with sail() as server:
+        engine = with_hauls(server)
+        monkeypatch.setattr("groundplan.sources.tables.source.open_engine", lambda _: engine)
+        with groundplan.open(server.address) as project:
+            assert isinstance(project.ask("how many hauls").outcome, Answer)
+            server.kill()
+            refused = project.ask("total weight of hauls").outcome
+            assert isinstance(refused, Refusal)
+            assert "its server does not answer" in refused.text
+            server.start()
+            outcome = project.ask("total weight of hauls").outcome
+            assert isinstance(outcome, Answer), outcome.text
+            assert outcome.tables[0].rows == ((6,),)
 
 
 def test_percentiles_and_correlations_of_groups_need_no_aggregate_of_the_engine() -> None:

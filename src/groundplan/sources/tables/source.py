@@ -64,7 +64,8 @@ class Tables:
         self._workers = Workers(name, THREADS)
         self._handles: dict[str, Handle] = {}
         self._schema: SourceSchema | None = None
-        self._index: TableIndex | None = None  # of a source with many tables, which is described in outline
+        self._is_outlined = False  # many tables: only those that a question may be about are described in full
+        self._index: TableIndex | None = None  # of a source that is outlined
         self._parts: dict[tuple[str, ...], SourceSchema] = {}
         self._notes = load_notes(engine.backend)
         self._model: Model | None = None
@@ -168,9 +169,7 @@ class Tables:
                 self._schema = outline(self.name, self.names, self._executor, scope)
                 if self._schema is not None and self._model is not None:
                     self._schema = self._model.applied(self._schema)
-                if self._schema is not None:
-                    values = first_values(self._schema, self._executor, scope)
-                    self._index = TableIndex(self._schema.tables, self._schema.relationships, values)
+                self._is_outlined = self._schema is not None
             if self._schema is None:
                 self._schema = self._full(self.names, scope)
             return self._schema
@@ -184,13 +183,20 @@ class Tables:
 
     def _about(self, text: str, scope: CancelScope) -> SourceSchema:
         found = self._described(scope)
-        if self._index is not None:
-            names = tuple(sorted(self._index.find(text)))
+        if self._is_outlined:
             with scope.holding(self._describing):
+                names = tuple(sorted(self._searchable(found, scope).find(text)))
                 if names not in self._parts:
                     self._parts[names] = self._full(names, scope)
                 found = self._parts[names]
         return self._with_proven(found, text, scope) if self._unproven else found
+
+    def _searchable(self, schema: SourceSchema, scope: CancelScope) -> TableIndex:
+        """Made for the first question: opening reads no rows, however many tables there are."""
+        if self._index is None:
+            values = first_values(schema, self._executor, scope)
+            self._index = TableIndex(schema.tables, schema.relationships, values)
+        return self._index
 
     def _with_proven(self, schema: SourceSchema, text: str, scope: CancelScope) -> SourceSchema:
         """The schema with the relationships between large tables that the text is about, once their keys are proven."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -68,8 +68,8 @@ class Engine(Protocol):
         """Table, column and type of all columns, in order, by one query; empty where an engine cannot tell."""
         ...
 
-    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
-        """The rows of an approved query as they are, without Arrow; empty where an engine cannot tell."""
+    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+        """The rows of approved queries as they are, on one connection; nothing where an engine cannot tell."""
         ...
 
     def estimate(self, sql: str, scope: CancelScope) -> int | None:

@@ -115,8 +115,10 @@ class MySQL:
             for table, column, type_ in self._rows(COLUMNS, scope)
         ]
 
-    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
-        return self._rows(sql, scope)
+    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+        with self._lent(scope) as lent, closing(lent.con.cursor()) as cursor:
+            for sql in queries:
+                yield _fetched(cursor, sql)
 
     def constraints(self, scope: CancelScope) -> Constraints:
         found: dict[tuple[str, str, str | None], tuple[list[str], list[str]]] = {}
@@ -148,8 +150,7 @@ class MySQL:
 
     def _rows(self, sql: str, scope: CancelScope) -> list[tuple[Any, ...]]:
         with self._lent(scope) as lent, closing(lent.con.cursor()) as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall())
+            return _fetched(cursor, sql)
 
     @contextmanager
     def _lent(self, scope: CancelScope) -> Iterator[SQLBackend]:
@@ -197,6 +198,11 @@ class MySQL:
                     with suppress(MySQLdb.Error):
                         cursor.execute(statement)
         return MySQLBackend.from_connection(connection)
+
+
+def _fetched(cursor: Any, sql: str) -> list[tuple[Any, ...]]:
+    cursor.execute(sql)
+    return list(cursor.fetchall())
 
 
 def _is_open(lent: SQLBackend) -> bool:

@@ -140,10 +140,10 @@ class Postgres:
             found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
             return found
 
-    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
+    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         with self._lent(scope) as lent:
-            rows: list[tuple[object, ...]] = lent.con.execute(sql).fetchall()
-            return rows
+            for sql in queries:
+                yield lent.con.execute(sql).fetchall()
 
     def constraints(self, scope: CancelScope) -> Constraints:
         with self._lent(scope) as lent:

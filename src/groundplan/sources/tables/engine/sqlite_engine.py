@@ -95,8 +95,10 @@ class SQLite:
     def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
         return [(table, column, type_ or "TEXT") for table, column, type_ in self._rows(COLUMNS, scope)]
 
-    def first_rows(self, sql: str, scope: CancelScope) -> list[tuple[object, ...]]:
-        return self._rows(sql, scope)
+    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+        with self._lent(scope) as lent:
+            for sql in queries:
+                yield lent.con.execute(sql).fetchall()
 
     def constraints(self, scope: CancelScope) -> Constraints:
         keys: dict[str, list[str]] = {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -14,7 +15,7 @@ import ibis.expr.types as ir
 from sqlglot import exp
 
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.errors import DeadlineExceeded, WorldError
+from groundplan.errors import DeadlineExceeded, QueryRefused, WorldError
 from groundplan.sources.tables.engine.cancel_scope import CancelScope
 from groundplan.sources.tables.engine.executing import Executor
 from groundplan.sources.tables.engine.handle import Handle, narrowed
@@ -26,7 +27,7 @@ LONGEST = 6  # the most words in a value that is searched for
 SECONDS = 10.0  # for the values of one table; those that are left are not known
 SLOW_FOR = 600.0  # seconds for which a table that took longer is not tried again
 FIRST_ROWS = 200  # of each table, whose values are searched for tables
-FIRST_SECONDS = 2.0  # for the first rows of all tables together; the tables that are left have no values there
+FIRST_SECONDS = 5.0  # for the first rows of all tables together; the tables that are left have no values there
 LONGEST_VALUE = 40  # characters; longer texts are no names
 FRESH = 60.0  # seconds for which questions share the values
 
@@ -81,22 +82,35 @@ def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -
     """The short texts in the first rows of each table."""
     found: dict[str, set[str]] = {}
     within = scope.within(FIRST_SECONDS)
-    for table in schema.tables:
-        texts = [column.name for column in table.columns if column.kind == "text"]
-        if within.seconds_left <= 0:
+    left = deque((table.name, sql) for table in schema.tables if (sql := _first_rows(table, executor)))
+    while left:
+        try:
+            for rows in executor.engine.first_rows([sql for _, sql in left], within):
+                name, _ = left.popleft()
+                found[name] = {str(cell) for row in rows for cell in row if cell and len(str(cell)) <= LONGEST_VALUE}
+            break  # of all tables, or the engine cannot tell
+        except DeadlineExceeded:
+            scope.check()
             break
-        if texts:
-            query = exp.select(*(exp.column(name, quoted=True) for name in texts))
-            query = query.from_(exp.to_identifier(table.name, quoted=True)).limit(FIRST_ROWS)
-            sql = query.sql(executor.engine.backend.name)
-            try:
-                executor.approve(sql)
-                rows = executor.engine.first_rows(sql, within)
-            except WorldError:
-                scope.check()
-                continue
-            found[table.name] = {str(cell) for row in rows for cell in row if cell and len(str(cell)) <= LONGEST_VALUE}
+        except WorldError:  # of the next table, such as a view that no longer fits its tables
+            scope.check()
+            left.popleft()
     return found
+
+
+def _first_rows(table: Table, executor: Executor) -> str | None:
+    """The approved query; None for a table without texts, and for one that may not be read."""
+    texts = [column.name for column in table.columns if column.kind == "text"]
+    if not texts:
+        return None
+    query = exp.select(*(exp.column(name, quoted=True) for name in texts))
+    query = query.from_(exp.to_identifier(table.name, quoted=True)).limit(FIRST_ROWS)
+    sql = query.sql(executor.engine.backend.name)
+    try:
+        executor.approve(sql)
+    except QueryRefused:
+        return None
+    return sql
 
 
 def _distinct(rows: ir.Table, column: Column, phrases: list[str]) -> ir.Table:
