@@ -113,7 +113,9 @@ ASKED = {
         "done repairs by yard": ASK,  # that have the status, or a day on which they were fixed
         "charge as a % of hours by owner": f"SELECT owner, sum({CHARGE}) / sum(hours) FROM repairs GROUP BY 1",
         "charge as a percentage of hours": f"SELECT sum({CHARGE}) / sum(hours) FROM repairs",
-        "which repair has the highest charge and which owner": NO_ANSWER,
+        "which repair has the highest charge and which owner": (
+            f"SELECT repair_no, owner FROM repairs ORDER BY {CHARGE} DESC LIMIT 1"
+        ),
         "charge by owner": f"SELECT owner, sum({CHARGE}) FROM repairs GROUP BY 1",
         "repairs excluding retail": "SELECT count(*) FROM repairs WHERE channel IS DISTINCT FROM 'retail'",
         "charge except trade": f"SELECT sum({CHARGE}) FROM repairs WHERE channel IS DISTINCT FROM 'trade'",
