@@ -80,6 +80,31 @@ def test_a_large_lake_is_described_by_rows_from_all_over_it(hauls: Path, monkeyp
     assert region.cardinality == 2
 
 
+def test_the_rows_of_a_sample_are_read_one_file_after_the_other(
+    hauls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A union of the first rows of ten files of millions of rows hung DuckDB 1.5 for good, also when interrupted."""
+    monkeypatch.setattr("groundplan.sources.tables.schema.samples.WHOLE_ROWS", 1_000)
+    ran: list[str] = []
+    for folder in (hauls, _of_two_types(tmp_path / "zones")):
+        source = Tables.open(folder)
+        plain = source._executor.engine.run
+        monkeypatch.setattr(source._executor.engine, "run", lambda q, s, run=plain: (ran.append(q.sql), run(q, s))[1])
+        (table,) = asyncio.run(source.describe()).tables
+        assert {column.sampled for column in table.columns} == {True}
+    held = source._samples.taken["zones"].values["zone"]
+    assert held == ("7", "north"), "texts, also of the file whose folder is called by a number"
+    read = [sql for sql in ran if "read_parquet" in sql]
+    assert len(read) == 6 + 2
+    assert not any("UNION" in sql for sql in read)
+
+
+def _of_two_types(folder: Path) -> Path:
+    rows = "SELECT i AS id, ['7', 'north'][1 + i % 2] AS zone FROM range(5000) t(i)"
+    duckdb.sql(f"COPY ({rows}) TO '{folder}' (FORMAT parquet, PARTITION_BY (zone))")
+    return folder
+
+
 def test_the_connection_reads_no_other_file(hauls: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     other.write_text("word\nhidden\n")

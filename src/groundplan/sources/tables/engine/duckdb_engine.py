@@ -159,7 +159,7 @@ class DuckDB:
             sizes = dict(lent.con.execute(SIZES).fetchall())
         return sum(rows_read(node, sizes) for node in json.loads(plan))
 
-    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> Sequence[str]:
         return windows(table, columns, [str(about * place // PLACES) for place in range(PLACES)], rows)
 
     def close(self) -> None:

@@ -140,8 +140,8 @@ class MySQL:
                 read[line["id"]] = read.get(line["id"], 1) * max(int(line["rows"]), 1)
         return sum(read.values())
 
-    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
-        return None
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> Sequence[str]:
+        return ()
 
     def close(self) -> None:
         if self._private:

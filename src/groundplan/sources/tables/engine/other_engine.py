@@ -84,8 +84,8 @@ class Other:
     def estimate(self, sql: str, scope: CancelScope) -> int | None:
         return None
 
-    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
-        return None
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> Sequence[str]:
+        return ()
 
     def close(self) -> None:
         """A connection that the caller passed is closed by the caller."""

@@ -158,11 +158,11 @@ class Postgres:
 
             return round(rows_read(plan_of(sql), plan_of))
 
-    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> Sequence[str]:
         percent = min(100 * rows / max(about, 1), 100.0)
         listed = ", ".join(map(quoted, columns))
         sampled = f"TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)"  # the same rows each time: questions are read alike
-        return f"SELECT {listed} FROM {quoted(table)} {sampled} LIMIT {rows}"  # noqa: S608 - quoted
+        return [f"SELECT {listed} FROM {quoted(table)} {sampled} LIMIT {rows}"]  # noqa: S608 - quoted
 
     def close(self) -> None:
         for lent in self._pool.idle:

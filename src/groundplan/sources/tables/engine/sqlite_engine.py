@@ -123,7 +123,7 @@ class SQLite:
     def estimate(self, sql: str, scope: CancelScope) -> int | None:
         return None  # its plans have no numbers
 
-    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> str | None:
+    def spread(self, table: str, columns: Sequence[str], about: int, rows: int) -> Sequence[str]:
         last = f"(SELECT max(rowid) FROM {quoted(table)})"  # noqa: S608 - quoted
         return windows(table, columns, [f"{last} * {place} / {PLACES}" for place in range(PLACES)], rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,16 +118,21 @@ def _fetch(name: str, handle: Handle, about: int, executor: Executor, scope: Can
     names = [column.name for column in handle.columns if column.kind != "other"]
     wanted = handle.table.select(names)
     spread = executor.engine.spread(name, names, about, SAMPLED_ROWS)
-    if spread is not None:
-        try:
-            found = executor.engine.run(Query(wanted, spread), scope)
-        except (Cancelled, DeadlineExceeded):
-            raise
-        except WorldError:  # of a view, which has no places
-            found = pa.table({})
-        if found.num_rows:
-            return found, True
-    return executor.run(wanted, SAMPLED_ROWS, scope).table, False
+    try:
+        parts = [executor.engine.run(Query(wanted, sql), scope) for sql in spread]
+        found = _together(parts, wanted.schema())
+    except (Cancelled, DeadlineExceeded):
+        raise
+    except (WorldError, pa.ArrowException):  # of a view, which has no places; or of files that do not fit together
+        found = pa.table({})
+    return (found, True) if found.num_rows else (executor.run(wanted, SAMPLED_ROWS, scope).table, False)
+
+
+def _together(parts: Sequence[pa.Table], schema: sch.Schema) -> pa.Table:
+    """In the types of the whole table, where those of its parts differ, as those of names of folders may."""
+    if any(part.schema.types != parts[0].schema.types for part in parts):
+        parts = [part.cast(schema.to_pyarrow()) for part in parts]
+    return pa.concat_tables(parts) if parts else pa.table({})
 
 
 def _numbers(rows: pa.Table, scope: CancelScope) -> Numbers:
