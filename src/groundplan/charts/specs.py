@@ -116,17 +116,17 @@ def _outlined(encoding: Spec) -> Spec:
 
 def area(sketch: Sketch) -> Drawn:
     """Stacked areas. The series add up to a total, so small series are folded into one."""
-    y = str(sketch.params["y"])
+    x, y = str(sketch.params["x"]), str(sketch.params["y"])
     if sketch.name("color") and not sketch.columns[y].adds_up:
         return line(sketch)  # averages do not add up to anything
     along = ordered_axis(sketch, "x", narrow=bool(sketch.name("facet")))
     parts = split(sketch, y, along, _key(sketch, along), fold=True)
     encoding = _encoding(along, quantity(sketch, y, True, heights(parts.cells)), parts)
-    encoding["y"]["stack"] = "zero"
+    whole = sketch.columns[y].adds_up
+    encoding["y"]["stack"] = "zero" if whole else None
+    sketch.fill_holes(x, y, _groups(parts), 0 if whole else None)  # before the order, which the filled rows need too
     if parts.series:
         encoding["order"] = stacking_order(sketch, parts.series)
-    x = str(sketch.params["x"])
-    sketch.fill_holes(x, y, _groups(parts), 0)
     partial = sketch.partial(x)
     mark = {"type": "area", "opacity": 0.9, "color": PALETTE[0]}
     view: Spec = {"mark": mark, "encoding": encoding}

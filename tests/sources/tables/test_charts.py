@@ -243,6 +243,20 @@ def test_no_line_runs_through_months_without_rows(tool: str, paths: int) -> None
         assert _heights(path["d"])[2:4] == [360, 360]  # the axis
 
 
+def test_an_area_of_averages_is_broken_and_one_of_parts_lies_on_the_axis() -> None:
+    columns = [TableColumn(name="month", kind="time", grain="month"), NUMBER.model_copy(update={"adds_up": False})]
+    rows: list[dict[str, Any]] = [{"month": f"2024-{month:02}-01", "calls": 20 + month} for month in (1, 2, 5, 6)]
+    _, spec, _ = chart("plot_area", {"x": "month", "y": "calls"}, rows, tuple(columns), 4)
+    [path] = _paths(svg(with_data(spec, ["month", "calls"], [list(row.values()) for row in rows])), "area")
+    assert path["d"].count("M") == 2
+    parts = [{"month": m, "calls": 5, "desk": d} for m, d in (("2024-01-01", "a"), ("2024-01-01", "b"))]
+    parts += [{"month": "2024-02-01", "calls": 5, "desk": "b"}, {"month": "2024-03-01", "calls": 5, "desk": "a"}]
+    kinds: dict[str, Any] = {"month": "time", "calls": "number", "desk": "text"}
+    spec = drawn("plot_area", {"x": "month", "y": "calls", "color": "desk"}, parts, kinds, "month")
+    orders = [path["d"].split("L") for path in _paths(svg(spec), "area")]
+    assert [path[1].split(",")[1] for path in orders] == ["360", "180"], "a has none in February, and b all"
+
+
 def test_hours_without_rows_keep_their_place() -> None:
     columns = (TableColumn(name="hour", kind="number", grain="hour"), TableColumn(name="calls", kind="number"))
     rows = [{"hour": hour, "calls": 5} for hour in (7, 8, 11)]
