@@ -21,8 +21,8 @@ import yaml
 
 from groundplan.asking.tables.grammar import lexicon, read, rules
 from groundplan.asking.tables.grammar.assemble import DoesNotCompose, NeedsClarification, Unsound
-from groundplan.asking.tables.grammar.chart import Chart, Cover
-from groundplan.asking.tables.grammar.phrases import Item
+from groundplan.asking.tables.grammar.chart import Cover
+from groundplan.asking.tables.grammar.phrases import Item, Rule
 from groundplan.asking.tables.grammar.rules import Builders
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.evaluation.report import Report
@@ -126,7 +126,7 @@ def recorded() -> Iterator[set[Part]]:
     """What the readings use from here on."""
     found: set[Part] = set()
     reading: Any = read
-    chart, best = reading.Chart, reading._best
+    best = reading._best
 
     def best_of(covers: list[Cover], senses: Senses, builders: Builders, wide: Any) -> Any:
         derived = best(covers, senses, builders, wide)
@@ -135,39 +135,17 @@ def recorded() -> Iterator[set[Part]]:
             found.update(_parts_of(cover, senses))
         return derived
 
-    reading.Chart, reading._best = Recording, best_of
+    reading._best = best_of
     try:
         yield found
     finally:
-        reading.Chart, reading._best = chart, best
-
-
-class Recording(Chart):
-    """A chart that knows of each phrase by which rule it was made."""
-
-    edges: dict[int, tuple[Item, Any]] = {}  # of the last question
-    _edge: Any = None
-
-    def parse(self, senses: Sequence[Item]) -> list[Item]:
-        self._edge = None
-        Recording.edges = {}
-        return super().parse(senses)
-
-    def _advance(self, edge: Any) -> None:
-        self._edge = edge if len(edge.done) == len(edge.rule.parts) else self._edge
-        super()._advance(edge)
-
-    def _add(self, item: Item) -> None:
-        if self._edge is not None:
-            Recording.edges[id(item)] = (item, self._edge)
-        self._edge = None
-        super()._add(item)
+        reading._best = best
 
 
 def _winner(found: list[Cover], senses: Senses, builders: Builders) -> Cover | None:
     """The first complete cover that makes a reading."""
     for cover in found:
-        for assemble in read._assemblies(cover, senses.words) if cover.found and not cover.unread else ():
+        for assemble in read.assemblies(cover, senses.words) if cover.found and not cover.unread else ():
             with suppress(DoesNotCompose, NeedsClarification, Unsound):
                 assemble(cover, senses.words, senses.text, builders).read()
                 return cover
@@ -181,13 +159,11 @@ def _parts_of(cover: Cover, senses: Senses) -> Iterator[Part]:
     while waiting:
         item = waiting.pop()
         covered.update(range(item.first, item.last))
-        made = Recording.edges.get(id(item))
-        if made is None:
+        if item.rule is None:
             leaves.append(item)
             continue
-        edge = made[1]
-        yield ("rule", edge.rule.result, " ".join(edge.rule.parts), _line(edge.rule))
-        waiting += [*edge.done, *edge.within]
+        yield ("rule", item.rule.result, " ".join(item.rule.parts), _line(item.rule))
+        waiting += item.parts
     leaves += [i for i in senses.items if i.category == "filler" and covered.isdisjoint(range(i.first, i.last))]
     said = {tuple(word.stem for word in senses.words[leaf.first : leaf.last]) for leaf in leaves}
     said |= {(f"={senses.words[leaf.first].lower}",) for leaf in leaves if leaf.length == 1}
@@ -222,7 +198,7 @@ def _sections() -> list[tuple[str, Any]]:
     return _RAW
 
 
-def _line(rule: Any) -> str:
+def _line(rule: Rule) -> str:
     return " ".join((rule.build.__name__, *map(str, rule.takes)))
 
 

@@ -87,6 +87,7 @@ StrategyOption = Annotated[
         "Default: rules, then a model if they are not enough.",
     ),
 ]
+DerivationOption = Annotated[bool, typer.Option("--derivation", help="show how the grammar reads it, rule by rule")]
 TodayOption = Annotated[str | None, typer.Option("--today", help="The date to which relative periods refer.")]
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 AllowOption = Annotated[
@@ -273,12 +274,18 @@ def explain(
     model: ModelOption = None,
     today: TodayOption = None,
     timezone: ZoneOption = None,
+    derivation: Annotated[
+        bool, typer.Option("--derivation", help="show how the grammar reads it, rule by rule")
+    ] = False,
 ) -> None:
     """Explain a plan: each requirement, the words that ask for it, and the steps that serve it."""
     from groundplan.interfaces.cli import show
 
     source, question, clock = _asked(words, today, timezone)
     with _open(source, _models(model)) as project:
+        if derivation:
+            typer.echo(project.derivation(question, **clock))
+            return
         show.explained(project.plan(question, **clock), json, _names(project))
 
 

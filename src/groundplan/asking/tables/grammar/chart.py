@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundplan.asking.tables.grammar.phrases import Item
+from groundplan.asking.tables.grammar.phrases import Item, Rule
 from groundplan.budget import spend
 
-Builder = Callable[..., object | None]
 PER_SPAN = 8  # phrases of one category over the same words
 COVERS = 24  # ways to cover the words that are followed at once
 UNREAD = -4.0
@@ -17,17 +16,6 @@ ADJUNCTS = ("condition", "period")
 PASSING = frozenset({"measure", "share", "rank", "by_measure", "having", "ask"})
 PASSED = -0.3
 PIECE = -0.35  # for every phrase: fewer, longer ones are better
-
-
-@dataclass(frozen=True)
-class Rule:
-    """`result` is made of phrases of these categories, in this order, by a builder that refuses what does not fit."""
-
-    result: str
-    parts: tuple[str, ...]
-    build: Builder
-    takes: tuple[int, ...]  # the parts that the builder is given, by their places
-    bonus: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,7 @@ class Chart:
                 parts = (*edge.done, *edge.within)
                 score = sum(item.score for item in parts) + edge.rule.bonus + PASSED * len(edge.within)
                 within = (*edge.within, *(one for item in edge.done for one in item.within))
-                self._add(Item(edge.rule.result, edge.done[0].first, edge.end, value, score, within))
+                self._add(Item(edge.rule.result, edge.done[0].first, edge.end, value, score, within, edge.rule, parts))
             return
         wanted = edge.rule.parts[len(edge.done)]
         self._waiting[edge.end, wanted].append(edge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from groundplan.asking.tables.grammar.meanings import Entity
@@ -14,6 +15,17 @@ from groundplan.contracts.schema import Column
 
 
 @dataclass(frozen=True)
+class Rule:
+    """`result` is made of phrases of these categories, in this order, by a builder that refuses what does not fit."""
+
+    result: str
+    parts: tuple[str, ...]
+    build: Callable[..., object | None]
+    takes: tuple[int, ...]  # the parts that the builder is given, by their places
+    bonus: float = 0.0
+
+
+@dataclass(frozen=True)
 class Item:
     """A phrase: its category and value, the words from `first` up to `last`, and how sure it is."""
 
@@ -23,6 +35,8 @@ class Item:
     value: object
     score: float
     within: tuple[Item, ...] = ()  # conditions and periods that stand between its words
+    rule: Rule | None = field(default=None, compare=False)  # None: a sense of words
+    parts: tuple[Item, ...] = field(default=(), compare=False)  # what the rule made it of
 
     @property
     def length(self) -> int:

@@ -136,17 +136,17 @@ def _is_share_of_some(measure: Expression) -> bool:
 
 def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide: Wide | None) -> Derived:
     senses.items += [*senses.compounds()]
-    found = _covers(senses, builders)
+    found = covers_of(senses, builders)
     unread = found[0].unread if found and nearness else ()
     meant = [*columns_meant(senses, unread, nearness)] if nearness else []
     if meant:
         senses.items += meant
         senses.items += [*senses.compounds()]
-        found = _covers(senses, builders)
+        found = covers_of(senses, builders)
     return _best(found, senses, builders, wide)
 
 
-def _covers(senses: Senses, builders: Builders) -> list[Cover]:
+def covers_of(senses: Senses, builders: Builders) -> list[Cover]:
     skippable = senses.skippable()
     joining = [word.lower in CONJUNCTIONS for word in senses.words]  # sales and profit are two
     chart = Chart(rules_for(builders), [may and not joins for may, joins in zip(skippable, joining, strict=True)])
@@ -183,7 +183,7 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     unsaid: NeedsClarification | None = None
     complete = [cover for cover in found if cover.found and not cover.unread]
     for cover in complete:
-        for assemble in _assemblies(cover, senses.words):
+        for assemble in assemblies(cover, senses.words):
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
@@ -220,7 +220,7 @@ def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
     return tuple(found) or cover.unread
 
 
-def _assemblies(cover: Cover, words: Sequence[Word]) -> tuple[type[Assembly], ...]:
+def assemblies(cover: Cover, words: Sequence[Word]) -> tuple[type[Assembly], ...]:
     """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars; a ranking is one."""
     look = look_of(cover)
     if look is None:

@@ -8,7 +8,6 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from groundplan.asking.tables.grammar.chart import Rule
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NUMBERS, Entity, Meanings
 from groundplan.asking.tables.grammar.phrases import (
@@ -22,6 +21,7 @@ from groundplan.asking.tables.grammar.phrases import (
     Number,
     PartOfDate,
     Rank,
+    Rule,
     ShareOf,
     Span,
     Target,

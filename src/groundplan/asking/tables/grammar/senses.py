@@ -196,6 +196,10 @@ class Senses:
                 named |= {value.entity.called for value in nouns if isinstance(value, Thing)}
                 self.items[place] = replace(item, value=replace(item.value, counts=frozenset(named)))
 
+    def said(self, item: Item) -> str:
+        """The words of a phrase, as they are written."""
+        return self.text[self.words[item.first].start : self.words[item.last - 1].end]
+
     def _words_in(self, start: int, end: int) -> list[int]:
         """The places of the words in a part of the text."""
         return [place for place, word in enumerate(self.words) if start <= word.start and word.end <= end]
