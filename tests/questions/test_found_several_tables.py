@@ -193,3 +193,25 @@ def test_a_column_called_so_is_meant_in_whatever_table_it_is(question: str, want
     with duckdb.connect() as truth, Project(str(tmp_path)) as project:
         truth.execute(GAMES)
         assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+
+
+KILNS = """
+    CREATE TABLE glazes AS SELECT n AS glaze_id, 'GZ-' || (100 + n) AS sku, 'Glaze ' || n AS glaze_name
+        FROM range(1, 21) AS s(n);
+    CREATE TABLE pours AS SELECT n AS pour_id, 'GZ-' || (101 + n * 7 % 20) AS sku, 1 + n * 11 % 7 AS qty
+        FROM range(1, 200) AS s(n);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("total qty by glaze name", "SELECT glaze_name, sum(qty) FROM pours JOIN glazes USING (sku) GROUP BY 1"),
+        ("units sold by glaze name", "SELECT glaze_name, sum(qty) FROM pours JOIN glazes USING (sku) GROUP BY 1"),
+    ],
+)
+def test_a_code_joins_files_and_units_are_those_that_are_counted(question: str, wanted: str, tmp_path: Path) -> None:
+    write_csv(tmp_path, KILNS, ("glazes", "pours"))
+    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
+        truth.execute(KILNS)
+        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)

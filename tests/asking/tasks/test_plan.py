@@ -354,4 +354,5 @@ def test_digits_that_become_text_stay_as_they_were_written(number: str) -> None:
     assert told.plan.steps[0].params["phone"] == number
     several = compose(read_task(f"Add the phone numbers {number}, 0045"), catalog, search)
     assert isinstance(several, Workflow), several
-    assert tuple(several.plan.steps[0].params["numbers"]) == (number, "0045")
+    params: Any = several.plan.steps[0].params
+    assert tuple(params["numbers"]) == (number, "0045")

@@ -104,6 +104,15 @@ def test_a_pointer_without_its_row_is_no_relationship() -> None:
     )
 
 
+def test_a_code_of_the_same_name_points_at_the_table_whose_rows_it_tells() -> None:
+    parts = pa.table({"part_id": [1, 2, 3], "ean": ["A1", "B2", "C3"], "name": ["cog", "cam", "rod"]})
+    crates = pa.table({"crate": [1, 1, 2, 3], "ean": ["A1", "B2", "A1", "C3"], "name": ["cog", "cam", "cog", "rod"]})
+    (link,) = schema(Tables.open({"parts": parts, "crates": crates})).relationships
+    assert (link.text, link.known) == ("crates → parts by ean", "proposed")
+    others = pa.table({"crate": [1, 1, 2], "ean": ["A9", "B9", "A9"]})
+    assert schema(Tables.open({"parts": parts, "crates": others})).relationships == ()
+
+
 def test_a_few_orphans_are_counted() -> None:
     orders = pa.table({"order_id": [*range(100)], "customer_id": [*range(99), 1000]})
     (link,) = schema(Tables.open({"orders": orders, "customers": pa.table({"id": [*range(99)]})})).relationships

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import uuid
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from groundplan.contracts.answer import Answer
 from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Rows
 from groundplan.contracts.schema import SourceSchema
-from groundplan.errors import SourceError
+from groundplan.errors import SourceError, UsageError
+from groundplan.interfaces.cli.main import app
 from groundplan.project import Project
 from groundplan.sources.tables.schema.model_file import found_model
 from groundplan.sources.tables.schema.sql_expression import Unsupported, read_sql
@@ -126,3 +130,49 @@ def test_sql_is_read_into_the_closed_language() -> None:
         read_sql("SUM(x) OVER ()", {})
     with pytest.raises(Unsupported):
         read_sql("SELECT 1", {})
+
+
+def test_a_model_file_beside_the_settings_is_that_of_the_data_they_name(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path_factory.mktemp("settings")
+    monkeypatch.chdir(settings)
+    (settings / "semantic_model.yaml").write_text(MODEL)
+    assert described(folder).relationships == ()
+    (settings / "groundplan.toml").write_text(f'source = "{os.path.relpath(folder, settings)}"\n')
+    assert [link.name for link in described(folder).relationships] == ["dived_by"]
+    (folder / "semantic_model.yaml").write_text(MODEL.replace("dived_by", "nearer"))
+    assert [link.name for link in described(folder).relationships] == ["nearer"]
+
+
+def test_a_server_has_a_model_file_beside_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = os.environ.get("GROUNDPLAN_TEST_POSTGRES")
+    if server is None:
+        pytest.skip("set GROUNDPLAN_TEST_POSTGRES to a PostgreSQL server")
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    monkeypatch.chdir(tmp_path)
+    name = f"reef_{uuid.uuid4().hex[:8]}"
+    url, run = f"{server}/{name}", CliRunner()
+    models = tmp_path / "metrics.yml"
+    models.write_text(
+        "semantic_models: [{name: dives, model: ref('dives'), measures: [{name: toll, agg: sum, expr: fee}]}]\n"
+        "metrics: [{name: toll, type: simple, type_params: {measure: toll}}]\n"
+    )
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"create schema {name}; set search_path = {name}")
+        try:
+            connection.execute("create table dives (dive int primary key, diver int, fee numeric)")
+            connection.execute("create table divers (nr int primary key, harbour text)")
+            connection.execute(
+                "insert into dives values (1, 7, 2.5), (2, 7, 3); insert into divers values (7, 'Split')"
+            )
+            refused = run.invoke(app, ["import", url, str(models)])
+            assert isinstance(refused.exception, UsageError)
+            assert "groundplan init" in str(refused.exception)
+            assert run.invoke(app, ["init", url]).exit_code == 0
+            assert "dataset" in (tmp_path / "semantic_model.yaml").read_text()
+            assert run.invoke(app, ["import", url, str(models)]).exit_code == 0
+            with Project(url) as project:
+                assert [metric.name for metric in project.schemas["tables"].metrics] == ["toll"], project.schemas
+        finally:
+            connection.execute(f"drop schema {name} cascade")

@@ -392,7 +392,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
     import json
 
     from groundplan.settings import FILE, trust_folder
-    from groundplan.sources.tables.schema.model_file import found_model, model_path
+    from groundplan.sources.tables.schema.model_file import NAME, found_model, model_path
 
     file = Path(FILE)
     if file.exists():
@@ -401,7 +401,8 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
         raise UsageError(f"leave the password out, because {file} would contain it; use PGPASSWORD or ~/.pgpass")
     with _open(source) as project:
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
-        model, related = model_path(source), [s for s in project.schemas.values() if len(s.tables) > 1]
+        model = Path(NAME) if "://" in source else model_path(source)
+        related = [s for s in project.schemas.values() if len(s.tables) > 1]
         written = model is not None and not model.exists() and len(related) == 1
         if written:
             assert model is not None
@@ -420,7 +421,7 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
 
 @app.command("import")
 def import_(
-    source: Annotated[str, typer.Argument(help="The data: a folder of files or a DuckDB file.")],
+    source: Annotated[str, typer.Argument(help="A folder of files, a DuckDB file, or the server of groundplan.toml.")],
     models: Annotated[Path, typer.Argument(help="A file or folder with models of dbt, Cube or Lightdash.")],
 ) -> None:
     """Write the model file of the data from models of dbt, Cube or Lightdash, and list what does not fit.
@@ -432,7 +433,8 @@ def import_(
 
     file = model_path(source)
     if file is None:
-        raise UsageError(f"{source} is no folder and no file; a model file lies beside the data")
+        problem = "a model file lies beside the data, and that of a server beside the groundplan.toml that names it"
+        raise UsageError(f"{source} is no folder and no file: {problem}; run `groundplan init` first")
     with _open(source) as project:
         (schema,) = project.schemas.values()
         content, lint = import_models(models, schema, file)

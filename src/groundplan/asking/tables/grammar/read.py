@@ -37,6 +37,7 @@ from groundplan.text.words import Word, language_of, normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
+QUANTITIES = frozenset({"qty", "quantity", "units", "pieces", "pcs"})  # words of columns that count units
 ELSEWHERE = 0.5  # for counting what has a table of its own in a table that points at it
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
 
@@ -392,12 +393,14 @@ def _by_pointers(reading: Reading) -> bool:
 
 
 def _nouns_elsewhere(table: Table, schema: SourceSchema) -> frozenset[str]:
-    """The rows of `order_items` are not called orders where `orders` is a table, nor units where a column has them."""
+    """The rows of `order_items` are not called orders where `orders` is a table, nor products units where sales have a
+    quantity."""
     others = [other for other in schema.tables if other.name != table.name]
     names = {split_name(other.name) for other in others}
-    names |= {split_name(column.name) for other in others for column in other.columns if column.kind == "number"}
+    numbers = {split_name(column.name) for other in others for column in other.columns if column.kind == "number"}
     own = {stem(word) for word in split_name(table.name)}
-    return frozenset(stem(name[0]) for name in names if len(name) == 1) - own
+    counted = frozenset({stem("unit")} if any(QUANTITIES & {*name} for name in numbers) else ())
+    return (counted | {stem(name[0]) for name in names | numbers if len(name) == 1}) - own
 
 
 def _joined_score(derived: Derived) -> float:

@@ -8,6 +8,7 @@ from itertools import combinations
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column, Table
 from groundplan.sources.tables.engine.handle import Ask, Handle
+from groundplan.sources.tables.files.text_values import CODES
 from groundplan.sources.tables.schema.samples import POINTERS, Sample
 from groundplan.text.names import singular, split_name
 
@@ -90,9 +91,16 @@ def _likely(tables: Sequence[Table], keys: Mapping[str, Sequence[tuple[str, ...]
 def _pointers(table: Table, other: str, key: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The columns of `table` that may hold the key of the other; a key of several columns is called the same."""
     if len(key) == 1:
-        yield from ((column.name,) for column in table.columns if _points(column.name, other, key[0]))
+        for column in table.columns:
+            if _points(column.name, other, key[0]) or _is_same_code(column, table, key[0]):
+                yield (column.name,)
     elif {*key} <= {column.name for column in table.columns} and key not in table.keys:
         yield key
+
+
+def _is_same_code(column: Column, table: Table, key: str) -> bool:
+    """`lines.sku` for `products.sku`: a code that tells the rows there repeats here under the same name."""
+    return column.name == key and bool(CODES & {*split_name(key)}) and (key,) not in table.keys
 
 
 def _namesakes(links: Sequence[Relationship]) -> list[Relationship]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,14 +20,14 @@ from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
-from groundplan.errors import SourceError
+from groundplan.errors import SourceError, TooMuch
 from groundplan.regular_files import read_regular
 from groundplan.sources.tables.schema.sql_expression import Unsupported, bounded, read_sql
 from groundplan.sources.tables.schema.statistics import EXACT_ROWS
 from groundplan.text.located_yaml import File, Place, whole
 from groundplan.text.names import split_name
 
-NAME = "semantic_model.yaml"
+NAME, SETTINGS = "semantic_model.yaml", "groundplan.toml"
 MOST_BYTES = 5_000_000
 NAMES = re.compile(r"[\w\s.-]{1,255}")
 HEADER = """# What groundplan found in this data. Remove relationships that are wrong, add synonyms and metrics:
@@ -36,17 +37,34 @@ HEADER = """# What groundplan found in this data. Remove relationships that are 
 
 
 def find_model_file(where: object) -> Path | None:
-    """`semantic_model.yaml` in a folder; `shop.semantic_model.yaml` beside `shop.duckdb`."""
-    beside = model_path(str(where)) if isinstance(where, str | Path) else None
-    return beside if beside is not None and beside.is_file() else None
+    """`semantic_model.yaml` in a folder, `shop.semantic_model.yaml` beside `shop.duckdb`; else, for the data that
+    groundplan.toml names, the one beside that."""
+    if not isinstance(where, str | Path):
+        return None
+    own = model_path(str(where))
+    places = (own, Path(NAME) if _is_named_in_settings(str(where)) else None)
+    return next((place for place in places if place is not None and place.is_file()), None)
 
 
 def model_path(where: str) -> Path | None:
-    """Where the model file of this data is looked for; None for a server."""
+    """Where the model file of this data belongs; None for a server that groundplan.toml does not name."""
     path = Path(where)
-    if "://" in where or not path.exists():
+    if "://" in where:
+        return Path(NAME) if _is_named_in_settings(where) else None
+    if not path.exists():
         return None
     return path / NAME if path.is_dir() else path.with_name(f"{path.stem}.{NAME}")
+
+
+def _is_named_in_settings(where: str) -> bool:
+    """Whether the data is the `source` of the groundplan.toml of this folder."""
+    try:
+        source = tomllib.loads(read_regular(Path(SETTINGS), MOST_BYTES).decode("utf-8")).get("source")
+    except (OSError, TooMuch, ValueError, RecursionError):
+        return False
+    if not isinstance(source, str) or "://" in where:
+        return source == where
+    return "://" not in source and Path(source).resolve() == Path(where).resolve()
 
 
 class Content(Protocol):
