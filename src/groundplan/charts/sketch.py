@@ -194,7 +194,8 @@ class Sketch:
     def partial(self, name: str) -> Partial | None:
         """The periods of a time axis that the data covers only in part, if any; the subtitle names them."""
         times, drawn = self.timeline(name), {str(row[name])[:10] for row in self.rows}
-        labels, beside, first = list[str](), list[str](), None
+        labels, beside = list[str](), list[str]()
+        first: str | None = None
         for one in self.columns[name].partial:
             at, period = moment(one.at), moment(one.period)
             if times and at and period and one.period in drawn:
@@ -219,7 +220,12 @@ class Sketch:
         if not (holes or groups) or (groups and not coarse):
             return
         missing = [milliseconds(step) for hole in holes for step in hole]
-        filled = {"impute": self.field_of(measure), "key": self.field_of(name), "keyvals": missing, "value": value}
+        filled: Spec = {
+            "impute": self.field_of(measure),
+            "key": self.field_of(name),
+            "keyvals": missing,
+            "value": value,
+        }
         self.transforms.append(filled | ({"groupby": groups} if groups else {}))
         self.notes += self._holes_named(times, holes)
 

@@ -70,7 +70,8 @@ def _groups(parts: Split) -> list[str]:
 def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
     """Dashes to hollow points for periods that the data covers in part, and circles around values that stand out."""
     partial, marked = sketch.partial(x), sketch.name("mark")
-    lines, layers = [view], []
+    lines: list[Spec] = [view]
+    layers: list[Spec] = []
     if partial:
         lines, layers = _dashed(view, sketch, partial), [_hollow(view, partial)]
     if marked:
@@ -89,8 +90,8 @@ def _with_points(view: Spec, sketch: Sketch, x: str) -> Spec:
 
 def _dashed(view: Spec, sketch: Sketch, partial: Partial) -> list[Spec]:
     """Solid up to the last whole period, dashed to the partial one; a single line says the word."""
-    dashes = {name: value for name, value in view["mark"].items() if name != "point"} | {"strokeDash": [4, 4]}
-    lines = [{"transform": [{"filter": f"!({partial.test})"}], **view}]
+    dashes: Spec = {name: value for name, value in view["mark"].items() if name != "point"} | {"strokeDash": [4, 4]}
+    lines: list[Spec] = [{"transform": [{"filter": f"!({partial.test})"}], **view}]
     dashed = {"mark": dashes, "encoding": view["encoding"]}
     lines += [{"transform": [{"filter": segment}], **dashed} for segment in partial.segments]
     if "color" not in view["encoding"] and not sketch.name("facet"):
@@ -103,7 +104,7 @@ def _dashed(view: Spec, sketch: Sketch, partial: Partial) -> list[Spec]:
 
 
 def _hollow(view: Spec, partial: Partial) -> Spec:
-    hollow = {"type": "point", "filled": True, "fill": "#FFFFFF", "size": 45, "strokeWidth": 1.5, "opacity": 1}
+    hollow: Spec = {"type": "point", "filled": True, "fill": "#FFFFFF", "size": 45, "strokeWidth": 1.5, "opacity": 1}
     if "color" not in view["encoding"]:
         hollow["stroke"] = PALETTE[0]
     return {"transform": [{"filter": partial.test}], "mark": hollow, "encoding": _outlined(view["encoding"])}
@@ -171,10 +172,10 @@ def _with_values(view: Spec, sketch: Sketch, measure: str, lies: bool) -> Spec:
     pattern = short_format(sketch.columns[measure], sketch.numbers(measure))
     sketch.calculate(f'replace(format({datum(field)}, "{pattern}"), "G", "B")', written)
     below = f"{datum(field)} < 0"
-    ends = {"align": {"expr": f"{below} ? 'right' : 'left'"}, "dx": {"expr": f"{below} ? -5 : 5"}}
+    ends: Spec = {"align": {"expr": f"{below} ? 'right' : 'left'"}, "dx": {"expr": f"{below} ? -5 : 5"}}
     mark: Spec = {"type": "text", "baseline": "middle", "fontSize": 11}
     mark |= ends if lies else {"align": "center", "dy": {"expr": f"{below} ? 9 : -9"}}
-    values = {"transform": [{"filter": f"isValid({datum(field)})"}], "mark": mark}
+    values: Spec = {"transform": [{"filter": f"isValid({datum(field)})"}], "mark": mark}
     values["encoding"] = {"text": {"field": written, "type": "nominal"}}
     return {"layer": [{"mark": view["mark"], "encoding": own}, values], "encoding": place}
 

@@ -51,7 +51,7 @@ def _titled(asked: RunRequest) -> RunRequest:
     if asked.title or asked.plan is None:
         return asked
     try:
-        reading = Reading.model_validate(thaw(asked.plan).get("reading"))
+        reading = Reading.model_validate(thaw(asked.plan.get("reading")))
     except ValidationError:
         return asked  # the gate says what is wrong
     changed = reading.replaced or any(r.chosen for ask in reading.asks for r in ask.requirements)
