@@ -154,3 +154,74 @@ SELECT MAX(c.joined) FROM clients c JOIN clients e ON e.credit = c.credit AND e.
 SELECT DISTINCT c.full_name FROM clients c JOIN clients e ON e.credit = c.credit AND e.joined < c.joined;
 SELECT c.kind, COUNT(DISTINCT c.client_id) AS n FROM clients c JOIN clients e ON e.credit = c.credit JOIN trips t ON
 t.client_id = e.client_id WHERE t.state = 'paid' GROUP BY c.kind HAVING COUNT(DISTINCT c.client_id) > 1;
+SELECT kind, COUNT(*) AS n FROM clients WHERE credit > (SELECT AVG(n) FROM (SELECT depot_id, SUM(credit) AS n FROM
+clients GROUP BY depot_id)) GROUP BY kind;
+SELECT trip_id FROM trips t WHERE EXISTS (SELECT 1 FROM trips u WHERE u.client_id = t.client_id AND u.state = t.state
+AND u.fare > 50);
+SELECT COUNT(*) FROM trips t WHERE NOT EXISTS (SELECT 1 FROM trips u WHERE u.client_id = t.client_id AND u.state =
+t.state AND u.shared);
+SELECT COUNT(*) FROM clients c WHERE EXISTS (SELECT 1 FROM trips t WHERE t.client_id = c.client_id AND t.fare >
+c.credit);
+SELECT trip_id, fare, f.first FROM trips t JOIN (SELECT client_id, MIN(started) AS first FROM trips GROUP BY
+client_id) f ON f.client_id = t.client_id;
+SELECT COUNT(*) FROM trips t JOIN (SELECT client_id, MIN(started) AS first FROM trips GROUP BY client_id) f ON
+f.client_id = t.client_id WHERE t.started = f.first;
+WITH f AS (SELECT client_id, MIN(started) AS first FROM trips WHERE state = 'paid' GROUP BY client_id) SELECT t.state,
+COUNT(*) AS n, SUM(t.fare) AS s FROM trips t JOIN f ON f.client_id = t.client_id WHERE t.started > f.first GROUP BY
+t.state;
+WITH f AS (SELECT client_id, COUNT(*) AS n FROM trips GROUP BY client_id HAVING COUNT(*) > 6) SELECT SUM(t.fare) FROM
+trips t JOIN f USING (client_id);
+WITH f AS (SELECT client_id, AVG(fare) AS a FROM trips GROUP BY client_id) SELECT COUNT(*) FROM trips t LEFT JOIN f ON
+f.client_id = t.client_id WHERE t.fare > f.a;
+WITH f AS (SELECT client_id, AVG(fare) AS a FROM trips GROUP BY client_id) SELECT t.trip_id, f.a FROM trips t LEFT
+JOIN f ON f.client_id = t.client_id;
+WITH f AS (SELECT client_id, COUNT(*) AS n FROM trips GROUP BY client_id) SELECT t.trip_id, f.n FROM trips t LEFT JOIN
+f ON f.client_id = t.client_id;
+WITH f AS (SELECT client_id, state, MAX(fare) AS m FROM trips GROUP BY client_id, state) SELECT t.trip_id, t.fare /
+f.m AS r FROM trips t JOIN f ON f.client_id = t.client_id AND f.state = t.state;
+WITH f AS (SELECT client_id, state, MAX(fare) AS m FROM trips GROUP BY client_id, state) SELECT t.trip_id, f.m FROM
+trips t JOIN f ON f.client_id = t.client_id;
+WITH f AS (SELECT client_id, MIN(started) AS first FROM trips GROUP BY client_id) SELECT CASE WHEN f.first >=
+TIMESTAMP '2024-06-01' THEN 'new' ELSE 'old' END AS who, SUM(t.fare) AS s FROM trips t JOIN f ON f.client_id =
+t.client_id GROUP BY 1;
+WITH f AS (SELECT client_id, MIN(started) AS first FROM trips GROUP BY client_id) SELECT DATE_TRUNC('month', f.first)
+AS cohort, COUNT(DISTINCT t.client_id) AS n FROM trips t JOIN f ON f.client_id = t.client_id GROUP BY 1 ORDER BY 1;
+WITH f AS (SELECT depot_id, AVG(credit) AS a, COUNT(*) AS n FROM clients WHERE kind = 'new' GROUP BY depot_id) SELECT
+c.full_name, c.credit - f.a AS d, f.n FROM clients c JOIN f ON f.depot_id = c.depot_id;
+WITH f AS (SELECT depot_id, SUM(credit) / COUNT(*) AS a FROM clients GROUP BY depot_id) SELECT c.full_name, f.a FROM
+clients c JOIN f ON f.depot_id = c.depot_id WHERE c.credit < f.a;
+WITH f AS (SELECT t.client_id, AVG(t.fare) AS a FROM trips t JOIN clients c ON c.client_id = t.client_id WHERE c.kind
+= 'new' GROUP BY t.client_id) SELECT t.trip_id, t.fare - f.a AS d FROM trips t JOIN f ON f.client_id = t.client_id;
+WITH f AS (SELECT client_id, MAX(started) AS last FROM trips GROUP BY client_id) SELECT c.kind, COUNT(*) AS n,
+AVG(t.fare) AS m FROM trips t JOIN f ON f.client_id = t.client_id AND f.last = t.started JOIN clients c ON c.client_id
+= t.client_id GROUP BY c.kind;
+WITH f AS (SELECT state, AVG(fare) AS a FROM trips WHERE shared GROUP BY state HAVING COUNT(*) > 3) SELECT t.state,
+COUNT(*) FILTER (WHERE t.fare > f.a) AS n, COUNT(*) AS whole FROM trips t JOIN f ON f.state = t.state GROUP BY
+t.state;
+WITH f AS (SELECT state, MEDIAN(fare) AS a FROM trips GROUP BY state) SELECT COUNT(*) FROM trips t JOIN f ON f.state =
+t.state WHERE t.fare > f.a;
+SELECT COUNT(*) FROM trips t JOIN (SELECT state, AVG(fare) AS a FROM trips WHERE client_id IN (SELECT client_id FROM
+clients WHERE kind = 'new') GROUP BY state) f ON f.state = t.state WHERE t.fare > f.a;
+SELECT COUNT(*) FROM trips t JOIN (SELECT state, AVG(fare) AS a FROM trips WHERE fare > (SELECT AVG(fare) FROM trips)
+GROUP BY state) f ON f.state = t.state WHERE t.fare > f.a;
+SELECT AVG(n) FROM (SELECT client_id, COUNT(*) AS n FROM trips GROUP BY client_id);
+SELECT state FROM trips GROUP BY state HAVING SUM(fare) > (SELECT AVG(s) FROM (SELECT state, SUM(fare) AS s FROM trips
+GROUP BY state));
+SELECT kind FROM clients GROUP BY kind HAVING SUM(credit) < (SELECT AVG(s) FROM (SELECT kind, SUM(credit) AS s FROM
+clients GROUP BY kind));
+SELECT depot_id, COUNT(*) AS n FROM clients GROUP BY depot_id HAVING COUNT(*) > (SELECT AVG(n) FROM (SELECT depot_id,
+COUNT(*) AS n FROM clients WHERE kind = 'used' GROUP BY depot_id));
+WITH f AS (SELECT client_id, MAX(started) AS last FROM trips GROUP BY client_id) SELECT c.kind, COUNT(*) AS n,
+AVG(t.fare) AS m FROM trips t JOIN f ON f.client_id = t.client_id AND f.last = t.started JOIN clients c ON c.client_id
+= t.client_id GROUP BY c.kind;
+WITH f AS (SELECT client_id, MAX(started) AS last FROM trips GROUP BY client_id) SELECT t.trip_id, t.state FROM trips
+t JOIN f ON f.client_id = t.client_id AND t.started = f.last;
+WITH f AS (SELECT kind, MAX(credit) AS c FROM clients GROUP BY kind) SELECT c.full_name, c.kind FROM clients c JOIN f
+ON f.kind = c.kind AND c.credit = f.c;
+WITH f AS (SELECT client_id, MIN(started) AS first FROM trips GROUP BY client_id) SELECT c.full_name FROM clients c
+JOIN f ON f.client_id = c.client_id AND f.first = c.joined;
+WITH f AS (SELECT client_id, COUNT(*) AS n FROM trips GROUP BY client_id) SELECT c.full_name, f.n FROM clients c JOIN
+f ON f.client_id = c.client_id AND f.n = c.credit;
+WITH f AS (SELECT client_id, MAX(started) AS last FROM trips GROUP BY client_id) SELECT t.trip_id FROM trips t LEFT
+JOIN f ON f.client_id = t.client_id AND t.started = f.last;
+SELECT t.trip_id FROM trips t JOIN (SELECT MAX(started) AS last FROM trips) f ON f.last = t.started;

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from groundplan.asking.tables.sql.derived import under, under_all, value_of
+from groundplan.asking.tables.sql.derived import Seen, under, under_all, value_of
 from groundplan.asking.tables.sql.links import whole_link
 from groundplan.asking.tables.sql.names import normal
 from groundplan.asking.tables.sql.outside import sources, tied
 from groundplan.asking.tables.sql.query import Query
-from groundplan.asking.tables.sql.scope import Scope
+from groundplan.asking.tables.sql.scope import Output, Scope
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
 from groundplan.contracts.expression import (
@@ -21,6 +21,8 @@ from groundplan.contracts.expression import (
     Aggregate,
     Alike,
     Column,
+    Compare,
+    Condition,
     Constant,
     Correlation,
     Expression,
@@ -29,10 +31,14 @@ from groundplan.contracts.expression import (
     Not,
     Related,
     Rows,
+    is_count,
     level,
+    walk,
 )
 from groundplan.contracts.join_paths import SEPARATOR, name_of
-from groundplan.contracts.normal_form import mapped
+from groundplan.contracts.normal_form import CONDITIONS, mapped
+
+N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,30 @@ def _equal(part: Any, inside: set[str], query: Query, scope: Scope) -> _Pair:
     return _Pair(own, other, isinstance(part, exp.NullSafeEQ))
 
 
+def beside_alike(query: Query, by: tuple[Column, ...], optional: bool) -> Seen:
+    """`JOIN (SELECT k, MIN(x) FROM t GROUP BY k) f ON f.k = t.k`: measures of the rows of t that are alike."""
+    if {value for _, value in query.groups or ()} != {*by}:
+        raise Untranslatable("a join with a subquery that has more groups than the join", ", ".join(c.name for c in by))
+    if optional and query.having:
+        raise Untranslatable("a LEFT JOIN with a subquery that has HAVING")
+    known: list[Condition] = [Not(part=Missing(of=one)) for one in by if query.scope.nullable(one)]
+
+    def seen(node: N) -> N:
+        return _measured(under_all(under(node, query), known), lambda part: alike(part, by))
+
+    outputs = {}
+    for output in query.outputs:
+        value = value_of(output)
+        if optional and (level(value) == "row" or any(map(is_count, walk(value)))):  # type: ignore[arg-type]
+            continue  # missing where there is no such row
+        made = value if level(value) == "row" else seen(value)
+        outputs[normal(output.name)] = Output(output.name, expression=made)
+    if optional:
+        return Seen(outputs, [])
+    some: Condition = Compare(left=Rows(), operator=">", right=Constant(value=0))
+    return Seen(outputs, [*known, *([seen(some)] if query.where else []), *map(seen, query.having)])
+
+
 def _of_each(value: Expression, query: Query, equal: list[_Pair], scope: Scope) -> Expression:
     if query.scope.root == scope.root and all(pair.own == pair.other for pair in equal):
         return _of_alike(value, query, equal, scope)
@@ -96,13 +126,13 @@ def alike(of: Rows | Aggregate | Correlation, by: tuple[Expression, ...]) -> Ali
     return Alike(of=of, by=by)
 
 
-def _measured(value: Expression, made: Callable[[Rows | Aggregate | Correlation], Expression]) -> Expression:
+def _measured(value: N, made: Callable[[Rows | Aggregate | Correlation], Expression]) -> N:
     """With what is made of each measure in its place."""
 
     def change(part: Node) -> Node:
         if isinstance(part, Rows | Aggregate | Correlation):
             return made(part)
-        if not isinstance(part, Constant) and level(part) == "row":
+        if not isinstance(part, (Constant, *CONDITIONS)) and level(part) == "row":
             raise Untranslatable("a value of single rows beside a measure in a subquery")
         return mapped(part, change)
 

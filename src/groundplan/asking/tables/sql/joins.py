@@ -10,13 +10,14 @@ from typing import Any
 from sqlglot import exp
 
 from groundplan.asking.tables.sql import derived
+from groundplan.asking.tables.sql.correlated import beside_alike
 from groundplan.asking.tables.sql.links import known_link, link_by_key
 from groundplan.asking.tables.sql.names import find_table, normal
 from groundplan.asking.tables.sql.query import Query
 from groundplan.asking.tables.sql.scope import MANY, Scope, SelectSource, Session, TableSource, conjuncts, find_column
 from groundplan.asking.tables.sql.statement import shown
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
-from groundplan.contracts.expression import Column, Condition, Missing, Not
+from groundplan.contracts.expression import Column, Condition, Missing, Not, level
 from groundplan.contracts.join_paths import Path, name_of
 from groundplan.contracts.relationship import Relationship
 from groundplan.contracts.schema import Table
@@ -126,8 +127,24 @@ def _measures(found: _From, alias: str, root: str) -> derived.Seen:
     pairs = [pair for pair in found.pairs if alias in pair]
     if len(pairs) != 1 or root not in pairs[0]:
         raise Untranslatable("a join with this subquery", "join it by its groups to the key of the main table")
-    equal = [_sided(each, alias, root) for each in found.pairs[pairs[0]]]
-    return derived.measured(found.grouped[alias], equal, found.tables[root], found.optional[alias], found.session)
+    equal = [_sided(each, alias, root) for each in found.pairs[pairs[0]] if not _equals_measure(found, each)]
+    query, table, optional = found.grouped[alias], found.tables[root], found.optional[alias]
+    groups = {normal(one.name): derived.value_of(one) for one in query.outputs}
+    by = tuple(Column(name=own) for _, own in equal)
+    if query.scope.root == table and tuple(groups.get(normal(name)) for name, _ in equal) == by:
+        return beside_alike(query, by, optional)
+    return derived.measured(query, equal, table, optional, found.session)
+
+
+def _equals_measure(found: _From, pair: Pair) -> bool:
+    """`f.last = t.started`: a condition on a measure of the groups, not what they are joined by."""
+    queries = ((found.grouped.get(alias), name) for alias, name in pair)
+    return any(
+        level(derived.value_of(one)) != "row"
+        for query, name in queries
+        for one in (query.outputs if query else ())
+        if normal(one.name) == normal(name)
+    )
 
 
 def _unused(found: _From, root: str, reached: Mapping[str, Path], heads: Mapping[str, Path]) -> list[Any]:
@@ -144,9 +161,9 @@ def _unused(found: _From, root: str, reached: Mapping[str, Path], heads: Mapping
         used |= {(head, column, above, to) for column, to in zip(link.columns, link.to_columns, strict=True)}
     rest = []
     for pair, each in found.pairs.items():
-        if {*found.grouped} & pair:
-            continue
         for (first, column), (second, other) in each:
+            if {*found.grouped} & pair and not _equals_measure(found, ((first, column), (second, other))):
+                continue
             if (first, column, second, other) in used or (second, other, first, column) in used:
                 continue
             if found.optional[first] or found.optional[second]:

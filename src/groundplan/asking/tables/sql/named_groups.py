@@ -85,7 +85,8 @@ def _pointing(
     if not isinstance(by, Column) or all(by != value for _, value in query.groups or ()):
         return None
     column = find_column(table, theirs)
-    link = column and known_link(session, by.table or query.scope.root.name, table, ((by.name, column.name),))
+    begin = by.table or query.scope.root.name
+    link = known_link(session, begin, table, ((by.name, column.name),)) if column is not None else None
     if link is None:
         return None
     has_partner = link.orphans == 0 or link.known == "proven"

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from groundplan.asking.tables.sql.correlated import around
 from groundplan.asking.tables.sql.derived import value_of
 from groundplan.asking.tables.sql.found_groups import found_group, refuse_unlike, takes_groups
 from groundplan.asking.tables.sql.lifted import lifted
@@ -120,6 +121,8 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
         raise Untranslatable("EXISTS of an aggregate over all rows, which has one row", shown(node))
     most_rows(select)  # none of no rows exists
     asked, outer = tied(select)
+    if len(outer) > 1 and not group:
+        return _counted(select, scope, node, negated)
     if len(outer) != 1 or not isinstance(outer[0], exp.EQ):
         raise Untranslatable("EXISTS with another condition than one equal column", shown(node))
     first, second = outer[0].this, outer[0].expression
@@ -136,6 +139,18 @@ def exists(node: Any, scope: Scope, *, negated: bool = False) -> Condition:
     output = inner.outputs[0]
     assert output.scope is not None
     return among(inner, output.scope.value(output.node), scope.value(here), scope, node, negated=negated)
+
+
+def _counted(select: Any, scope: Scope, node: Any, negated: bool) -> Condition:
+    """Tied to the row by several columns: the number of such rows is above 0."""
+    asked = select.copy()
+    asked.set("expressions", [exp.Count(this=exp.Star())])
+    for key in ("distinct", "order", "limit"):
+        asked.set(key, None)
+    number = around(exp.Subquery(this=asked), scope)
+    assert number is not None
+    made = Compare(left=number, operator=">", right=Constant(value=0))
+    return _none(made) if negated else _some(made, node)
 
 
 def _grouped_also(group: Any, there: Any, names: set[str]) -> Any:

@@ -17,6 +17,7 @@ from groundplan.contracts.expression import (
     Arithmetic,
     Cases,
     Column,
+    Condition,
     Correlation,
     Expression,
     Holds,
@@ -26,7 +27,7 @@ from groundplan.contracts.expression import (
     Rows,
     level,
 )
-from groundplan.contracts.normal_form import CONDITIONS, mapped_here
+from groundplan.contracts.normal_form import CONDITIONS, both, mapped_here
 from groundplan.contracts.schema import Table
 
 N = TypeVar("N", bound=Node)
@@ -135,18 +136,25 @@ def over_groups(value: Expression, query: Query) -> Expression:
             things is not None and not things.where and name in things.measures
         ):
             measure = things.measures[name]
-            whole = isinstance(measure, Rows) or (
-                isinstance(measure, Aggregate)
-                and (
-                    measure.function == "count"
-                    or (measure.function == "sum" and (function == "sum" or not query.scope.nullable(measure.of)))
-                )
+            adds_up = isinstance(measure, Rows) or (
+                isinstance(measure, Aggregate) and measure.function in ("count", "sum")
             )
-            if whole and function == "sum":
+            if adds_up and function == "sum":
                 return measure
             keys = [things.computed.get(key, Column(name=key)) for key in things.keys]
-            known = [not query.scope.nullable(key) or Not(part=Missing(of=key)) in query.where for key in keys]
-            if whole and len(keys) == 1 and all(known):
-                groups = Aggregate(function="count_distinct", of=keys[0])
-                return Arithmetic(operator="/", left=measure, right=groups)
+            if adds_up and len(keys) == 1:
+                return Arithmetic(operator="/", left=measure, right=_groups_with(measure, keys[0], query))
     raise Untranslatable("a subquery as a value", "it has to be one aggregate of a table's rows")
+
+
+def _groups_with(measure: Expression, key: Expression, query: Query) -> Expression:
+    """The number of groups in which the measure has a value; rows without a key are a group as well."""
+    where: Condition | None = None
+    if isinstance(measure, Aggregate) and measure.function == "sum":
+        lacks = [Not(part=Missing(of=measure.of))] if query.scope.nullable(measure.of) else []
+        where = both(*([measure.where] if measure.where else []), *lacks)
+    number = Aggregate(function="count_distinct", of=key, where=where)
+    if not query.scope.nullable(key) or Not(part=Missing(of=key)) in query.where:
+        return number
+    one_more = Cases(conditions=(Missing(of=key),), values=(1,), otherwise=0)
+    return Arithmetic(operator="+", left=number, right=Aggregate(function="max", of=one_more, where=where))
