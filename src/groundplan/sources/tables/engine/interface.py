@@ -68,7 +68,7 @@ class Engine(Protocol):
         """Table, column and type of all columns, in order, by one query; empty where an engine cannot tell."""
         ...
 
-    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+    def first_rows(self, queries: Iterable[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         """The rows of approved queries as they are, on one connection; nothing where an engine cannot tell."""
         ...
 

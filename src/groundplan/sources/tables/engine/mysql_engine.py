@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -115,7 +115,7 @@ class MySQL:
             for table, column, type_ in self._rows(COLUMNS, scope)
         ]
 
-    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+    def first_rows(self, queries: Iterable[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         with self._lent(scope) as lent, closing(lent.con.cursor()) as cursor:
             for sql in queries:
                 yield _fetched(cursor, sql)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import ibis.expr.schema as sch
@@ -75,7 +75,7 @@ class Other:
     def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
         return []
 
-    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+    def first_rows(self, queries: Iterable[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         return iter(())
 
     def constraints(self, scope: CancelScope) -> Constraints:

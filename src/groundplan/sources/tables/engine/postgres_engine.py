@@ -7,7 +7,7 @@ with a role that may only SELECT, and revoke from PUBLIC the functions that crea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -140,7 +140,7 @@ class Postgres:
             found: list[tuple[str, str, str]] = lent.con.execute(COLUMNS).fetchall()
             return found
 
-    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+    def first_rows(self, queries: Iterable[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         with self._lent(scope) as lent:
             for sql in queries:
                 yield lent.con.execute(sql).fetchall()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,7 @@ class SQLite:
     def columns(self, scope: CancelScope) -> list[tuple[str, str, str]]:
         return [(table, column, type_ or "TEXT") for table, column, type_ in self._rows(COLUMNS, scope)]
 
-    def first_rows(self, queries: Sequence[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
+    def first_rows(self, queries: Iterable[str], scope: CancelScope) -> Iterator[list[tuple[object, ...]]]:
         with self._lent(scope) as lent:
             for sql in queries:
                 yield lent.con.execute(sql).fetchall()

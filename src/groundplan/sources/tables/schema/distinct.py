@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import ibis.expr.types as ir
@@ -82,11 +82,21 @@ def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -
     """The short texts in the first rows of each table."""
     found: dict[str, set[str]] = {}
     within = scope.within(FIRST_SECONDS)
-    left = deque((table.name, sql) for table in schema.tables if (sql := _first_rows(table, executor)))
+    left = deque(table for table in schema.tables if any(column.kind == "text" for column in table.columns))
+
+    def queries() -> Iterator[str]:
+        while left:
+            within.check()
+            sql = _first_rows(left[0], executor)
+            if sql is None:
+                left.popleft()
+            else:
+                yield sql
+
     while left:
         try:
-            for rows in executor.engine.first_rows([sql for _, sql in left], within):
-                name, _ = left.popleft()
+            for rows in executor.engine.first_rows(queries(), within):
+                name = left.popleft().name
                 found[name] = {str(cell) for row in rows for cell in row if cell and len(str(cell)) <= LONGEST_VALUE}
             break  # of all tables, or the engine cannot tell
         except DeadlineExceeded:
@@ -99,10 +109,8 @@ def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -
 
 
 def _first_rows(table: Table, executor: Executor) -> str | None:
-    """The approved query; None for a table without texts, and for one that may not be read."""
+    """The approved query; None for a table that may not be read."""
     texts = [column.name for column in table.columns if column.kind == "text"]
-    if not texts:
-        return None
     query = exp.select(*(exp.column(name, quoted=True) for name in texts))
     query = query.from_(exp.to_identifier(table.name, quoted=True)).limit(FIRST_ROWS)
     sql = query.sql(executor.engine.backend.name)
