@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ from groundplan.project import Project
 
 
 @pytest.fixture(scope="module")
-def kilns(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def kilns(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     path = tmp_path_factory.mktemp("kilns") / "firings.csv"
     lines = [f"F{n},{('clay', 'glaze')[n % 2]},{900 + n}" for n in range(60)]
     path.write_text("\n".join(["firing_id,ware,heat", *lines]) + "\n")
-    return groundplan.open(path)
+    with groundplan.open(path) as project:
+        yield project
 
 
 def test_senses_phrases_and_builders_are_shown(kilns: Project) -> None:
