@@ -10,9 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.asking.tables.grammar.assemble import USABLE
-from groundplan.asking.tables.grammar.chart import Chart, Cover, Rule, covers
+from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.meanings import NUMBERS
-from groundplan.asking.tables.grammar.phrases import Ask, Cond, Field, Group, Item, Mark, Measure, Number, Rank, Thing
+from groundplan.asking.tables.grammar.phrases import (
+    Ask,
+    Cond,
+    Field,
+    Group,
+    Item,
+    Mark,
+    Measure,
+    Number,
+    Rank,
+    Rule,
+    Thing,
+)
 from groundplan.asking.tables.grammar.phrases import When as When
 from groundplan.asking.tables.grammar.read import senses_of
 from groundplan.asking.tables.grammar.rules import Builders, rules_for

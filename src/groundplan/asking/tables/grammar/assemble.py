@@ -639,10 +639,10 @@ class Assembly:
 
     def _described_by(self, item: Item, value: Field) -> int | None:
         """The place of the condition in a closed account, where columns are called account status and account type."""
-        own = {*self.meanings.names[value.name]} if value.name in self.meanings.names else set()
+        own = self.meanings.names.get(value.name, ())
         for place, (condition, items) in enumerate(self.conditions):
-            same = {*self.meanings.names[condition.column]} & own if condition.column in self.meanings.names else set()
-            if items[-1].last == item.first and same and condition.column != value.name:
+            other = self.meanings.names.get(condition.column or "", ())
+            if items[-1].last == item.first and {*own} & {*other} and condition.column != value.name:
                 return place
         return None
 
