@@ -646,6 +646,14 @@ class Assembly:
                 return place
         return None
 
+    def _whose_rows(self, item: Item, value: Field) -> int | None:
+        """The place of the condition in profit for corporate customers, where customers have names."""
+        noun = self.words[item.first]
+        plural = item.length == 1 and noun.lower != noun.stem and value.whole
+        if value.meaning != "name" or not plural or self.all("count"):
+            return None
+        return next((place for place, (_, i) in enumerate(self.conditions) if i[-1].last == item.first), None)
+
     def _is_numerator(self, condition: Cond, items: tuple[Item, ...], share: Item) -> bool:
         """Conditions behind the whole; a period and conditions right behind the things limit both."""
         if condition.versus or condition.date:
@@ -724,6 +732,9 @@ class Assembly:
                 self.measures.append((self.builders.rows_counted(), self.take(item)))  # a chart of models by country
             elif self.ask is not None or self.all("list"):
                 self.show.append((value.name, self.take(item)))
+            elif has_measure and (place := self._whose_rows(item, value)) is not None:
+                condition, items = self.conditions[place]
+                self.conditions[place] = (condition, (*items, *self.take(item)))
             else:
                 raise DoesNotCompose(f"what of {value.name}?")
 

@@ -778,6 +778,11 @@ class Builders:
             return None
         return Rank(mark.value, int(limit), None, by) if by is not None else None
 
+    def rank_all(self, target: Target, value: Any) -> Rank | None:
+        """Rank the agents by revenue: all of them."""
+        measure = self.measured(value)
+        return Rank("top", None, target, value if isinstance(value, Field) else measure) if measure else None
+
     def rated(self, mark: Mark, field: Field, target: Target, number: Number | None = None) -> Rank | None:
         """The lowest rated tutor, the three best paid: by the number that the participle names."""
         limit = 1 if number is None else number.value
@@ -938,6 +943,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "condition rate", "condition_rate 0", 0.0),
     ("measure", "number percentile field", "percentile 0 2", 0.5),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
+    ("measure", "measure per measure", "per 0 2", 0.4),
     ("measure", "measure per thing|field", "per 0 2", 0.2),
     ("measure", "field per thing|field", "field_per 0 2", 0.2),
     ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
@@ -1049,6 +1055,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("rank", f"{VALUE} superlative", "highest 1 0", -0.2),
     ("rank", "superlative|judged number? participle target", "rated 0 2 3 1", 0.4),
     ("rank", "number superlative|judged participle target", "rated 1 2 3 0", 0.5),
+    ("rank", f"ranking_word target by {VALUE}", "rank_all 1 3", 0.4),
     ("rank", "superlative field", "most_in_total 0 1", 0.2),
     ("rank", "adjective field|measure", "longest 0 1", 0.2),
     ("rank", f"rank by {VALUE}", "target_by 0 2", 0.3),
