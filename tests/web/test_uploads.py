@@ -51,7 +51,7 @@ def test_a_file_is_added_and_asked_about(page: Page, how: object, path: str) -> 
     expect(table).to_contain_text("3 rows")
     expect(table).to_contain_text("branch")
     page.goto("/")
-    page.get_by_role("button", name="total quota by branch").click()
+    page.get_by_role("button", name="average quota by branch").click()
     expect(text_of(page)).to_contain_text("South")
 
 

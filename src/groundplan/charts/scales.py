@@ -115,7 +115,7 @@ def discrete(category: Category, narrow: bool = False, width: int | None = None)
     if category.timeline:
         ticks, _ = category.timeline.ticks(NARROW_TICKS if narrow else WIDE_TICKS)
         axis["values"] = [category.key(tick) for tick in ticks]
-    if category.column.grain == "hour":
+    elif category.column.grain == "hour":
         axis["labelExpr"] = 'format(datum.value, "02d") + ":00"'
     if category.ordered:
         axis["labelOverlap"] = True

@@ -181,8 +181,8 @@ def cannot_open(url: str, error: psycopg.Error) -> str:
     user, password = str(told.get("user") or getuser()), str(told.get("password") or "")
     name = str(told.get("dbname") or user)
     place = f"{told.get('host') or 'this machine'}:{told.get('port') or PORT}"
-    said = (str(error).strip() or type(error).__name__).splitlines()[0]
-    reason = said.rpartition("failed: ")[2].removeprefix("FATAL:").strip()
+    message = (str(error).strip() or type(error).__name__).splitlines()[0]
+    reason = message.rpartition("failed: ")[2].removeprefix("FATAL:").strip()
     if password and password in reason.replace(f'"{user}"', "").replace(f'"{name}"', ""):
         reason = type(error).__name__
     return f"the database {name!r} on {place} cannot be opened as {user!r}: {reason}; check the URL"

@@ -284,7 +284,7 @@ def explain(
     source, question, clock = _asked(words, today, timezone)
     with _open(source, _models(model)) as project:
         if derivation:
-            typer.echo(project.derivation(question, **clock))
+            say(project.derivation(question, **clock))
             return
         show.explained(project.plan(question, **clock), json, _names(project))
 
