@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -105,6 +105,14 @@ def test_the_answer_is_what_sql_gives(project: Project, truth: duckdb.DuckDBPyCo
     assert_truth(project.ask(question, today=TODAY).outcome, ASKED[question], truth)
 
 
+def assert_asked(folder: Path, statements: str, names: Sequence[str], question: str, wanted: str) -> None:
+    """The question over files of the tables that the statements make."""
+    write_csv(folder, statements, names)
+    with duckdb.connect() as truth, Project(str(folder)) as project:
+        truth.execute(statements)
+        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+
+
 CHARGES = """
     CREATE TABLE lodges AS SELECT n AS lodge_id, ['Fell', 'Tarn'][1 + n % 2] AS valley FROM range(1, 25) AS s(n);
     CREATE TABLE stays AS SELECT n AS stay_id, 1 + n % 24 AS lodge_id, 1 + n % 6 AS nights FROM range(1, 90) AS s(n);
@@ -129,10 +137,7 @@ CHARGES = """
     ],
 )
 def test_what_points_at_rows_is_counted_itself(question: str, wanted: str, tmp_path: Path) -> None:
-    write_csv(tmp_path, CHARGES, ("lodges", "stays", "charges"))
-    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
-        truth.execute(CHARGES)
-        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+    assert_asked(tmp_path, CHARGES, ("lodges", "stays", "charges"), question, wanted)
 
 
 VISITS = """
@@ -164,10 +169,7 @@ VISITS = """
     ],
 )
 def test_the_name_of_a_table_is_no_value_of_another(question: str, wanted: str, tmp_path: Path) -> None:
-    write_csv(tmp_path, VISITS, ("gyms", "visits", "faults"))
-    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
-        truth.execute(VISITS)
-        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+    assert_asked(tmp_path, VISITS, ("gyms", "visits", "faults"), question, wanted)
 
 
 GAMES = """
@@ -189,10 +191,7 @@ CHARGED = "FROM games JOIN courts USING (court_id) GROUP BY 1"
 )
 def test_a_column_called_so_is_meant_in_whatever_table_it_is(question: str, wanted: str, tmp_path: Path) -> None:
     """A fee may be called a charge, but not where another table has a column `charge`."""
-    write_csv(tmp_path, GAMES, ("courts", "games"))
-    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
-        truth.execute(GAMES)
-        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+    assert_asked(tmp_path, GAMES, ("courts", "games"), question, wanted)
 
 
 KILNS = """
@@ -211,7 +210,4 @@ KILNS = """
     ],
 )
 def test_a_code_joins_files_and_units_are_those_that_are_counted(question: str, wanted: str, tmp_path: Path) -> None:
-    write_csv(tmp_path, KILNS, ("glazes", "pours"))
-    with duckdb.connect() as truth, Project(str(tmp_path)) as project:
-        truth.execute(KILNS)
-        assert_truth(project.ask(question, today=TODAY).outcome, wanted, truth)
+    assert_asked(tmp_path, KILNS, ("glazes", "pours"), question, wanted)

@@ -119,9 +119,11 @@ class Names:
         if len(plain) != 3 or plain[1].lower != "of":
             return []
         several = plain[2].lower != plain[2].stem
-        turned = self.of_key((plain[2].stem, plain[0].stem))
-        ids = {c.name for _, c in turned if several and self._meanings.of[c.name] == "identifier"}
-        return [(score, column) for score, column in turned if score >= PART and column.name not in ids]
+        return [
+            (score, column)
+            for score, column in self.of_key((plain[2].stem, plain[0].stem))
+            if score >= PART and not (several and self._meanings.of[column.name] == "identifier")
+        ]
 
     def _initials(self, words: tuple[Word, ...]) -> list[Called]:
         """First contact resolution for fcr."""
