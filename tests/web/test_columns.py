@@ -71,6 +71,7 @@ def test_numbers_become_an_identifier(page: Page, client: httpx.Client) -> None:
     form.get_by_label("What its values are").select_option("identifier: only counted")
     form.get_by_role("button", name="Save").click()
     row = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="Change what weight means"))
+    expect(row).to_contain_text("changed by you or your team")
     expect(row).to_contain_text("identifier")
     assert ask(client, "average weight")["state"] != "succeeded"
 

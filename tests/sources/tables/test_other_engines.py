@@ -252,6 +252,27 @@ def test_a_spark_server_that_was_killed_is_a_typed_error_and_asked_again_when_it
 
 
 @pytest.mark.requirement("R45", part="spark")
+def test_a_session_that_was_lost_is_not_asked_again_although_the_server_takes_its_id() -> None:
+    with sail() as server:
+        engine = with_hauls(server)
+        source = Tables(engine)
+        hauls = source.table("hauls").table
+
+        def count() -> object:
+            return source._executor.run(hauls.count().as_table(), 1, CancelScope(HANGS)).table.num_rows
+
+        lost = engine._session
+        server.kill()
+        with pytest.raises(TransientError, match="its server does not answer"):
+            count()
+        server.start()
+        for _ in range(2):
+            with pytest.raises(Exception, match=r"operation not found|Table not found"):
+                lost.sql("SELECT * FROM hauls").toArrow()
+        assert count() == 1
+
+
+@pytest.mark.requirement("R45", part="spark")
 def test_a_question_to_a_spark_server_that_was_killed_is_refused_and_the_next_one_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

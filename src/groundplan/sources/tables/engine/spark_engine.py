@@ -85,6 +85,7 @@ class Spark(Other):
 
         super().__init__(SparkBackend.on(session), connect is not None, SparkBackend.compiler, QUERIES)
         self._session, self._connect = session, connect
+        self._lost: Any = None
         self._opening = threading.Lock()
 
     def _fetch(self, query: Query, mark: str) -> pa.Table:
@@ -95,20 +96,27 @@ class Spark(Other):
         return self._asked(fetch)
 
     def _asked(self, ask: Callable[[Any], Any]) -> Any:
-        """Ask the session; if its server forgot it, ask a new one."""
+        """Ask the session; if its server forgot it, ask a new one.
+
+        A server that is back may take the id of a session it knows nothing of: what was lost once is not asked again.
+        """
         session = self._session
-        try:
-            return ask(session)
-        except Exception as error:
-            if self._connect is None or not _is_gone(error):
-                raise
-            return ask(self._instead_of(session, self._connect))
+        if session is not self._lost:
+            try:
+                return ask(session)
+            except Exception as error:
+                if self._connect is None or not _is_gone(error):
+                    raise
+                self._lost = session
+        assert self._connect is not None
+        return ask(self._instead_of(session, self._connect))
 
     def _instead_of(self, lost: Any, connect: Callable[[], Any]) -> Any:
         with self._opening:
             if self._session is lost:  # of queries that lost it together, one opens another
-                self._session = connect()
-                self.backend.do_connect(self._session)
+                session = connect()
+                self.backend.do_connect(session)  # before anybody sees the session
+                self._session = session
             return self._session
 
     def _stop(self, mark: str) -> None:
