@@ -87,7 +87,6 @@ StrategyOption = Annotated[
         "Default: rules, then a model if they are not enough.",
     ),
 ]
-DerivationOption = Annotated[bool, typer.Option("--derivation", help="show how the grammar reads it, rule by rule")]
 TodayOption = Annotated[str | None, typer.Option("--today", help="The date to which relative periods refer.")]
 ZoneOption = Annotated[str | None, typer.Option("--timezone", help="The time zone of today.")]
 AllowOption = Annotated[
