@@ -26,6 +26,7 @@ from groundplan.sources.tables.engine.connection_pool import ConnectionPool
 from groundplan.sources.tables.engine.duckdb_limits import connect
 from groundplan.sources.tables.engine.duckdb_plan import rows_read
 from groundplan.sources.tables.engine.interface import PLACES, Constraints, Query, constraints_from, first_line, windows
+from groundplan.sources.tables.files.notes import read_notes, write_notes
 from groundplan.sources.tables.files.quoting import literal, quoted
 
 CURSORS = 8  # queries that run concurrently
@@ -247,11 +248,8 @@ def _add_views(connection: duckdb.DuckDBPyConnection, database: str, names: Mapp
         except duckdb.Error as error:  # a view that no longer fits its tables: the table is listed with the reason
             why = literal(first_line(error))
             connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT error({why}) AS unreadable")
-    comments = connection.execute(
-        f"SELECT table_name, column_name, comment FROM duckdb_columns() WHERE {here} AND comment IS NOT NULL"  # noqa: S608
-    ).fetchall()
-    for table, column, comment in comments:
-        connection.execute(f"COMMENT ON COLUMN {quoted(views[table])}.{quoted(column)} IS {literal(comment)}")
+    for table, notes in read_notes(connection, literal(database)).items():
+        write_notes(connection, views[table], notes, "VIEW")
 
 
 def _unused(connection: duckdb.DuckDBPyConnection, name: str) -> str:

@@ -1,7 +1,8 @@
-"""Notes on what loading changed, kept with the loaded table as comments on its columns."""
+"""Notes on what loading changed, kept with the loaded table as its comment: one for each column would take seconds."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,20 +14,32 @@ from groundplan.sources.tables.files.quoting import literal, quoted
 MARK = "loaded: "  # a comment without it is the owner's
 
 
-def write_notes(connection: duckdb.DuckDBPyConnection, table: str, notes: Notes) -> None:
-    for column, note in notes.items():
-        connection.execute(f"COMMENT ON COLUMN {quoted(table)}.{quoted(column)} IS {literal(MARK + note)}")
+def write_notes(connection: duckdb.DuckDBPyConnection, table: str, notes: Notes, kind: str = "TABLE") -> None:
+    if notes:
+        comment = MARK + json.dumps(dict(notes), ensure_ascii=False)
+        connection.execute(f"COMMENT ON {kind} {quoted(table)} IS {literal(comment)}")
 
 
 def load_notes(backend: Any) -> Mapping[str, Notes]:
     """The notes by table and column; only DuckDB, into which files are loaded, has any."""
-    if backend.name != "duckdb":
-        return {}
-    found: dict[str, dict[str, str]] = {}
-    rows = backend.con.execute(
-        "SELECT table_name, column_name, comment FROM duckdb_columns() "  # noqa: S608 - our own names
-        f"WHERE database_name = current_database() AND comment LIKE {literal(MARK + '%')}"
+    return read_notes(backend.con, "current_database()") if backend.name == "duckdb" else {}
+
+
+def read_notes(connection: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, Notes]:
+    """Of the tables and views of a database, which an expression names."""
+    where = f"WHERE database_name = {database} AND schema_name = 'main' AND comment LIKE {literal(MARK + '%')}"
+    commented = connection.execute(
+        f"SELECT table_name, comment FROM duckdb_tables() {where} "  # noqa: S608 - our own names
+        f"UNION ALL SELECT view_name, comment FROM duckdb_views() {where}"
     ).fetchall()
-    for table, column, comment in rows:
-        found.setdefault(table, {})[column] = comment.removeprefix(MARK)
-    return found
+    return {table: notes for table, comment in commented if (notes := _parsed(comment.removeprefix(MARK)))}
+
+
+def _parsed(text: str) -> Notes:
+    """Nothing where somebody else wrote the comment."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    whole = isinstance(found, dict) and all(isinstance(note, str) for note in found.values())
+    return found if whole else {}

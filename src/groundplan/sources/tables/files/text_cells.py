@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,13 @@ import duckdb
 
 from groundplan.sources.tables.files.quoting import literal, quoted
 
-AT_ONCE = 40  # columns whose different values one query collects: each takes megabytes
+AT_ONCE = 10  # columns whose different values one query collects: each takes megabytes, and time to plan
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
-UNKNOWN = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan", "н/д", "пусто")  # of a text: no words
-MISSING = f"(?i){'|'.join(map(re.escape, MARKS))}"
-SAMPLE = 1_000  # values to look at before all are read
+WORDLESS = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan", "н/д", "пусто")  # of a text
+MISSING = f"(?i)(?:{'|'.join(map(re.escape, MARKS))})?"  # or blank
+UNKNOWN = f"(?i){'|'.join(map(re.escape, WORDLESS))}"
+SAMPLE = 1_000  # rows to look at before all are read
+SAMPLED_CELLS = 200_000  # at most, of the columns together
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,20 @@ class Cells:
     place: int
 
     def matching(self, patterns: Sequence[str]) -> list[str]:
-        """The patterns that every value matches. A sample rules out most columns."""
-        likely = self._matching(patterns, f"({self._present()} LIMIT {SAMPLE})")
-        if not likely:
-            return []
+        """The patterns that every value matches."""
+        column = quoted(self.column)
         self.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {self._kept} AS SELECT DISTINCT v FROM ({self._present()})"  # noqa: S608
+            f"CREATE OR REPLACE TEMP TABLE {self._kept} AS SELECT DISTINCT {_trimmed(self.column)} AS v "  # noqa: S608
+            f"FROM {quoted(self.table)} WHERE {column} IS NOT NULL AND NOT {_is_missing(self.column)}"
         )
-        return self._matching(likely, self._kept)
+        counts = [f"count(*) FILTER (regexp_full_match(v, {literal(pattern)}))" for pattern in patterns]
+        total, *matched = self.ask(["count(*)", *counts])
+        return [pattern for pattern, count in zip(patterns, matched, strict=True) if 0 < count == total]
 
     def ask(self, expressions: Sequence[str]) -> tuple[Any, ...]:
         """One row of aggregates over the distinct values, each called `v`."""
-        return self._ask(expressions, self._kept)
+        sql = f"SELECT {', '.join(expressions)} FROM {self._kept}"  # noqa: S608
+        return self.connection.execute(sql).fetchone() or ()
 
     def forget(self) -> None:
         self.connection.execute(f"DROP TABLE IF EXISTS {self._kept}")
@@ -58,37 +62,47 @@ class Cells:
         sql = f"SELECT DISTINCT {_trimmed(self.column)} FROM {quoted(self.table)} WHERE {_is_missing(self.column)}"  # noqa: S608
         return sorted(mark for (mark,) in self.connection.execute(sql).fetchall() if mark)
 
-    def _matching(self, patterns: Sequence[str], rows: str) -> list[str]:
-        counts = [f"count(*) FILTER (regexp_full_match(v, {literal(pattern)}))" for pattern in patterns]
-        total, *matched = self._ask(["count(*)", *counts], rows)
-        return [pattern for pattern, count in zip(patterns, matched, strict=True) if 0 < count == total]
-
-    def _ask(self, expressions: Sequence[str], rows: str) -> tuple[Any, ...]:
-        return self.connection.execute(f"SELECT {', '.join(expressions)} FROM {rows}").fetchone() or ()  # noqa: S608
-
     @property
     def _kept(self) -> str:
         return f"temp.values_{self.place}"
 
-    def _present(self) -> str:
-        column = quoted(self.column)
-        return (
-            f"SELECT {_trimmed(self.column)} AS v FROM {quoted(self.table)} "  # noqa: S608 - quoted
-            f"WHERE {column} IS NOT NULL AND NOT {_is_missing(self.column)}"
-        )
+
+def likely(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], patterns: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """The columns, each with the patterns that its first values do not rule out: a query for each would take long."""
+    rows = min(SAMPLE, SAMPLED_CELLS // max(1, len(columns)))
+    listed = ", ".join(map(_trimmed, columns)) or "0"
+    sample = connection.execute(f"SELECT {listed} FROM {quoted(table)} LIMIT {rows}").fetchall()  # noqa: S608 - quoted
+    if not sample:
+        return
+    missing, compiled = re.compile(MISSING), {pattern: re.compile(pattern) for pattern in patterns}
+    for column, cells in zip(columns, zip(*sample, strict=True), strict=bool(columns)):
+        values = {cell for cell in cells if cell is not None and not missing.fullmatch(cell)}
+        fitting = [pattern for pattern, form in compiled.items() if all(map(form.fullmatch, values))]
+        if fitting:
+            yield column, fitting
 
 
 def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, Written]) -> None:
     """Writes the table anew with these columns converted; missing values become null."""
-    present, items = [], []
+    present, items = [], {}
     for place, (column, written) in enumerate(columns.items()):
         macro, value = f"convert_{place}", f'"value {place} to convert"'
         connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}(v) AS CAST({written.expression} AS {written.type})")
         present.append(f"CASE WHEN NOT {_is_missing(column)} THEN {_trimmed(column)} END AS {value}")
-        items.append((value, f"{macro}({value}) AS {quoted(column)}"))
-    kept = f"* EXCLUDE ({', '.join(value for value, _ in items)}) REPLACE ({', '.join(item for _, item in items)})"
-    rows = f"SELECT *, {', '.join(present)} FROM {quoted(table)}"  # noqa: S608 - quoted
-    connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT {kept} FROM ({rows})")  # noqa: S608
+        items[column] = f"{macro}({value})"
+    write_anew(connection, table, items, f"(SELECT *, {', '.join(present)} FROM {quoted(table)})")  # noqa: S608 - quoted
+
+
+def write_anew(
+    connection: duckdb.DuckDBPyConnection, table: str, items: Mapping[str, str], rows: str | None = None
+) -> None:
+    """The table with other expressions for some columns. All are listed: for 2,000, `* REPLACE` takes a minute."""
+    described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
+    listed = (f"{items[name]} AS {quoted(name)}" if name in items else quoted(name) for name, *_ in described)
+    made = f"SELECT {', '.join(listed)} FROM {rows or quoted(table)}"  # noqa: S608 - quoted
+    connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS {made}")
 
 
 def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
@@ -104,11 +118,9 @@ def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequ
         sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
         told = connection.execute(sql).fetchone() or ()
         found |= {name: sorted(marks) for name, marks in zip(some, told, strict=True) if marks}
-    if not found:
-        return {}
-    items = [f"CASE WHEN NOT {_is_unknown(name)} THEN {quoted(name)} END AS {quoted(name)}" for name in found]
-    sql = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * REPLACE ({', '.join(items)}) FROM {quoted(table)}"  # noqa: S608
-    connection.execute(sql)
+    if found:
+        items = {name: f"CASE WHEN NOT {_is_unknown(name)} THEN {quoted(name)} END" for name in found}
+        write_anew(connection, table, items)
     return {name: listed_marks(marks) for name, marks in found.items()}
 
 
@@ -118,12 +130,12 @@ def listed_marks(marks: Sequence[str]) -> str:
 
 def _is_missing(column: str) -> str:
     """Whether the value is a mark, or blank."""
-    return f"regexp_full_match({_trimmed(column)}, {literal(f'(?:{MISSING})?')})"
+    return f"regexp_full_match({_trimmed(column)}, {literal(MISSING)})"
 
 
 def _is_unknown(column: str) -> str:
-    """A list, a histogram: DuckDB plans `IN` and `DISTINCT` of each column as joins, minutes for 2,000 columns."""
-    return f"list_contains([{', '.join(map(literal, UNKNOWN))}], lower({_trimmed(column)}))"
+    """By a pattern: DuckDB plans `IN` for each column as a join, minutes for 2,000 columns."""
+    return f"regexp_full_match({_trimmed(column)}, {literal(UNKNOWN)})"
 
 
 def _trimmed(column: str) -> str:

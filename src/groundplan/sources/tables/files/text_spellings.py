@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import duckdb
 
 from groundplan.sources.tables.files.quoting import literal, quoted
+from groundplan.sources.tables.files.text_cells import write_anew
 
 MOST_VALUES = 300  # different ones; more name things or are codes
 SHORTEST = 2  # a letter may be a code: m and M
@@ -18,11 +19,8 @@ SHOWN = 3
 def unify_spellings(connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, str]:
     """Each value is written as it mostly is. Returns a note for each column that was changed."""
     found = {column: spelt for column in columns if (spelt := _respelt(connection, table, column))}
-    if not found:
-        return {}
-    items = [_item(column, spelt) for column, spelt in found.items()]
-    sql = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * REPLACE ({', '.join(items)}) FROM {quoted(table)}"  # noqa: S608 - quoted
-    connection.execute(sql)
+    if found:
+        write_anew(connection, table, {column: _respelling(column, spelt) for column, spelt in found.items()})
     return {column: _note(spelt) for column, spelt in found.items()}
 
 
@@ -44,9 +42,9 @@ def _respelt(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> 
     return dict(sorted(respelt.items()))
 
 
-def _item(column: str, spelt: dict[str, str]) -> str:
+def _respelling(column: str, spelt: dict[str, str]) -> str:
     cases = " ".join(f"WHEN {literal(value)} THEN {literal(usual)}" for value, usual in spelt.items())
-    return f"CASE {quoted(column)} {cases} ELSE {quoted(column)} END AS {quoted(column)}"
+    return f"CASE {quoted(column)} {cases} ELSE {quoted(column)} END"
 
 
 def _note(spelt: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 
 from groundplan.sources.tables.files.quoting import quoted
-from groundplan.sources.tables.files.text_cells import Cells, Written, clear_marks, convert, listed_marks
+from groundplan.sources.tables.files.text_cells import Cells, Written, clear_marks, convert, likely, listed_marks
 from groundplan.sources.tables.files.text_dates import DATES
 from groundplan.sources.tables.files.text_numbers import FORMATS, Format, as_numbers, has_separators, may_be_either
 from groundplan.sources.tables.files.text_spellings import unify_spellings
@@ -31,9 +31,9 @@ def convert_text(connection: duckdb.DuckDBPyConnection, table: str, comma_decima
     """
     numbers: dict[Cells, list[Format]] = {}
     written: dict[Cells, Written] = {}
-    for place, column in enumerate(_text_columns(connection, table)):
+    for place, (column, patterns) in enumerate(likely(connection, table, _text_columns(connection, table), PATTERNS)):
         cells = Cells(connection, table, column, place)
-        fitting = {*cells.matching(PATTERNS)}
+        fitting = {*cells.matching(patterns)}
         numbers[cells] = [form for form in FORMATS if form.pattern in fitting]
         dates = next((read(cells) for pattern, read in DATES.items() if pattern in fitting), None)
         if dates:

@@ -69,11 +69,18 @@ def find_values(
         found = executor.fetch(shared, lookup(table(known.name, within).table, columns, texts), FEW, within).table
         return {name: tuple(filter(None, held.to_pylist())) for name, held in zip(columns, found.columns, strict=True)}
 
+    def read_whole(known: Table, texts: list[str], within: CancelScope) -> dict[str, tuple[str, ...] | None]:
+        rows = executor.fetch(shared, table(known.name, within).table.select(texts), FEW, within).table
+        return {name: tuple(sorted({*rows[name].to_pylist()} - {None, ""})) for name in texts}
+
     def of_table(known: Table) -> dict[str, tuple[str, ...] | None]:
         if known.name in samples:
             return named.of_table(known, partial(look_up, known), SLOW_FOR, scope)
         within = scope.within(SECONDS)
-        return {column.name: find(known, column, within) for column in known.columns if column.kind == "text"}
+        texts = [column for column in known.columns if column.kind == "text"]
+        if texts and known.row_count is not None and known.row_count <= FEW:
+            return read_whole(known, [column.name for column in texts], within)
+        return {column.name: find(known, column, within) for column in texts}
 
     return {known.name: of_table(known) for known in schema.tables}
 

@@ -12,7 +12,7 @@ from groundplan.sources.tables.engine.handle import Ask, Handle, narrowed
 from groundplan.sources.tables.tools.dates import ISO_DAY
 
 EXACT_ROWS = 1_000_000  # in larger tables, distinct values are estimated
-COLUMNS_AT_ONCE = 40  # whose statistics one query takes
+COLUMNS_AT_ONCE = 10  # whose statistics one query takes; to plan one for many takes far longer than several
 CODE = r"^[^\s:,;%()+]*[0-9][^\s:,;%()+]*$"  # one word with digits; engines differ in what a letter is
 SPACES = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"  # that TRIM takes away, as characters
 UNTRIMMED = f"^$|^{SPACES}|{SPACES}$"
