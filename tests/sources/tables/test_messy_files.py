@@ -105,6 +105,9 @@ def test_a_comment_of_the_owner_is_no_note(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
         connection.execute("COMMENT ON COLUMN t.a IS 'the first'")
+        for place, comment in enumerate(("ours", 'loaded: {"a": ', 'loaded: {"a": 1}', "loaded: " + "[" * 100_000)):
+            connection.execute(f"CREATE TABLE t{place} AS SELECT 1 AS a")
+            connection.execute(f"COMMENT ON TABLE t{place} IS '{comment}'")
     assert notes(Tables.open(tmp_path / "own.duckdb")) == {}
 
 

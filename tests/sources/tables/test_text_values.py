@@ -47,6 +47,9 @@ def loaded(*values: str | None, column: str = "the column", comma_decimals: bool
         (["1.5e-7", "2.25", ".5"], [1.5e-7, 2.25, 0.5]),
         (["−1.5", "+2"], [-1.5, 2.0]),
         (["1,234.50", "n/a", " - ", "—", "N/A"], [1234.5, None, None, None, None]),
+        (["1.2kg", "10 kg", "n/a"], [1.2, 10.0, None]),
+        (["1,2 кг", "10,5 кг", "3 кг."], [1.2, 10.5, 3.0]),
+        (["1.5 m", "-2 m"], [1.5, -2.0]),
     ],
 )
 def test_numbers_in_one_format_become_numbers(values: list[str | None], wanted: list[float | None]) -> None:
@@ -59,6 +62,10 @@ def test_numbers_in_one_format_become_numbers(values: list[str | None], wanted: 
         (["1,234", "-12,345,678", "0"], [1234, -12345678, 0]),
         (["5", "-", "12"], [5, None, 12]),
         (["$5", "$1,000"], [5, 1000]),
+        (["13 min", "1,200 min", "7min"], [13, 1200, 7]),
+        (["1 day", "12 days"], [1, 12]),
+        (["120 m2", "80 m2"], [120, 80]),
+        (["5 lbs", "1 lb"], [5, 1]),
     ],
 )
 def test_whole_numbers_stay_whole(values: list[str], wanted: list[int | None]) -> None:
@@ -117,6 +124,11 @@ def test_dates_with_a_clock_time_become_moments() -> None:
         ["3:45", "4:10"],
         ["5", "none"],
         ["1st", "2nd"],
+        ["13 min", "2 h"],
+        ["13 min", "7"],
+        ["12m", "30m"],
+        ["6 months", "12 months"],
+        ["5 Min", "kg 5"],
     ],
 )
 def test_everything_else_stays_text(values: list[str | None]) -> None:

@@ -1,4 +1,4 @@
-"""Numbers written as text: `1,234.50`, `12 345,50`, `€ 5`, `12%`, `$1.2M`."""
+"""Numbers written as text: `1,234.50`, `12 345,50`, `€ 5`, `12%`, `$1.2M`, `13 min`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ NOTED = re.compile(r"read as numbers in ([^;]+)")
 MONEY = r"(?:US\$|[€$£¥₽₹₴₺₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|RUB|руб\.?)"
 WORD = r"(?:thousand|million|billion|тыс\.?|млн\.?|млрд\.?)"
 LETTER = r"(?:[kKmMbB]|mn|bn)"  # only beside a currency: `5K` may be a race
-SCALES = (("1e3", r"(?i)\dk|thousand|тыс"), ("1e6", r"(?i)\dm|million|млн"), ("1e9", r"(?i)\db|billion|млрд"))
+SCALES = (("1e3", r"(?i)\dk$|thousand|тыс"), ("1e6", r"(?i)\dmn?$|million|млн"), ("1e9", r"(?i)\dbn?$|billion|млрд"))
+UNITS = (
+    *("mg kg lbs? oz mm cm km ft yd miles? ml kWh MWh kW MW °C °F ha m² km² sqm m2 pcs").split(),
+    *("ms secs? seconds? mins? minutes? hrs? hours? days?").split(),  # `6 months` names a contract
+    *("мг кг мм см км мл кВт кВтч МВт га м² м2 шт мин сек").split(),
+)
+LETTERS = ("g", "t", "m", "l", "L", "h", "s", "г", "т", "м", "л", "ч")  # behind a space: `12m` may be a code
+UNIT = rf"(?:{SPACE}?(?:{'|'.join(UNITS)})\.?|{SPACE}(?:{'|'.join(LETTERS)})\.?)"
 CORE = r"\.?\d(?:[\d.,'’ \x{a0}\x{202f}]*\d)?(?:[eE][-+]?\d+)?"  # the digits with their separators
 MOST_DIGITS = 18  # of a BIGINT
 
@@ -35,7 +42,7 @@ class Format:
         sign = "[-−]?" if " " in self.separators else "[-+−]?"  # `+49 123 456` is a phone number
         amount = rf"{sign}(?:{MONEY}{SPACE}?)?{sign}{number}(?:{SPACE}?{WORD})?(?:{SPACE}?(?:{MONEY}|%))?"
         short = rf"{sign}{MONEY}{SPACE}?{sign}{number}{LETTER}"
-        return f"{amount}|{short}"
+        return f"{amount}|{short}|{sign}{number}{UNIT}"
 
 
 FORMATS = (
@@ -62,13 +69,18 @@ def as_numbers(cells: Cells, form: Format) -> Written | None:
     digits = f"regexp_extract(v, {literal(CORE)})"
     money = f"regexp_extract(v, {literal(MONEY)})"
     bare = _without(digits, form.separators)
+    unit = f"trim(regexp_extract(v, {literal(f'{UNIT}$')}), ' .')"
+    one = f"rtrim({unit}, 's')"  # 1 day, 2 days
     scaled = " OR ".join(f"regexp_matches(v, {literal(pattern)})" for _, pattern in SCALES)
-    total, percents, currencies, currency, scales, parts, longest, *sizes = cells.ask(
+    total, percents, currencies, currency, measured, units, named, scales, parts, longest, *sizes = cells.ask(
         [
             "count(*)",
             "count(*) FILTER (contains(v, '%'))",
             f"count(DISTINCT {money}) FILTER ({money} <> '')",
             f"max({money})",
+            f"count(*) FILTER ({unit} <> '')",
+            f"count(DISTINCT {one}) FILTER ({unit} <> '')",
+            f"max({unit})",
             f"count(*) FILTER ({scaled})",
             f"count(*) FILTER (contains({bare}, {literal(form.decimal)}) OR regexp_matches(v, '\\d[eE][-+]?\\d'))",
             f"max(length({bare}))",
@@ -78,9 +90,9 @@ def as_numbers(cells: Cells, form: Format) -> Written | None:
             f"max(length({digits}))",
         ]
     )
-    if percents not in (0, total) or currencies > 1:
+    if percents not in (0, total) or currencies > 1 or measured not in (0, total) or units > 1:
         return Written("VARCHAR", "v", "text: the values have different units")
-    plain = not percents and not currencies and not scales
+    plain = not percents and not currencies and not measured and not scales
     if not parts and (longest > MOST_DIGITS or (plain and _looks_like_phone(form, *sizes))):
         return None
     type_ = "DOUBLE" if parts or scales else "BIGINT"
@@ -91,12 +103,12 @@ def as_numbers(cells: Cells, form: Format) -> Written | None:
     if scales:
         cases = " ".join(f"WHEN regexp_matches(v, {literal(pattern)}) THEN {factor}" for factor, pattern in SCALES)
         value = f"round({value} * CASE {cases} ELSE 1 END, 6)"
-    unit = " in percent" if percents else f" in {currency}" if currency else ""
-    return Written(type_, value, f"text such as {form.example}, read as numbers{unit}")
+    said = "percent" if percents else currency or named
+    return Written(type_, value, f"text such as {form.example}, read as numbers{f' in {said}' if said else ''}")
 
 
 def unit_in(note: str) -> str | None:
-    """The unit that a note of loading names: `€`, `USD`, `%`."""
+    """The unit that a note of loading names: `€`, `USD`, `%`, `kg`."""
     found = NOTED.search(note)
     return "%" if found and found[1] == "percent" else found[1] if found else None
 
