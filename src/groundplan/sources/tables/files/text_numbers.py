@@ -15,12 +15,12 @@ WORD = r"(?:thousand|million|billion|тыс\.?|млн\.?|млрд\.?)"
 LETTER = r"(?:[kKmMbB]|mn|bn)"  # only beside a currency: `5K` may be a race
 SCALES = (("1e3", r"(?i)\dk$|thousand|тыс"), ("1e6", r"(?i)\dmn?$|million|млн"), ("1e9", r"(?i)\dbn?$|billion|млрд"))
 UNITS = (
-    *("mg kg lbs? oz mm cm km ft yd miles? ml kWh MWh kW MW °C °F ha m² km² sqm m2 pcs").split(),
-    *("ms secs? seconds? mins? minutes? hrs? hours? days?").split(),  # `6 months` names a contract
-    *("мг кг мм см км мл кВт кВтч МВт га м² м2 шт мин сек").split(),
+    "mg|kg|lbs?|oz|mm|cm|km|ft|yd|miles?|ml|kWh|MWh|kW|MW|°C|°F|ha|m²|km²|sqm|m2|pcs|"
+    "ms|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|"  # `6 months` names a contract
+    "мг|кг|мм|см|км|мл|кВт|кВтч|МВт|га|м²|м2|шт|мин|сек"
 )
-LETTERS = ("g", "t", "m", "l", "L", "h", "s", "г", "т", "м", "л", "ч")  # behind a space: `12m` may be a code
-UNIT = rf"(?:{SPACE}?(?:{'|'.join(UNITS)})\.?|{SPACE}(?:{'|'.join(LETTERS)})\.?)"
+LETTERS = "gtmlLhsгтмлч"  # behind a space: `12m` may be a code
+UNIT = rf"(?:{SPACE}?(?:{UNITS})\.?|{SPACE}[{LETTERS}]\.?)"
 CORE = r"\.?\d(?:[\d.,'’ \x{a0}\x{202f}]*\d)?(?:[eE][-+]?\d+)?"  # the digits with their separators
 MOST_DIGITS = 18  # of a BIGINT
 
