@@ -48,8 +48,8 @@ ASKED = {
         "SELECT difficulty, count(*) FROM bookings JOIN classes USING (class_id) GROUP BY 1"
     ),
     "top 2 members by total amount": (
-        "SELECT member_id, full_name, sum(amount) FROM bookings JOIN members USING (member_id) GROUP BY 1, 2 "
-        "ORDER BY 3 DESC LIMIT 2"
+        "SELECT full_name, sum(amount) FROM bookings JOIN members USING (member_id) GROUP BY member_id, full_name "
+        "ORDER BY 2 DESC LIMIT 2"
     ),
     "how many members never booked": (
         "SELECT count(*) FROM members m WHERE NOT EXISTS (SELECT 1 FROM bookings b WHERE b.member_id = m.member_id)"

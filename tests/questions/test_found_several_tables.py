@@ -155,8 +155,8 @@ VISITS = """
     [
         (
             "top 3 gyms by number of visits",
-            "SELECT gym_id, gym_name, count(*) FROM visits JOIN gyms USING (gym_id) "
-            "GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 3",
+            "SELECT gym_name, count(*) FROM visits JOIN gyms USING (gym_id) "
+            "GROUP BY gym_id, gym_name ORDER BY 2 DESC LIMIT 3",
         ),
         ("number of faults by blame", "SELECT blame, count(*) FROM faults GROUP BY 1"),
         ("how many faults have the blame gym", "SELECT count(*) FROM faults WHERE blame = 'Gym'"),

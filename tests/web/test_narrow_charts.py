@@ -70,3 +70,14 @@ def test_a_chart_fits_a_phone(kind: str) -> None:
 
 def _overlap(one: list[float], other: list[float]) -> bool:
     return min(one[2], other[2]) - max(one[0], other[0]) > 1 and min(one[3], other[3]) - max(one[1], other[1]) > 1
+
+
+@pytest.mark.parametrize(("columns", "kind"), [(3, "few"), (12, "some"), (40, "many")])
+def test_a_heatmap_fills_a_wide_place_and_keeps_its_legend(columns: int, kind: str) -> None:
+    if not (WEB / "node_modules" / "vega").is_dir() or not NODE.is_file():
+        pytest.skip("vega is not there: npm --prefix web ci")
+    rows = [{"shelf": f"{kind} {n}", "bakery": b, "sold": n * len(b)} for n in range(columns) for b in BAKERIES]
+    heatmap = drawn("plot_heatmap", {"x": "shelf", "y": "bakery", "color": "sold"}, rows, SOLD | {"shelf": "text"})
+    found = laid_out(heatmap, 770)
+    left, _, right, _ = found["all"][0]
+    assert 0.7 * 770 < right - left <= 770

@@ -31,6 +31,7 @@ class Column(Contract):
     synonyms: tuple[Text, ...] = ()  # other names, from settings or a model file
     unit: str | None = None
     same_for_each: Name | None = None  # the column of a thing that has several rows, each of which repeats this value
+    one_for_each: Name | None = None  # the column of ids that it names one to one: a driver's name, by the driver's id
     sampled: bool = False  # of a large table: the next four are estimates from a sample, if they are known at all
     cardinality: int | None = None
     nulls: int | None = None

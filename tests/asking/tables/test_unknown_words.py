@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+import groundplan
 from groundplan.asking.replies import complete
 from groundplan.asking.tables.route import read_plain
 from groundplan.budget import Budget, spending
@@ -98,3 +100,21 @@ def test_looking_for_what_is_meant_leaves_enough_to_say_what_is_not_known() -> N
 def within(steps: int, question: str) -> Reading | Clarification | Refusal:
     with spending(Budget("reading the question", "ask for less at once", steps=steps)):
         return asked(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "example"),
+    [
+        ("crates by zorp", "ask for what is there: total duty_eur by harbour"),
+        ("buoys by zorp", "ask for what is there: number of buoys by colour"),
+        ("tariff by zorp", "ask for what is there: total takings_eur by theatre"),
+    ],
+)
+def test_an_example_is_of_the_table_that_was_asked_about(question: str, example: str, tmp_path: Path) -> None:
+    (tmp_path / "actors.csv").write_text("theatre,takings_eur\nOdeon,10.5\nOdeon,20.5\nGlobe,30.5\n")
+    (tmp_path / "buoys.csv").write_text("buoy_no,colour\n1,red\n2,red\n3,green\n")
+    (tmp_path / "crates.csv").write_text("harbour,duty_eur\nOslo,1.5\nOslo,2.5\nRiga,3.5\n")
+    with groundplan.open(tmp_path) as project:
+        outcome = project.ask(question).outcome
+    assert isinstance(outcome, Refusal)
+    assert example in (outcome.issues[0].hint or "")

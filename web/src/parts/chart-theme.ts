@@ -1,6 +1,6 @@
 import type { Config } from "vega-lite";
 
-const FONT = "'Inter Variable', system-ui, 'Liberation Sans', sans-serif";
+export const FONT = "'Inter Variable', system-ui, 'Liberation Sans', sans-serif";
 const LIGHT = { ink: "#1a1d1c", quiet: "#565b58", line: "#e2dfd8", domain: "#c9c5bc", background: "transparent" };
 const DARK = { ink: "#e9ebe8", quiet: "#a7ada9", line: "#2c312e", domain: "#444b47", background: "transparent" };
 

@@ -6,7 +6,9 @@ import css from "./chart.module.css";
 import { drawChart } from "./draw-chart";
 import { Note } from "./note";
 
-export default function Chart({ spec, title }: { spec: Spec; title: string }) {
+type Props = { spec: Spec; title: string; onDrawn: (height: number) => void };
+
+export default function Chart({ spec, title, onDrawn }: Props) {
   const { t } = useTexts();
   const dark = useComputedColorScheme("light") === "dark";
   const frame = useRef<HTMLDivElement>(null);
@@ -22,13 +24,14 @@ export default function Chart({ spec, title }: { spec: Spec; title: string }) {
         if (gone) return drawn.finalize();
         finalize = () => drawn.finalize();
         setState("drawn");
+        onDrawn(holder.offsetHeight);
       })
       .catch(() => setState("failed"));
     return () => {
       gone = true;
       finalize();
     };
-  }, [spec, dark]);
+  }, [spec, dark, onDrawn]);
   if (state === "failed") return <Note tone="warn">{t.views.chartFails}</Note>;
   return (
     <div className={css.scroll} data-state={state} tabIndex={0} role="region" aria-label={t.views.chart}>

@@ -2,12 +2,13 @@ import embed, { type Result } from "vega-embed";
 import { expressionInterpreter } from "vega-interpreter";
 import type { TopLevelSpec } from "vega-lite";
 import type { Spec } from "../api/types";
-import { chartConfig } from "./chart-theme";
+import { chartConfig, FONT } from "./chart-theme";
 import "./chart.css";
 import { fitted } from "./fit-chart";
 
 /** Draws a chart without evaluating code: the page's policy allows none. */
 export async function drawChart(frame: HTMLElement, spec: Spec, dark: boolean): Promise<Result> {
+  await document.fonts.load(`500 12px ${FONT}`, "Aя"); // or text is measured in another font, and cut off
   return embed(frame, themed(fitted(spec, frame.clientWidth), dark, true), {
     actions: false,
     ast: true,

@@ -2,13 +2,15 @@ import type { Spec } from "../api/types";
 
 const NARROW = 480;
 const AXES = 90; // what the axis of numbers takes beside the marks
+const ASIDE = 150; // what the title of the axis and the legend beside a heatmap take
+const [THINNEST, WIDEST] = [8, 140]; // cells
 const VALUE = 42; // a number beside its bar or in its cell
 
 type Parts = Record<string, any>;
 
 /** The chart for a place of this width: where it is narrow, the legend is below, labels are short, titles wrap. */
 export function fitted(spec: Spec, width: number): Spec {
-  if (width >= NARROW) return spec;
+  if (width >= NARROW) return widened(spec, width);
   const { title, config = {}, encoding, facet, layer } = spec as Parts;
   const body = facet === undefined ? unit(spec, width) : { columns: 1, spec: { ...unit((spec as Parts).spec, width), width: width - AXES } };
   const parts = encoding || facet !== undefined ? body : { ...body, layer: layer?.map((one: Spec) => unit(one, width)) };
@@ -18,6 +20,17 @@ export function fitted(spec: Spec, width: number): Spec {
     title: wrapped(title, width),
     config: { ...config, padding: 4, legend: { ...config.legend, ...LEGEND, labelLimit: width / 2 - 40, titleLimit: width - 20 } },
   };
+}
+
+/** Cells as wide as the place allows: few columns of a heatmap leave no half of it empty, many do not push its legend out. */
+function widened(spec: Spec, width: number): Spec {
+  const { width: own, encoding, layer } = spec as Parts;
+  const across = names(encoding?.x).length;
+  if (!own?.step || !across) return spec;
+  const longest = Math.max(...names(encoding?.y).map((name) => name.length), 0);
+  const step = Math.max(THINNEST, Math.min(WIDEST, Math.floor((width - ASIDE - Math.min(180, longest * 7)) / across)));
+  const cells = step < VALUE ? layer?.filter((one: Parts) => one.mark?.type !== "text") : layer;
+  return { ...spec, width: { step }, ...(cells ? { layer: cells } : {}) };
 }
 
 const LEGEND = { orient: "bottom", columns: 2, rowPadding: 1, offset: 8 };

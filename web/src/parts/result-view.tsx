@@ -1,6 +1,6 @@
 import { Button, Skeleton, Tabs } from "@mantine/core";
 import { IconChartBar, IconCode, IconTable } from "@tabler/icons-react";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState, type CSSProperties } from "react";
 import type { Answer } from "../api/types";
 import { useTexts } from "../texts/language";
 import { useCopied } from "./copied";
@@ -16,6 +16,8 @@ export function ResultView({ result, answer, run }: { result: Result; answer: An
   const { t } = useTexts();
   const lit = useLit();
   const [view, setView] = useState<string>(result.chart ? "chart" : "table");
+  const [height, setHeight] = useState<number>();
+  const tall = height ? ({ "--chart": `${height}px` } as CSSProperties) : undefined;
   const frame = useRef<HTMLDivElement>(null);
   const wanted = lit.shown.cells.filter((cell) => cell.step === result.step);
   useEffect(() => {
@@ -26,7 +28,7 @@ export function ResultView({ result, answer, run }: { result: Result; answer: An
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [lit.shown.times]);
   return (
-    <section className={`card ${css.result}`} data-tall={!!result.chart || undefined} ref={frame} aria-label={result.title || t.views.label}>
+    <section className={`card ${css.result}`} data-tall={!!result.chart || undefined} style={tall} ref={frame} aria-label={result.title || t.views.label}>
       <Tabs value={view} onChange={(chosen) => chosen && setView(chosen)} keepMounted={false} variant="unstyled">
         <div className={css.head}>
           <Tabs.List className={css.tabs} aria-label={t.views.label}>
@@ -39,7 +41,7 @@ export function ResultView({ result, answer, run }: { result: Result; answer: An
         {result.chart && (
           <Tabs.Panel value="chart" className={css.panel}>
             <Suspense fallback={<Skeleton height={380} />}>
-              <Chart spec={result.chart} title={result.title} />
+              <Chart spec={result.chart} title={result.title} onDrawn={setHeight} />
             </Suspense>
           </Tabs.Panel>
         )}

@@ -43,7 +43,7 @@ function measures(table: Table): Column[] {
 
 /** Questions as a person would ask them, in the language of the table's own names. */
 function questions(table: Table, language: Language): string[] {
-  const few = (column: Column) => (column.cardinality ?? 0) > 1 && (column.cardinality ?? 0) <= 50;
+  const few = (column: Column) => (column.cardinality ?? 0) > 1 && (column.cardinality ?? 0) <= Math.min(50, (table.row_count ?? Infinity) - 1);
   const found = measures(table);
   const main = found.find((column) => column.meaning === "amount") ?? found.find((column) => column.meaning !== "rate") ?? found[0];
   const groups = table.columns.filter((column) => column.role === "dimension" && few(column) && sayable(column.name));

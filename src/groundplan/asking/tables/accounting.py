@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from groundplan.asking.tables.follow_up.fragment import load_edit_words
 from groundplan.asking.tables.grammar.lexicon import load
@@ -27,9 +27,9 @@ from groundplan.contracts.reading import (
     Time,
     Value,
 )
-from groundplan.contracts.schema import SourceSchema
+from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.text.lexicon import Phrases, load_lexicon
-from groundplan.text.names import split_name
+from groundplan.text.names import split_name, things_of
 from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
@@ -200,7 +200,9 @@ def not_understood(
         said = missing
     if not said:
         problem = "I recognise every word but cannot tell what to compute"
-        return refused("reading/no-question", problem, f"say what to compute, of what, and by what{_example(schema)}")
+        return refused(
+            "reading/no-question", problem, f"say what to compute, of what, and by what{_example(schema, text)}"
+        )
     quoted = ", ".join(repr(word) for word in said[:6])
     closed = [f"{table.name} cannot be read: {table.unreadable}" for table in schema.tables if table.unreadable][:3]
     known = is_named(said, schema)
@@ -209,7 +211,7 @@ def not_understood(
     if near:
         hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(one.told for one in near)}"
     else:
-        hint = f"ask for what is there{_example(schema)}"
+        hint = f"ask for what is there{_example(schema, text)}"
     taught = next((one.column for one in near if one.column and one.value is None), "COLUMN" if not near else None)
     hints = [*closed, hint]
     if not known and taught:
@@ -242,12 +244,24 @@ def _uncomputed(text: str, schema: SourceSchema) -> list[str]:
     return [phrase for phrase in phrases if not is_named([phrase], schema)]
 
 
-def _example(schema: SourceSchema) -> str:
-    """A question that the first table with a number and a category answers."""
-    for table in schema.tables:
+def _example(schema: SourceSchema, text: str) -> str:
+    """A question that the table which the words are about answers; else the first with a number and a category."""
+    said = {word.stem for word in words_of(text)}
+    about = {table.name: _said_of(table, said) for table in schema.tables}
+    most = max(about.values(), default=0)
+    meant = [table for table in schema.tables if most and about[table.name] == most]
+    for table in (*(meant if len(meant) == 1 else ()), *schema.tables):
         of = meanings_of(table, {}).of
-        added = [name for name, meaning in of.items() if meaning in ("amount", "count")]
+        added = [f"total {name}" for name, meaning in of.items() if meaning in ("amount", "count")]
         by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
+        added += [f"number of {things}"] if [table] == meant and (things := things_of(table.name)) else []
         if added and by:
-            return f": total {added[0]} by {by[0]}"
+            return f": {added[0]} by {by[0]}"
     return ""
+
+
+def _said_of(table: Table, said: Set[str]) -> int:
+    """How much of what it is called was said; its own name weighs more than those of all its columns."""
+    names = [split_name(column.name) for column in table.columns]
+    columns = sum(bool({stem(word) for word in name} & said) for name in names)
+    return columns + (len(names) + 1) * bool({stem(word) for word in split_name(table.name)} & said)

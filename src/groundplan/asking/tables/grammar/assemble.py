@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
-from groundplan.asking.tables.grammar.meanings import NUMBERS, Meanings
+from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NUMBERS, Meanings
 from groundplan.asking.tables.grammar.names import GENERIC, SAID
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
@@ -85,6 +85,7 @@ from groundplan.contracts.reading import (
 )
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
+from groundplan.text.names import split_name
 from groundplan.text.periods.calendar import shift
 from groundplan.text.periods.pairs import says_twice
 from groundplan.text.stems import is_russian, stem
@@ -121,6 +122,13 @@ EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, t
 
 class DoesNotCompose(Exception):
     """The phrases make no question; the reason, for whoever develops the grammar."""
+
+
+class NamesElsewhere(DoesNotCompose):
+    """The things that it groups by are called something in another table."""
+
+    def __init__(self) -> None:
+        super().__init__("its names are in another table")
 
 
 class Unsound(Exception):
@@ -198,6 +206,7 @@ class Assembly:
             self._present_people,
             self._still_waiting,
             self._once_each,
+            self._names_alone,
             self._drawn_over_time,
             self._check,
             self._keep_empty,
@@ -842,6 +851,9 @@ class Assembly:
 
     def _ranking(self) -> None:
         for item in self.all("by_measure"):
+            things = [i for i in self.all("thing") if i not in self.used]
+            if self.rank is None and len(things) == 1 and isinstance(item.value, Measure) and not self.groups:
+                self.groups.append((self._target_group(Target(things[0].value)), self.take(*things)))  # type: ignore[arg-type]
             if self.rank is None and self.groups and not self.measures and isinstance(item.value, Measure):
                 self.measures.append((item.value, self.take(item)))  # regions by total sales
                 continue
@@ -1029,7 +1041,7 @@ class Assembly:
                 if entity.column is None:
                     raise DoesNotCompose("rows are no groups")
                 if entity.column.name in self.meanings.foreign:
-                    raise DoesNotCompose("its names are in another table")
+                    raise NamesElsewhere
                 return Group(entity.column.name)
             case Unit():
                 made = self.builders.at_grain(value)
@@ -1071,6 +1083,29 @@ class Assembly:
         if isinstance(target.value, Thing) and not target.value.entity.is_rows:
             for column in self.meanings.name_columns(target.value.entity):
                 self.groups.append((Group(column.name), items))
+
+    def _names_alone(self) -> None:
+        """Where each id has a name of its own, the name tells the things apart, unless the question speaks of ids."""
+        used = [m.expression for m, _ in self.measures] + [c.condition for c, _ in self.having]
+        used += [self.order.by] if self.order is not None and self.order.by is not None else []
+        ids = frozenset[str]().union(*map(columns_of, used))
+        names = self._names_by_id([g.name for g, _ in self.groups] if self.each is None else [])
+        names = {column: name for column, name in names.items() if column not in ids}
+        self.groups = [(group, items) for group, items in self.groups if group.name not in names]
+        if self.order is not None and names:
+            within = tuple(dict.fromkeys(names.get(name, name) for name in self.order.within))
+            self.order = self.order.model_copy(update={"within": within})
+        if self.distinct:
+            listed = self._names_by_id(self.columns)
+            self.columns = tuple(name for name in self.columns if name not in listed)
+
+    def _names_by_id(self, shown: Iterable[str]) -> dict[str, str]:
+        """Of the columns shown, those that name the ids of another one to one, by that one."""
+        said = {word.stem for word in self.words}
+        columns = filter(None, map(self.meanings.table.find, shown))
+        named = {column.one_for_each: column.name for column in columns if column.one_for_each}
+        last = {column: (split_name(column) or ("",))[-1] for column in named}
+        return {c: name for c, name in named.items() if last[c] not in IDENTIFYING or stem(last[c]) not in said}
 
     def _extreme(self, rank: Rank, by: Measure | Field | None, items: tuple[Item, ...]) -> None:
         """The highest score itself, or of the groups the one that has it; of several, the rows that have them."""
@@ -1210,7 +1245,7 @@ class Assembly:
         assert entity.column is not None
         key = entity.column.name
         if key in self.meanings.foreign:
-            raise DoesNotCompose("its names are in another table")
+            raise NamesElsewhere
         if self.having or self.measures:
             self.groups.append((Group(key), items))
             self._named_too(Target(thing), items)

@@ -98,6 +98,7 @@ class Meanings:
     dated_by: str | None = None  # the main date, where several could be
     once: bool = True  # whether what all rows of a thing repeat counts once
     shares_limit: bool = False  # of online sales by region: each region's part of them, or how much of it is online?
+    rows_are_money: bool = False  # the best by charges: by what they come to, or by how many there are?
     elsewhere: frozenset[str] = frozenset()  # nouns for the rows of other tables
     aggregated: tuple[Column, ...] = ()  # not among the table's columns here: they are measures, in `metrics`
 

@@ -9,22 +9,30 @@ from datetime import date
 from typing import Any
 
 from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_drawn_count, is_pair, look_of
-from groundplan.asking.tables.grammar.assemble import USABLE, Assembly, DoesNotCompose, NeedsClarification, Unsound
+from groundplan.asking.tables.grammar.assemble import (
+    USABLE,
+    Assembly,
+    DoesNotCompose,
+    NamesElsewhere,
+    NeedsClarification,
+    Unsound,
+)
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.near import columns_meant
-from groundplan.asking.tables.grammar.rules import Builders, rules_for
+from groundplan.asking.tables.grammar.phrases import Mark, Thing
+from groundplan.asking.tables.grammar.rules import MONEY, Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.vocabulary import Vocabulary
 from groundplan.asking.tables.grammar.wide import Wide, over_tables
 from groundplan.contracts.answer import Clarification, Refusal, refused
-from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, columns_of
+from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, Rows, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
-from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, OutputAsked, Reading
+from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, OutputAsked, Rank, Reading, Value
 from groundplan.contracts.schema import Column as Described
 from groundplan.contracts.schema import NamedMetric, SourceSchema, Table
 from groundplan.text.names import split_name
@@ -53,6 +61,7 @@ class Derived:
     unsaid: NeedsClarification | None = None
     unsound: Unsound | None = None
     corrected: tuple[tuple[str, str], ...] = ()
+    names_elsewhere: bool = False  # what explains more needs the names that another table has
 
     @property
     def is_decided(self) -> bool:
@@ -86,6 +95,8 @@ def derive(
         rivals.append({"once": False})
     if any(map(_is_share_of_some, own.measures)) and own.groups:
         rivals.append({"shares_limit": True})
+    if Rows() in own.measures and builders.money is not None and _names_money(senses):
+        rivals.append({"rows_are_money": True})
     rivals += [{"dated_by": name} for name in _later_dates(own, senses.meanings)]
     by_other = [
         _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide).reading
@@ -125,6 +136,12 @@ def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
     for date_ in meanings.dates:
         if 0 < (date_.nulls or 0) <= fewest and date_ not in meanings.planned_dates:
             yield date_.name
+
+
+def _names_money(senses: Senses) -> bool:
+    """Whether a noun for the rows is also a word for money: charges, expenses, sales."""
+    places = {i.first for i in senses.items if isinstance(i.value, Mark) and i.value.value in MONEY}
+    return any(isinstance(i.value, Thing) and i.value.entity.is_rows and i.first in places for i in senses.items)
 
 
 def _is_share_of_some(measure: Expression) -> bool:
@@ -182,14 +199,15 @@ def senses_of(
 def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | None) -> Derived:
     made: list[tuple[float, Reading]] = []
     unsaid: NeedsClarification | None = None
+    names_elsewhere = False
     complete = [cover for cover in found if cover.found and not cover.unread]
     for cover in complete:
         for assemble in assemblies(cover, senses.words):
             assembly = assemble(cover, senses.words, senses.text, builders)
             try:
                 reading = over_tables(assembly.read(), wide) if wide else assembly.read()
-            except DoesNotCompose:
-                continue
+            except DoesNotCompose as reason:
+                names_elsewhere |= isinstance(reason, NamesElsewhere) and not made
             except Unsound as unsound:
                 if not made:
                     return Derived(score=cover.score, unsound=unsound)
@@ -203,12 +221,12 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     if not made:
         best = found[0] if found else Cover((), (), 0.0)
         unread = tuple(senses.words[place].text for place in _unknown(best, senses)) if not complete else ()
-        return Derived(unread=unread, unsaid=unsaid, corrected=corrected)
+        return Derived(unread=unread, unsaid=unsaid, corrected=corrected, names_elsewhere=names_elsewhere)
     made.sort(key=lambda pair: -pair[0])
     score, reading = made[0]
     own = meaning_of(reading)
     others = tuple(r for s, r in made[1:] if score - s < CLOSE and meaning_of(r) != own)
-    return Derived(reading, score, others, unsaid=unsaid, corrected=corrected)
+    return Derived(reading, score, others, unsaid=unsaid, corrected=corrected, names_elsewhere=names_elsewhere)
 
 
 def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
@@ -341,13 +359,13 @@ def _by_one_table(
         own = next(table for table in tables if table.name == best.reading.tables[0])
         named = vocabulary.wide(own, schema, values, False)
         return _with_names(best, joined(named)) if named else best
-    if best.is_decided or not schema.relationships:
+    if (best.is_decided and not best.names_elsewhere) or not schema.relationships:
         return best
     for pointed_at in (False, True):  # whether rows are chosen by what points at them
         wide = [made for table in tables if (made := vocabulary.wide(table, schema, values, pointed_at))]
         found = [_counted_at_home(one, schema) for one in map(joined, wide) if one.is_decided]
         if found:
-            return max(found, key=_joined_score)
+            return max([best, *found] if best.is_decided else found, key=_joined_score)
     return best
 
 
@@ -358,7 +376,8 @@ def _groups_by_pointer(reading: Reading, schema: SourceSchema) -> bool:
 
 
 def _with_names(own: Derived, joined: Derived) -> Derived:
-    """The same reading with what things are called in the tables that the ids point at; itself where more changes."""
+    """The same reading with what things are called in the tables that the ids point at, beside the ids or, where each
+    id has its own name, instead of them; itself where more changes."""
     if own.reading is None or joined.reading is None:
         return own
     shown = (OutputAsked, AnalysisAsked)  # a chart of one group more may not be implied
@@ -367,8 +386,16 @@ def _with_names(own: Derived, joined: Derived) -> Derived:
         for one in (own.reading, joined.reading)
     )
     added = [value for id_, value in found.items() if id_ not in known]
-    same = all(found.get(id_) == value for id_, value in known.items())
+    ids = {id_ for id_, value in known.items() if isinstance(value, GroupBy) and id_ not in found and added}
+    same = all(_is_same(value, found.get(id_), bool(ids)) for id_, value in known.items() if id_ not in ids)
     return replace(own, reading=joined.reading) if same and all(isinstance(v, GroupBy) for v in added) else own
+
+
+def _is_same(own: Value, joined: Value | None, renamed: bool) -> bool:
+    """Whether both are the same; a ranking may be within groups that go by another name."""
+    if renamed and isinstance(own, Rank) and isinstance(joined, Rank):
+        own = own.model_copy(update={"within": joined.within})
+    return own == joined
 
 
 def _counted_at_home(derived: Derived, schema: SourceSchema) -> Derived:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -82,6 +82,12 @@ class Builders:
             self.amount = as_field(meanings.column(amount.name), meanings)
         elif amount is not None:
             self.amount = Field(amount, "revenue", "amount")
+
+    @cached_property
+    def money(self) -> Field | None:
+        """What a row comes to: the amount, or the only column of amounts."""
+        amounts = [column for column in self.meanings.table.columns if self.meanings.of[column.name] == "amount"]
+        return self.amount or (as_field(amounts[0], self.meanings) if len(amounts) == 1 else None)
 
     # measures
 
@@ -253,7 +259,8 @@ class Builders:
         if isinstance(value, Field):
             return self.usual(value)
         if isinstance(value, Thing):
-            return self.count_things(value)
+            money = self.money if self.meanings.rows_are_money and value.entity.is_rows else None
+            return self.usual(money) if money is not None else self.count_things(value)
         return value  # type: ignore[no-any-return]
 
     def change_of(self, change: Mark, value: Any) -> Measure | None:

@@ -82,7 +82,8 @@ def widened(
                 via = name_of(path) if len(paths) > 1 else None
                 found[name] = Column(table=other.name, name=column.name, via=via)
                 joined[name] = _joined(column, other, path if len(paths) > 1 else ())
-                columns.append(column.model_copy(update={"name": name, "nulls": _nulls(column, path, schema)}))
+                told = {"nulls": _nulls(column, path, schema), "one_for_each": _names_one(column, other, path)}
+                columns.append(column.model_copy(update={"name": name, **told}))
                 if column.name in values.get(other.name, {}):
                     listed[name] = values[other.name][column.name]
     for other in _pointing(table, schema) if pointed_at else ():
@@ -132,6 +133,14 @@ def _nulls(column: Described, path: Path, schema: SourceSchema) -> int:
     return missing
 
 
+def _names_one(column: Described, table: Table, path: Path) -> str | None:
+    """The own column that points at the table, if each of its rows has a name of its own there."""
+    link = path[0]
+    is_key = column.kind == "text" and (column.name,) in table.keys
+    has_partner = link.known == "proven" or link.orphans == 0  # what points at nothing has no name
+    return link.columns[0] if is_key and has_partner and len(path) == len(link.columns) == 1 else None
+
+
 def _called(column: Described, table: Table, path: Path, taken: set[str]) -> str:
     """Its own name; with the table's, or the path's where there are several, if it says little by itself."""
     words = split_name(column.name)
@@ -168,6 +177,8 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
         raise DoesNotCompose("several rows share what is measured")
     if not any(_is_own(r.value, wide) for r in requirements):
         raise DoesNotCompose("nothing is said of its own rows")
+    if any(isinstance(r.value, GroupBy) and isinstance(r.value.expression, Holds) for r in requirements):
+        raise DoesNotCompose("by which of what points at them?")
     if _by_pointers(requirements) and _has_period(reading, wide):
         raise DoesNotCompose("when was it done?")
     tables = (wide.table.name, *sorted(used))

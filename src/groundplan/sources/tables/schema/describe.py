@@ -22,7 +22,7 @@ from groundplan.sources.tables.engine.values import cell
 from groundplan.sources.tables.files.naming import CONTROL
 from groundplan.sources.tables.files.text_numbers import unit_in
 from groundplan.sources.tables.schema.keys import find_keys, find_relationships
-from groundplan.sources.tables.schema.repeats import find_repeats
+from groundplan.sources.tables.schema.repeats import find_names, find_repeats
 from groundplan.sources.tables.schema.samples import Sample, Samples
 from groundplan.sources.tables.schema.statistics import EXACT_ROWS, Numbers, statistics
 from groundplan.text.names import singular, split_name
@@ -195,7 +195,10 @@ def _described(
     )
     keys = find_keys(handle, columns, rows, ask)
     repeats = find_repeats(handle, columns, rows, ask, IDENTIFYING)
-    columns = tuple(column.model_copy(update={"same_for_each": repeats.get(column.name)}) for column in columns)
+    names = find_names(handle, columns, rows, ask, IDENTIFYING)
+    columns = tuple(
+        c.model_copy(update={"same_for_each": repeats.get(c.name), "one_for_each": names.get(c.name)}) for c in columns
+    )
     return Table(name=name, columns=columns, row_count=rows, keys=tuple(dict.fromkeys((*enforced, *keys))))
 
 

@@ -1,4 +1,4 @@
-"""Finds columns that repeat a property of a thing in each of its rows: the volume of a batch, the date of an order."""
+"""Finds columns that repeat a property of a thing in each of its rows: the volume of a batch, the name of a driver."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from groundplan.text.names import split_name
 MOST_ROWS, MOST_COLUMNS = 200_000, 60  # of tables that are searched
 MOST_THINGS = 3  # kinds of things, the most numerous first
 FEWEST = 20  # things; and things with several rows
+MOST_PAIRS = 6  # of an id and a name that are compared
 
 
 def find_repeats(
@@ -36,6 +37,24 @@ def find_repeats(
         ]
         for name in _same_in_all_rows(handle, thing, others, ask):
             found[name] = thing.name
+    return found
+
+
+def find_names(
+    handle: Handle, columns: Sequence[Column], rows: int, ask: Ask, identifying: frozenset[str]
+) -> dict[str, str]:
+    """The column of ids, by the text that has one value for each id and no value for two."""
+    if not 2 <= rows <= MOST_ROWS or len(columns) > MOST_COLUMNS:
+        return {}
+    ids = [c for c in columns if c.role == "id" or (split_name(c.name) or ("",))[-1] in identifying]
+    texts = [c for c in columns if c.kind == "text" and c not in ids]
+    alike = [(i, t) for i in ids for t in texts if i.cardinality == t.cardinality and i.nulls == t.nulls]
+    found: dict[str, str] = {}
+    for thing, name in [pair for pair in alike if 2 <= (pair[0].cardinality or 0) < rows][:MOST_PAIRS]:
+        pairs = handle.table.select([thing.name, name.name]).distinct()
+        number = ask(pairs.aggregate(number=pairs.count()))[0]["number"]
+        if number == (thing.cardinality or 0) + bool(thing.nulls):
+            found.setdefault(name.name, thing.name)
     return found
 
 
