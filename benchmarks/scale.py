@@ -1,11 +1,13 @@
 """What grows with rows, tables and columns: our time and memory beside those of the bare engine, in one run.
 
-    python benchmarks/scale.py [--rows 10000000 ...] [--tables 1000] [--postgres URL]
+    python benchmarks/scale.py [--rows 10000000 ...] [--tables 1000] [--postgres URL] [--spark ADDRESS]
 
 Rows are partitioned Parquet files on DuckDB. Each size is measured in a process of its own, whose greatest memory is
 reported. The bare engine runs SQL that was written by hand, on the same files in the same process, with the same
 limits; its results must be ours. `--postgres` adds a table of the first size beside an empty one, in a database that is
-made and dropped again.
+made and dropped again. With `--spark`, a server of Spark Connect on this machine reads the files instead of DuckDB:
+`sail spark server --port 15002`, then `--spark sc://127.0.0.1:15002`. It is another process, so only the clock says
+what its queries take.
 """
 
 from __future__ import annotations
@@ -34,14 +36,15 @@ from groundplan.sources.tables.engine.duckdb_limits import connect
 from groundplan.sources.tables.source import Tables
 
 TIMES = 5
+Bare = Callable[[str], list[tuple[Any, ...]]]
 QUESTIONS = {
-    "total amount by channel": "SELECT channel, sum(amount) FROM {} GROUP BY ALL",
-    "average amount by market in 2024": "SELECT market, avg(amount) FROM {} WHERE year(sold_on) = 2024 GROUP BY ALL",
+    "total amount by channel": "SELECT channel, sum(amount) FROM {} GROUP BY 1",
+    "average amount by market in 2024": "SELECT market, avg(amount) FROM {} WHERE year(sold_on) = 2024 GROUP BY 1",
     "total amount by market where year is 2023 and month is 5": (
-        "SELECT market, sum(amount) FROM {} WHERE year = 2023 AND month = 5 GROUP BY ALL"
+        "SELECT market, sum(amount) FROM {} WHERE year = 2023 AND month = 5 GROUP BY 1"
     ),
     "top 5 product codes by total amount": (
-        "SELECT product_code, sum(amount) FROM {} GROUP BY ALL ORDER BY 2 DESC, 1 LIMIT 5"
+        "SELECT product_code, sum(amount) FROM {} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5"
     ),
     "number of different product codes": "SELECT count(DISTINCT product_code) FROM {}",
     "total units for market Andorra": "SELECT sum(units) FROM {} WHERE market = 'Andorra'",
@@ -64,16 +67,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[10_000_000])
     parser.add_argument("--tables", type=int, default=1_000)
     parser.add_argument("--postgres")
+    parser.add_argument("--spark", help="sc://host:port")
     parser.add_argument("--measure", type=Path, help="a folder, in a process of its own")
     given = parser.parse_args()
     if given.measure:
-        print(json.dumps(measure_lake(given.measure)))
+        print(json.dumps(measure_lake(given.measure, given.spark)))
         return
     for rows in given.rows:
         with tempfile.TemporaryDirectory(prefix="groundplan-scale-") as place:
             folder = Path(place) / "sales"
             duckdb.sql(MADE.format(rows=rows, folder=folder))
             command = [sys.executable, __file__, "--measure", str(folder)]
+            command += ["--spark", given.spark] if given.spark else []
             told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         report_lake(rows, json.loads(told.splitlines()[-1]))
     if given.tables:
@@ -82,18 +87,41 @@ def main() -> None:
         report_postgres(given.postgres, given.rows[0])
 
 
-def measure_lake(folder: Path) -> dict[str, Any]:
-    began = time.perf_counter()
-    with Project(str(folder)) as project:
-        opened = time.perf_counter() - began
-        spent = _engine_spent(project)
-        found = {question: {"first": _seconds(partial(project.ask, question))} for question in QUESTIONS}
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # before the bare engine runs beside it
-        with connect(":memory:", {}) as bare:
-            files = f"read_parquet('{folder}/*/*/*.parquet', hive_partitioning = true)"
+def measure_lake(folder: Path, spark: str | None) -> dict[str, Any]:
+    with _spark_lake(spark, folder) if spark else _duckdb_lake(folder) as (source, bare):
+        began = time.perf_counter()
+        with Project(source) as project:
+            opened = time.perf_counter() - began
+            spent = _engine_spent(project)
+            found = {question: {"first": _seconds(partial(project.ask, question))} for question in QUESTIONS}
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # before the bare engine runs beside it
             for question, sql in QUESTIONS.items():
-                found[question] |= _side_by_side(project, question, spent, bare, sql.format(files))
+                found[question] |= _side_by_side(project, question, spent, partial(bare, sql))
     return {"opened": opened, "memory": most, "questions": found}
+
+
+@contextmanager
+def _duckdb_lake(folder: Path) -> Iterator[tuple[Any, Bare]]:
+    """The folder, and what asks the bare engine for the rows of a query."""
+    files = f"read_parquet('{folder}/*/*/*.parquet', hive_partitioning = true)"
+    with connect(":memory:", {}) as bare:
+        yield str(folder), lambda sql: bare.execute(sql.format(files)).fetchall()
+
+
+@contextmanager
+def _spark_lake(address: str, folder: Path) -> Iterator[tuple[Any, Bare]]:
+    import ibis
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(address).create()
+    session.read.parquet(str(folder)).createOrReplaceTempView("sales")
+    try:
+        yield (
+            ibis.pyspark.connect(session),
+            lambda sql: [tuple(row.values()) for row in session.sql(sql.format("sales")).toArrow().to_pylist()],
+        )
+    finally:
+        session.stop()
 
 
 @dataclass(frozen=True)
@@ -127,7 +155,7 @@ def _engine_spent(project: Project) -> list[Spent]:
 
 
 def _side_by_side(
-    project: Project, question: str, spent: list[Spent], bare: duckdb.DuckDBPyConnection, sql: str
+    project: Project, question: str, spent: list[Spent], bare: Callable[[], list[tuple[Any, ...]]]
 ) -> dict[str, Any]:
     """Medians, each time one after the other. The values of columns, which questions share, are read before."""
     whole, engine, theirs = list[Spent](), list[Spent](), list[Spent]()
@@ -136,8 +164,8 @@ def _side_by_side(
         spent.clear()
         whole.append(Spent.on(lambda: outcomes.append(project.ask(question).outcome)))
         engine.append(Spent(sum(one.clock for one in spent), sum(one.processor for one in spent)))
-        theirs.append(Spent.on(lambda: bare.execute(sql).fetchall()))
-    outcome, expected = outcomes[-1], bare.execute(sql).fetchall()
+        theirs.append(Spent.on(bare))
+    outcome, expected = outcomes[-1], bare()
     ours = [row[: len(expected[0])] for row in outcome.tables[0].rows] if isinstance(outcome, Answer) else []
     return {
         **{f"whole_{name}": value for name, value in _middle(whole).items()},

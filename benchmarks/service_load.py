@@ -1,9 +1,9 @@
-"""Load for two servers and two workers: runs a second, their seconds, and CPU for a run, beside runs in one process.
+"""Load for two servers and two workers: runs a second, their seconds, CPU for a run beside runs in one process, memory.
 
 GROUNDPLAN_TEST_POSTGRES names a PostgreSQL server on this machine. The clients are locust's, which wants an
 environment of its own: python -m venv /tmp/load && /tmp/load/bin/pip install locust==2.47.0
 
-    LOCUST=/tmp/load/bin/locust python benchmarks/service_load.py [CLIENTS] [SECONDS]
+    LOCUST=/tmp/load/bin/locust python benchmarks/service_load.py [CLIENTS] [SECONDS] [WORKERS]
 
 Locust reads this file, too: it finds `Client` below, and nothing of groundplan is needed there.
 """
@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 
 SALES = Path(__file__).parents[1] / "examples" / "sales.csv"
 QUESTIONS = ("total revenue by region", "monthly revenue trend", "top 3 regions by revenue", "how many rows are there?")
-PORTS, WORKERS, WARM = (8791, 8792), 2, 40  # WARM: runs before the measured ones
+PORTS, WARM = (8791, 8792), 40  # WARM: runs before the measured ones
 TICKS = os.sysconf("SC_CLK_TCK")
 TARGETS = "asked on two idle cores: 12 runs/s, p95 of 4 clients 500 ms, 80 ms of CPU for a run (2.3 times in process)"
 
@@ -54,30 +54,32 @@ if "GROUNDPLAN_LOAD_KEY" in os.environ:
                     reply.failure(f"{reply.status_code}: {reply.text[:200]}")
 
 
-def main(clients: int, seconds: int) -> None:
+def main(clients: int, seconds: int, number: int) -> None:
     server, locust = os.environ.get("GROUNDPLAN_TEST_POSTGRES"), os.environ.get("LOCUST") or shutil.which("locust")
     if server is None or locust is None:
         print("skipped: set GROUNDPLAN_TEST_POSTGRES, and LOCUST if it is not in the PATH; the first lines say more")
         return
     with database(server) as url, TemporaryDirectory() as folder, ExitStack() as stack:
         key = asyncio.run(prepared(url))
-        workers = [stack.enter_context(started(folder, "worker", url)).pid for _ in range(WORKERS)]
+        workers = [stack.enter_context(started(folder, "worker", url)).pid for _ in range(number)]
         servers = [stack.enter_context(started(folder, "serve", url, "--port", str(port))).pid for port in PORTS]
         for port in PORTS:
             wait_for(port)
-        with ThreadPoolExecutor(8) as pool:  # so many at once that both workers open the data
+        with ThreadPoolExecutor(8) as pool:  # so many at once that all workers open the data
             list(pool.map(lambda number: ask_once(key, number), range(WARM)))
-        parts = {"2 servers": servers, f"{WORKERS} workers": workers, "Postgres": backends(url)}
+        parts = {"2 servers": servers, f"{number} workers": workers, "Postgres": backends(url)}
         alone = [in_process()]
         before = {name: cpu(pids) for name, pids in parts.items()}
         runs, rate, half, most = load(locust, key, clients, seconds)
         spent = {name: (cpu(pids) - before[name]) / runs * 1000 for name, pids in parts.items()}
+        most_memory = max(memory(pid) for pid in (*servers, *workers))
         alone.append(in_process())
     one = sum(alone) / len(alone) * 1000
     for name, milliseconds in spent.items():
         print(f"{name:12} {milliseconds:6.1f} ms of CPU for a run")
     print(f"{'in process':12} {one:6.1f} ms; the service takes {sum(spent.values()) / one:.2f} times as much")
     print(f"{runs} runs, {clients} clients: {rate:.1f} runs/s, p50 {half} ms, p95 {most} ms")
+    print(f"greatest memory of a server or worker: {most_memory:.0f} MB")
     print(TARGETS)
 
 
@@ -191,5 +193,11 @@ def cpu(pids: Iterable[int]) -> float:
     return found
 
 
+def memory(pid: int) -> float:
+    """The most that a process had at once, in MB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
 if __name__ == "__main__":
-    main(*(int(one) for one in (sys.argv[1:] + ["4", "30"][len(sys.argv) - 1 :])))
+    main(*(int(one) for one in (sys.argv[1:] + ["4", "30", "2"][len(sys.argv) - 1 :])))

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, settings
 
 from groundplan.asking.tables.plan import propose
 from groundplan.checking.gate import check
-from groundplan.contracts.reading import Rank, Reading
+from groundplan.contracts.expression import level
+from groundplan.contracts.reading import Filter, Rank, Reading
 from groundplan.contracts.verdict import Passed
 from groundplan.project import load_catalog
 from tests.reference.executing import SCHEMA, Store, duckdb_store, postgres_store
@@ -46,9 +47,11 @@ def assert_rows(reading: Reading, made: Sequence[dict[str, Any]], wanted: Sequen
     """They are the rows that the reading asks for, of which those that tie at the cut of a ranking may differ."""
     rank = next((r.value for r in reading.requirements if isinstance(r.value, Rank)), None)
     metrics = [r for r in reading.requirements if r.kind == "metric"]
+    columns = [name for name in (wanted[0] if wanted else made[0] if made else {}) if name != PLACE]
+    assert not made or {*columns} <= {*made[0]}, "each column that was asked for is shown"
     if rank is not None and not rank.shown and made and wanted and len(metrics) != 1:  # beside one: its parts
-        assert {*made[0]} - {"rank"} == {*wanted[0]} - {PLACE}, "what only orders is not shown"
-    columns = [name for name in (wanted[0] if wanted else made[0] if made else {}) if not made or name in made[0]]
+        more = {*made[0]} - {"rank", *columns}
+        assert len(more) <= (0 if metrics else _measuring(reading)), "what only orders is not shown"
     found = [tuple(_plain(row[name]) for name in columns) for row in made]
     allowed = [tuple(_plain(row[name]) for name in columns) for row in wanted]
     if rank is not None and not rank.within:
@@ -57,6 +60,12 @@ def assert_rows(reading: Reading, made: Sequence[dict[str, Any]], wanted: Sequen
         assert _alike(sorted(found, key=repr), sorted(allowed, key=repr)), (found, allowed)
     else:
         _assert_chosen(found, allowed, rank, len(wanted))
+
+
+def _measuring(reading: Reading) -> int:
+    """Conditions of groups: without a metric, the table shows what they measure."""
+    filters = [r.value.condition for r in reading.requirements if isinstance(r.value, Filter)]
+    return sum(condition is not None and level(condition) == "group" for condition in filters)
 
 
 def _assert_chosen(found: Sequence[Any], allowed: Sequence[Any], rank: Rank, most: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ COLUMNS = {
     "h": "TEXT",
     "n": "BIGINT",
     "x": "DOUBLE PRECISION",
+    "m": "DECIMAL(12, 2)",
     "f": "BOOLEAN",
     "d": "DATE",
     "d2": "DATE",
@@ -179,7 +181,9 @@ def mysql_store(url: str) -> Iterator[Store]:
 
 
 def _as_text(value: Any) -> Any:
-    """Dates and moments as SQLite keeps them, in UTC."""
+    """Dates and moments as SQLite keeps them, in UTC; decimals as it keeps those, as doubles."""
+    if isinstance(value, Decimal):
+        return float(value)
     if isinstance(value, datetime):
         return (value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
     return value.isoformat() if isinstance(value, date) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any, get_args
 
 from hypothesis import strategies as st
@@ -24,7 +25,6 @@ from groundplan.contracts.reading import (
 )
 
 TEXTS = ("north", "Süd", "восток", "東京", "e\u0301🙂", "a'b", "")
-KINDS = {"g": "text", "h": "text", "n": "number", "x": "number", "f": "boolean", "d": "time", "d2": "time", "t": "time"}
 DAYS = [date(2023, 12, 31), date(2024, 1, 1), date(2024, 2, 29), date(2024, 3, 1), date(2025, 1, 1), date(2025, 2, 28)]
 MOMENTS = [
     datetime(2024, 1, 1),
@@ -45,6 +45,7 @@ ROW = st.fixed_dictionaries(
         "h": st.sampled_from(("p", "q")),
         "n": st.none() | st.integers(-3, 40),
         "x": st.none() | st.integers(-8, 80).map(lambda quarter: quarter / 4),
+        "m": st.none() | st.integers(-8, 400).map(lambda quarter: Decimal(quarter) / 4),  # exact as a double, too
         "f": st.none() | st.booleans(),
         "d": st.none() | st.sampled_from(DAYS),
         "d2": st.sampled_from(DAYS),
@@ -65,27 +66,28 @@ def constant(value: Any) -> e.Constant:
     return e.Constant(value=value)
 
 
+AMOUNTS: st.SearchStrategy[e.Expression] = st.sampled_from(("n", "x", "m")).map(column)  # whole, double, decimal
 NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
-    st.sampled_from(("n", "x", "id")).map(column),
+    st.sampled_from(("n", "x", "m", "id")).map(column),
     st.builds(
         e.Arithmetic,
         operator=st.sampled_from("+-*/"),
-        left=st.sampled_from(("n", "x")).map(column),
-        right=st.sampled_from(("n", "x")).map(column) | st.sampled_from((2, 0.5, 0)).map(constant),
+        left=AMOUNTS,
+        right=AMOUNTS | st.sampled_from((2, 0.5, 0)).map(constant),
     ),
     st.builds(
         e.Filled,
-        of=st.sampled_from(("n", "x")).map(column),
-        otherwise=st.sampled_from(("n", "x", "id")).map(column) | st.sampled_from((0, 2.5)).map(constant),
+        of=AMOUNTS,
+        otherwise=AMOUNTS | st.just(column("id")) | st.sampled_from((0, 2.5)).map(constant),
     ),
     st.builds(
         e.Rounded,
-        of=st.sampled_from(("n", "x")).map(column),
+        of=AMOUNTS,
         how=st.sampled_from(get_args(e.Rounding)),
         digits=st.sampled_from((-1, 0, 1)),
     ),
     st.builds(e.Length, of=st.deferred(lambda: LABELS)),
-    st.builds(e.Absolute, of=st.sampled_from(("n", "x")).map(column)),
+    st.builds(e.Absolute, of=AMOUNTS),
     st.builds(
         e.Elapsed,
         start=st.sampled_from(("d", "d2", "t", "z")).map(column),
@@ -115,7 +117,7 @@ TIES = st.sampled_from(("cut", "cut", *get_args(e.Ties)))
 COMPARISONS = st.sampled_from(("=", "!=", "<", "<=", ">", ">="))
 LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
     st.builds(e.Compare, left=NUMBERS, operator=COMPARISONS, right=st.integers(-2, 20).map(constant)),
-    st.builds(e.Compare, left=st.just(column("x")), operator=COMPARISONS, right=st.just(column("n"))),
+    st.builds(e.Compare, left=st.sampled_from("xm").map(column), operator=COMPARISONS, right=st.just(column("n"))),
     st.builds(e.Compare, left=st.just(column("d")), operator=COMPARISONS, right=st.just(column("d2"))),
     st.builds(
         e.Compare,
@@ -140,10 +142,10 @@ LEAVES: st.SearchStrategy[e.Condition] = st.one_of(
         place=st.sampled_from(("anywhere", "start", "end", "whole")),
         cased=st.booleans(),
     ),
-    st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "d", "t", "z", "f")).map(column)),
+    st.builds(e.Missing, of=st.sampled_from(("g", "n", "x", "m", "d", "t", "z", "f")).map(column)),
     st.builds(
         e.Compare,
-        left=st.sampled_from(("x", "n")).map(column),
+        left=AMOUNTS,
         operator=COMPARISONS,
         right=st.deferred(lambda: OVERALL),
     ),
@@ -188,7 +190,7 @@ def measures(draw: st.DrawFn, numbers: st.SearchStrategy[e.Expression] = NUMBERS
 
 
 EXACT: st.SearchStrategy[e.Expression] = st.just(e.Rows()) | st.builds(
-    e.Aggregate, function=st.sampled_from(("sum", "min", "max", "count")), of=st.sampled_from(("n", "x")).map(column)
+    e.Aggregate, function=st.sampled_from(("sum", "min", "max", "count")), of=AMOUNTS
 )
 
 
@@ -230,7 +232,7 @@ ROUNDED: st.SearchStrategy[e.Expression] = st.builds(
     of=st.builds(
         e.Aggregate,
         function=st.sampled_from(("sum", "mean", "median", "min", "max")),
-        of=st.sampled_from(("n", "x")).map(column),  # other sums are not exact, and a half of them is none
+        of=AMOUNTS,  # other sums are not exact, and a half of them is none
     ),
     how=st.sampled_from(get_args(e.Rounding)),
     digits=st.sampled_from((-1, 0)),
@@ -265,6 +267,7 @@ GROUPS: st.SearchStrategy[GroupBy | Time] = st.one_of(
         st.sampled_from(("weekday", "month", "hour")),
     ),
     st.just(GroupBy(column="band", expression=e.Bins(of=column("x"), edges=(0, 5, 10)))),
+    st.just(GroupBy(column="price band", expression=e.Bins(of=column("m"), edges=(1, 2.5, 50)))),
     (FILLED | JOINED).map(lambda of: GroupBy(column="label", expression=of)),
     CONDITIONS.map(lambda c: GroupBy(column="side", expression=e.Holds(condition=c))),
 )
@@ -281,7 +284,7 @@ ALIKE: st.SearchStrategy[e.Expression] = st.builds(
     | st.builds(
         e.Aggregate,
         function=st.sampled_from(("sum", "mean", "min", "max", "count")),
-        of=st.sampled_from(("n", "x")).map(column),
+        of=AMOUNTS,
         where=st.none() | PLAIN,
     ),
     by=st.lists(st.sampled_from(("g", "h", "f")), min_size=1, max_size=2, unique=True).map(
@@ -297,8 +300,7 @@ def readings(draw: st.DrawFn) -> Reading:
         for place, condition in enumerate(draw(st.lists(CONDITIONS, max_size=2)))
     ]
     if draw(st.integers(0, 5)) == 0:
-        left = column(draw(st.sampled_from(("n", "x"))))
-        condition = e.Compare(left=left, operator=draw(COMPARISONS), right=draw(ALIKE))
+        condition = e.Compare(left=draw(AMOUNTS), operator=draw(COMPARISONS), right=draw(ALIKE))
         found.append(("filter:alike", Filter(condition=condition)))
     kind = draw(st.integers(0, 7))
     if kind == 0:
@@ -360,7 +362,8 @@ def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
     groups = draw(st.lists(GROUPS, min_size=draw(st.integers(0, 1)), max_size=2, unique_by=_name))
     found: list[tuple[str, Any]] = [(f"{group.kind}:{group.column}", group) for group in groups]
     ranked = bool(groups) and draw(st.integers(0, 2)) == 0
-    expressions = draw(st.lists(totals(), min_size=0 if ranked else 1, max_size=2))
+    once = st.lists(totals(), min_size=0 if ranked else 1, max_size=2, unique_by=lambda one: one.model_dump_json())
+    expressions = draw(once)  # what is asked twice is shown once
     axes = [group for group in groups if isinstance(group, Time) or group.ordered]
     if groups and draw(st.booleans()):
         expressions.append(draw(_series(bool(axes))))
@@ -370,7 +373,7 @@ def _of_groups(draw: st.DrawFn) -> list[tuple[str, Any]]:
         condition = e.Compare(left=draw(measures()), operator=draw(COMPARISONS), right=limit)
         found.append(("filter:having", Filter(condition=condition)))
     if ranked:
-        named = [column(group.column) for group in groups if group.column not in ("g", "label", "band")]
+        named = [column(group.column) for group in groups if group.column not in ("g", "label", "band", "price band")]
         ties = totals().filter(lambda one: e.level(one) == "group") | (
             st.sampled_from(named) if named else st.nothing()
         )

@@ -52,7 +52,7 @@ def answer(reading: Reading, rows: Sequence[Row]) -> list[dict[str, Any]]:
     Each row has its place in the order that was asked for under `PLACE`, the same for those that tie.
     The clock of a moment with a time zone is that of UTC.
     """
-    rows = [{name: _in_utc(item) for name, item in row.items()} for row in rows]
+    rows = [{name: _simple(item) for name, item in row.items()} for row in rows]
     ROWS.set(rows)
 
     def of(kind: type) -> list[Any]:
@@ -414,7 +414,11 @@ def _arithmetic(operator: str, left: Any, right: Any) -> Any:
             return None if right == 0 else left / right
 
 
-def _in_utc(item: Any) -> Any:
+def _simple(item: Any) -> Any:
+    """A moment by the clock of UTC, and a decimal as the double that is the same number."""
+    if isinstance(item, Decimal):
+        assert Decimal(float(item)) == item, "a double cannot hold it"
+        return float(item)
     zoned = isinstance(item, datetime) and item.tzinfo is not None
     return item.astimezone(UTC).replace(tzinfo=None) if zoned else item
 

@@ -22,6 +22,7 @@ TYPES = {
     "BIGINT": "int64",
     "TEXT": "string",
     "DOUBLE PRECISION": "float64",
+    "DECIMAL(12, 2)": "decimal(12, 2)",
     "BOOLEAN": "boolean",
     "DATE": "date",
     "TIMESTAMP": "timestamp",

@@ -134,6 +134,21 @@ def test_a_value_that_breaks_its_type_later_is_an_error(tmp_path: Path) -> None:
         rows(source, source.table("late"), order_by=["n"], descending=True)
 
 
+@pytest.mark.requirement("R86", part="parity")
+@pytest.mark.parametrize("depth", [5, 12, 40])
+def test_sqlite_runs_queries_that_are_nested_deeply(depth: int, tmp_path: Path) -> None:
+    """Each adds one to the lowest of the rows of the one inside; the parser of SQLite 3.40 gives up at about twelve."""
+    with closing(sqlite3.connect(tmp_path / "deep.db")) as connection, connection:
+        connection.execute("CREATE TABLE steps (n INTEGER)")
+        connection.executemany("INSERT INTO steps VALUES (?)", [(n,) for n in range(100)])
+    source = Tables.open(tmp_path / "deep.db")
+    table = source.table("steps").table
+    for number in range(depth):
+        table = table.mutate(n=table.n + 1).order_by("n").limit(99 - number)
+    found = source._executor.run(table, 1_000, CancelScope(HANGS)).table
+    assert sorted(found["n"].to_pylist()) == list(range(depth, 100))
+
+
 def test_declared_keys_of_sqlite_are_found(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "keys.db")) as connection, connection:
         connection.execute("CREATE TABLE makers (code TEXT PRIMARY KEY, name TEXT)")

@@ -206,9 +206,11 @@ class Draft(StepList):
         """The measures of each group, then what compares the groups with each other."""
         self.group_columns()
         metrics = self.asked(Metric)
-        for _, metric in metrics:
-            for measure in bases(measure_of(metric)):
-                self.measure(measure, metric.name if is_measured(measure_of(metric)) else None)
+        asked = [(measure_of(metric), metric.name) for _, metric in metrics]
+        names = {normal_expression(measure): name for measure, name in reversed(asked) if is_measured(measure)}
+        for whole, _ in asked:
+            for measure in bases(whole):
+                self.measure(measure, names.get(normal_expression(measure)))
         for _, filter_ in self.filters("groups"):
             for measure in bases(of_filter(filter_)):
                 name = self.measure(measure)

@@ -12,15 +12,22 @@ import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 from ibis.backends.sql.compilers.sqlite import SQLiteCompiler
 from ibis.backends.sqlite import Backend
+from sqlglot.optimizer.eliminate_subqueries import eliminate_subqueries
 
 from groundplan.sources.tables.engine.by_place import by_place
 
 INFINITY = "9e999"  # as SQLite writes it
+NESTED = 8  # subqueries in one another; at twelve SQLite's parser, with its stack of 100, gave up
 
 
 class Compiler(SQLiteCompiler):  # type: ignore[misc]
     __slots__ = ()
     UNSUPPORTED_OPS = ()
+
+    def to_sqlglot(self, expr: Any, *, limit: Any = None, params: Any = None) -> Any:
+        """Subqueries that are nested deeply become parts of a WITH, one after the other."""
+        made = super().to_sqlglot(expr, limit=limit, params=params)
+        return eliminate_subqueries(made.copy()) if _depth(made) > NESTED else made
 
     def visit_IsNan(self, op: Any, *, arg: Any) -> Any:
         """SQLite stores no NaN."""
@@ -67,6 +74,11 @@ class Compiler(SQLiteCompiler):  # type: ignore[misc]
 
     def visit_ExtractQuarter(self, op: Any, *, arg: Any) -> Any:
         return (self.visit_ExtractMonth(op, arg=arg) + 2) / 3
+
+
+def _depth(node: Any) -> int:
+    """How many subqueries stand in one another."""
+    return max(map(_depth, node.iter_expressions()), default=0) + isinstance(node, sge.Subquery)
 
 
 class SQLiteBackend(Backend):  # type: ignore[misc]

@@ -396,6 +396,8 @@ def applied(function: Function, column: Any, where: Any) -> Any:
 def _rounded(value: Any, how: Rounding, digits: int) -> Any:
     if value.type().is_integer():
         return value if digits >= 0 else _rounded(value.cast("float64"), how, digits).cast("int64")
+    if value.type().is_decimal() and digits < 0:  # Ibis knows no decimals of tens
+        value = value.cast("float64")
     match how:
         case "nearest":
             return _nearest(value, digits)
