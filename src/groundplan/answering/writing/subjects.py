@@ -223,7 +223,10 @@ def headings(
 def _headings(subject: Subject, language: Language) -> Iterator[tuple[str, str]]:
     if subject.kind == "periods":
         yield from COMPARED[language].items()
-        yield from ((side, period(*subject.params[side], language)) for side in ("current", "previous"))
+        yield from (
+            (side, period(subject.params[side][0], subject.params[side][1], language))
+            for side in ("current", "previous")
+        )
         return
     for name, measure in subject.measures.items():
         if measure.counts_rows and (measure.rows if language == "en" else measure.table):
@@ -238,8 +241,11 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
     asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
     counted = _table_before(plan, made_by) if made_by else None
-    known = {"rows": things_of(counted), "table": counted} if counted else {}
-    measures = {m.column: replace(m, whole=whole, **known) for m in _measures(_metrics(plan, behind), columns, asked)}
+    rows = things_of(counted) if counted else None
+    measures = {
+        m.column: replace(m, whole=whole, rows=rows, table=counted)
+        for m in _measures(_metrics(plan, behind), columns, asked)
+    }
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
