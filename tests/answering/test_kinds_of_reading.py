@@ -147,7 +147,7 @@ def test_a_russian_question_is_refused_in_russian(shop: Project) -> None:
     refusal = shop.ask("выручка по продавцам")
     assert refusal.kind == "refusal"
     assert refusal.text == (
-        "В данных нет ничего с названием «продавцам». Спросите, например: сумма revenue по region. "
+        "В данных нет ничего с названием «продавцам». Спросите, например: сумма «revenue» по «region». "
         'Слову учит called = ["продавцам"] под [columns."COLUMN"] в groundplan.toml.'
     )
 

@@ -9,6 +9,7 @@ from groundplan.answering.verifying.verify import verify
 from groundplan.answering.writing.cells import with_cells
 from groundplan.answering.writing.render import render
 from groundplan.answering.writing.steps import step_sentences
+from groundplan.answering.writing.subjects import headings
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.write import write, write_remarks
 from groundplan.charts.picture import with_data
@@ -32,10 +33,14 @@ def answer(
     broken = tuple(failure.issue for failure in facts.failures if failure.issue)
     if broken and not _brought_something(facts):
         return Refusal(text=_why(broken), issues=broken, plan=plan.unchecked, facts=facts, trace=tuple(trace))
-    text, citations, doubts = _verified(plan, facts, shown, "ru" if language == "ru" else "en")
+    told: Language = "ru" if language == "ru" else "en"
+    text, citations, doubts = _verified(plan, facts, shown, told)
+    named = headings(plan, facts, shown, told)
     return Answer(
         text=text,
-        tables=tuple(shown[step].model_copy(update={"step": step}) for step in facts.tables),
+        tables=tuple(
+            shown[step].model_copy(update={"step": step, "headings": named.get(step, {})}) for step in facts.tables
+        ),
         charts=tuple(
             _of_step(step, with_data(chart.spec, shown[step].columns, shown[step].rows))
             for step, chart in facts.charts.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -23,6 +24,7 @@ class ShownTable(Contract):
     step: str = ""  # the step that made it
     title: str = ""
     columns: tuple[str, ...]
+    headings: Mapping[str, str] = {}  # of columns whose name says less: the period that `current` is
     rows: tuple[tuple[Scalar, ...], ...]
     row_count: int
 

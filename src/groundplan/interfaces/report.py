@@ -141,7 +141,11 @@ def _table(step: str, table: ShownTable, known: Mapping[str, TableColumn], langu
     columns = [
         cells([row[place] for row in rows], known.get(name), language) for place, name in enumerate(table.columns)
     ]
-    yield "| " + " | ".join(markdown(heading(name, known.get(name))) for name in table.columns) + " |"
+    yield (
+        "| "
+        + " | ".join(markdown(heading(table.headings.get(name, name), known.get(name))) for name in table.columns)
+        + " |"
+    )
     yield "|" + " --- |" * len(table.columns)
     for row in zip(*columns, strict=True):
         yield "| " + " | ".join(map(markdown, row)) + " |"

@@ -299,11 +299,16 @@ def distinct_sentences(readings: Iterable[Reading]) -> tuple[str, ...]:
     return told if len({*told}) == len(told) else tuple(read_back(reading, exact=True) for reading in given)
 
 
-def part_in_words(value: Value, language: Language) -> str:
-    """One part of a reading as a person would say it: `total revenue`, `region is North`, `top 5`."""
+def part_in_words(value: Value, language: Language, *, of_values: bool = False) -> str:
+    """One part of a reading as a person would say it: `total revenue`, `region is North`, `top 5`.
+
+    `of_values`: of a look at single values, which have no function.
+    """
     wording = _wording(language, exact=False)
     said = SAID[language]
     match value:
+        case Metric(column=str() as column, function=None, expression=None) if of_values:
+            return wording.name(column)
         case Metric():
             return in_words(measure_of(value), wording)
         case GroupBy(column=column, expression=expression):

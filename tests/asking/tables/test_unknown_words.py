@@ -107,13 +107,14 @@ def within(steps: int, question: str) -> Reading | Clarification | Refusal:
     [
         ("crates by zorp", "ask for what is there: total duty_eur by harbour"),
         ("buoys by zorp", "ask for what is there: number of buoys by colour"),
+        ("insurance by zorp", "ask for what is there: total insurance_eur by harbour"),
         ("tariff by zorp", "ask for what is there: total takings_eur by theatre"),
     ],
 )
 def test_an_example_is_of_the_table_that_was_asked_about(question: str, example: str, tmp_path: Path) -> None:
     (tmp_path / "actors.csv").write_text("theatre,takings_eur\nOdeon,10.5\nOdeon,20.5\nGlobe,30.5\n")
     (tmp_path / "buoys.csv").write_text("buoy_no,colour\n1,red\n2,red\n3,green\n")
-    (tmp_path / "crates.csv").write_text("harbour,duty_eur\nOslo,1.5\nOslo,2.5\nRiga,3.5\n")
+    (tmp_path / "crates.csv").write_text("harbour,duty_eur,insurance_eur\nOslo,1.5,3\nOslo,2.5,4\nRiga,3.5,5\n")
     with groundplan.open(tmp_path) as project:
         outcome = project.ask(question).outcome
     assert isinstance(outcome, Refusal)

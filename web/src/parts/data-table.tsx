@@ -18,7 +18,8 @@ export function DataTable({ table, columns, wanted, asked }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const metas = useMemo(() => table.columns.map((name) => columns.find((column) => column.name === name)), [table, columns]);
   const rows = table.rows as Scalar[][];
-  const widths = useMemo(() => widthsOf(table.columns, rows, metas, language), [table, rows, metas, language]);
+  const headings = useMemo(() => table.columns.map((name) => table.headings?.[name] ?? name), [table]);
+  const widths = useMemo(() => widthsOf(headings, rows, metas, language), [headings, rows, metas, language]);
   const right = metas.map((meta, at) => (meta ? meta.kind === "number" : typeof rows[0]?.[at] === "number"));
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => frame.current, estimateSize: () => ROW, overscan: 12 });
 
@@ -46,7 +47,7 @@ export function DataTable({ table, columns, wanted, asked }: Props) {
             <tr>
               {table.columns.map((name, at) => (
                 <th key={at} scope="col" className={css.head} data-right={right[at] || undefined} title={name}>
-                  {name}
+                  {headings[at]}
                   {metas[at]?.unit && <span className={css.unit}> {metas[at]?.unit}</span>}
                 </th>
               ))}

@@ -18,12 +18,12 @@ export function resultsOf(answer: Answer): Result[] {
       columns: reference?.columns ?? [],
     };
   });
-  for (const chart of charts) {
+  const alone = charts.map((chart) => {
     const step = stepOf(chart) ?? "";
     const reference = answer.facts.charts?.[step];
-    results.push({ step, title: reference?.title ?? "", chart, query: reference?.table.query, engine: reference?.table.engine, columns: [] });
-  }
-  return results;
+    return { step, title: reference?.title ?? "", chart, query: reference?.table.query, engine: reference?.table.engine, columns: [] };
+  });
+  return [...alone, ...results];
 }
 
 function stepOf(chart: Spec): string | undefined {

@@ -113,7 +113,7 @@ def _whole(cite: Citing, measure: ShownMeasure, told: Cites) -> Sentence:
     plural = is_plural(label)
     if measure.counted(cite.language) and told[0].value != 1:
         return Sentence("things_counted", {"measure": cite.counted(measure), "value": told})
-    if measure.counts_rows:
+    if measure.counts_rows and not (cite.language == "ru" and measure.table):
         return Sentence("one_row_counted" if told[0].value == 1 else "rows_counted", {"value": told})
     counts = measure.name is not None and measure.function in ("count", "count_distinct")
     if counts and plural and told[0].value != 1:

@@ -98,8 +98,14 @@ LABELS: Mapping[Language, Mapping[str, str]] = {
         "std": "стандартное отклонение «{}»",
         "defined": "{}",
         "rows": "число строк",
+        "rows_of": "число строк «{}»",
     },
 }
+COMPARED: Mapping[Language, dict[str, str]] = {
+    "en": {"change_ratio": "change, %"},
+    "ru": {"change": "изменение", "change_ratio": "изменение, %"},
+}
+"""Headings of a comparison of periods."""
 LISTS: Mapping[str, str] = {
     "Commits": "Коммиты",
     "Issues": "Задачи",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from groundplan.answering.writing.phrases import LABELS, label
+from groundplan.answering.writing.display import period
+from groundplan.answering.writing.phrases import COMPARED, LABELS, label
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
@@ -111,6 +112,7 @@ class ShownMeasure:
     adds_up: bool = False
     whole: bool = True  # every group is there, so that their sum is the total
     rows: str | None = None  # what the rows are that it counts
+    table: str | None = None  # whose rows they are
     quotient: Quotient | None = None
 
     @property
@@ -133,6 +135,8 @@ class ShownMeasure:
     def label(self, language: Language) -> str:
         if counted := self.counted(language):
             return LABELS[language]["things"].format(counted)
+        if self.counts_rows and self.table and language == "ru":
+            return LABELS[language]["rows_of"].format(worded(self.table))
         return worded(self.name) if self.name else label(self.function, self.of, language)
 
 
@@ -209,6 +213,26 @@ def subjects(plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable]) -
     return list(found.values())
 
 
+def headings(
+    plan: CheckedPlan, facts: Facts, shown: Mapping[str, ShownTable], language: Language
+) -> dict[str, dict[str, str]]:
+    """By step, the headings of columns whose names say less: the compared periods, and what is counted."""
+    return {subject.step: dict(_headings(subject, language)) for subject in subjects(plan, facts, shown)}
+
+
+def _headings(subject: Subject, language: Language) -> Iterator[tuple[str, str]]:
+    if subject.kind == "periods":
+        yield from COMPARED[language].items()
+        yield from (
+            (side, period(subject.params[side][0], subject.params[side][1], language))
+            for side in ("current", "previous")
+        )
+        return
+    for name, measure in subject.measures.items():
+        if measure.counts_rows and (measure.rows if language == "en" else measure.table):
+            yield name, measure.label(language)
+
+
 def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_chart: bool) -> Subject:
     behind = list(_behind(plan, step))
     columns = {column.name: column for column in ref.columns if column.name in table.columns}
@@ -216,8 +240,12 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     kind, source, params = _kind(plan, behind, frozenset(table.columns))
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
     asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
-    rows = _rows_before(plan, made_by) if made_by else None
-    measures = {m.column: replace(m, whole=whole, rows=rows) for m in _measures(_metrics(plan, behind), columns, asked)}
+    counted = _table_before(plan, made_by) if made_by else None
+    rows = things_of(counted) if counted else None
+    measures = {
+        m.column: replace(m, whole=whole, rows=rows, table=counted)
+        for m in _measures(_metrics(plan, behind), columns, asked)
+    }
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
         step=step,
@@ -397,12 +425,12 @@ def selects_groups(plan: CheckedPlan, path: str) -> bool:
     return False
 
 
-def _rows_before(plan: CheckedPlan, step: Step) -> str | None:
-    """What the rows are that a step works on, by the table's name; None if a step before it made other rows."""
+def _table_before(plan: CheckedPlan, step: Step) -> str | None:
+    """The table whose rows a step works on; None if a step before it made other rows."""
     while True:
         table = step.params.get("table", step.params.get("left"))
         if isinstance(table, str):
-            return things_of(table)
+            return table
         before = [*_before(plan, step.id)]
         if len(before) != 1:
             return None

@@ -252,7 +252,9 @@ def _example(schema: SourceSchema, text: str) -> str:
     meant = [table for table in schema.tables if most and about[table.name] == most]
     for table in (*(meant if len(meant) == 1 else ()), *schema.tables):
         of = meanings_of(table, {}).of
-        added = [f"total {name}" for name, meaning in of.items() if meaning in ("amount", "count")]
+        numbers = [name for name, meaning in of.items() if meaning in ("amount", "count")]
+        numbers.sort(key=lambda name: not {stem(word) for word in split_name(name)} & said)
+        added = [f"total {name}" for name in numbers]
         by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
         added += [f"number of {things}"] if [table] == meant and (things := things_of(table.name)) else []
         if added and by:

@@ -420,7 +420,10 @@ def _table(shown: ShownTable, known: Mapping[str, TableColumn], language: Langua
     columns = []
     for place, name in enumerate(shown.columns):
         number = all(isinstance(row[place], int | float | None) for row in shown.rows)
-        table.add_column(escape(table_cells.heading(name, known.get(name))), justify="right" if number else "left")
+        table.add_column(
+            escape(table_cells.heading(shown.headings.get(name, name), known.get(name))),
+            justify="right" if number else "left",
+        )
         columns.append(table_cells.cells([row[place] for row in rows], known.get(name), language))
     for row in zip(*columns, strict=True):
         table.add_row(*map(escape, row))

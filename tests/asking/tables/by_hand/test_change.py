@@ -245,6 +245,13 @@ def test_a_look_at_single_values_stays_one(sales: Sync, question: str) -> None:
     assert isinstance(sales.change(reading, found["cost"].change).verdict, Passed)
 
 
+def test_chips_of_a_look_at_single_values_name_no_function(sales: Sync) -> None:
+    reading = sales.read("correlation between units and revenue")
+    told = [chip for chip in chips(reading) if chip.kind == "metric"]
+    assert [chip.label for chip in told] == ["units", "revenue"]
+    assert "cost" in {suggestion.label for suggestion in sales.suggest(reading, told[0].requirement)}
+
+
 def test_chips_say_the_parts_in_the_language_of_the_question(sales: Sync) -> None:
     told = [(chip.kind, chip.label, [w.text for w in chip.words]) for chip in chips(sales.read("выручка по регионам"))]
     assert told == [("metric", "сумма «revenue»", ["выручка"]), ("group_by", "«region»", ["по регионам"])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from groundplan.asking.tables.by_hand.suggest import looks_at_values
 from groundplan.asking.tables.grammar.implied import PASSING, intent_of, with_implied
 from groundplan.asking.tables.grammar.requirements import filter_id, free_id, metric_id, rank_id, rows_counted_apart
 from groundplan.contracts.contract import Language
@@ -50,7 +51,7 @@ def chips(reading: Reading) -> tuple[Chip, ...]:
         Chip(
             requirement=r.id,
             kind=r.kind,
-            label=part_in_words(r.value, language_of(reading)),
+            label=part_in_words(r.value, language_of(reading), of_values=looks_at_values(reading)),
             words=tuple(e for e in r.quotes if e.start is not None),
             implied=r.implied,
             removable=not isinstance(r.value, FIXED) and not (isinstance(r.value, Metric) and measures == 1),

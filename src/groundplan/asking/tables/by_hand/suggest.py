@@ -87,12 +87,12 @@ def suggest(
         return ()
     if old is None and kind == "rank" and any(isinstance(r.value, Rank) for r in reading.requirements):
         return ()  # there is one order at most; it can be changed
-    finder = _Finder(tuple(_fields(table, schema, values)), old, search.strip(), today, _looks(reading))
+    finder = _Finder(tuple(_fields(table, schema, values)), old, search.strip(), today, looks_at_values(reading))
     language, wanted = language_of(reading), normalise(search).casefold().strip()
     there = {_measured(r.value) for r in reading.requirements}
     found: dict[str, Suggestion] = {}
     for group, value in finder.find(old.kind if old is not None else kind):
-        label = part_in_words(value, language)
+        label = part_in_words(value, language, of_values=finder.looks)
         matches = wanted in label.casefold() or group == "comparison" or (group == "period" and finder.named)
         if matches and _measured(value) not in there and label not in found:
             found[label] = Suggestion(label=label, group=group, change=Change(requirement=requirement, to=value))
@@ -106,7 +106,8 @@ def _measured(value: Value) -> Value | Expression:
     return normal_expression(measure_of(value)) if isinstance(value, Metric) else value
 
 
-def _looks(reading: Reading) -> bool:
+def looks_at_values(reading: Reading) -> bool:
+    """Whether it looks at single values, which have no function."""
     labels = {r.value.label for r in reading.requirements if isinstance(r.value, AnalysisAsked)}
     return bool(labels & {"distribution", "correlation", "summary"})
 
