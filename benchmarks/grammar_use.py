@@ -20,11 +20,11 @@ from typing import Any
 import yaml
 
 from groundplan.asking.tables.grammar import lexicon, read, rules
-from groundplan.asking.tables.grammar.assemble import DoesNotCompose, NeedsClarification, Unsound
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.phrases import Item, Rule
 from groundplan.asking.tables.grammar.rules import Builders
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.state import DoesNotCompose, NeedsClarification, State, Unsound
 from groundplan.evaluation.report import Report
 from groundplan.evaluation.suites.questions import evaluate
 
@@ -145,9 +145,9 @@ def recorded() -> Iterator[set[Part]]:
 def _winner(found: list[Cover], senses: Senses, builders: Builders) -> Cover | None:
     """The first complete cover that makes a reading."""
     for cover in found:
-        for assemble in read.assemblies(cover, senses.words) if cover.found and not cover.unread else ():
+        for compose in read.ways_to_compose(cover, senses.words) if cover.found and not cover.unread else ():
             with suppress(DoesNotCompose, NeedsClarification, Unsound):
-                assemble(cover, senses.words, senses.text, builders).read()
+                compose(State(cover, senses.words, senses.text, builders))
                 return cover
     return None
 

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("GROUNDPLAN_QUESTIONS", HERE.parents[1].parent / "shared/benchmarks/questions"))
 MOST_WRONG = {  # answers of each set: ceilings that only fall
     "fresh/gym_and_freight": 2,
-    "fresh/library_and_calls": 2,
+    "fresh/library_and_calls": 1,
     "fresh/parking_and_restaurants": 0,
     "fresh/shelter_and_batches": 1,
     "fresh/trees_and_food": 0,
@@ -36,7 +36,7 @@ SETS = [pytest.param(name, marks=[] if name in SOON else [pytest.mark.slow]) for
 
 @pytest.mark.skipif(not FOLDER.exists(), reason="the question benchmark is not here; set GROUNDPLAN_QUESTIONS")
 def test_the_benchmark() -> None:
-    assert len(wrong_in(FOLDER)) <= 2
+    assert len(wrong_in(FOLDER)) <= 1
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from groundplan.asking.tables.grammar.assemble import USABLE
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
 from groundplan.asking.tables.grammar.meanings import NUMBERS
 from groundplan.asking.tables.grammar.phrases import (
@@ -29,6 +28,7 @@ from groundplan.asking.tables.grammar.phrases import When as When
 from groundplan.asking.tables.grammar.read import senses_of
 from groundplan.asking.tables.grammar.rules import Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.state import USABLE
 from groundplan.contracts.schema import Table
 from groundplan.text.lexicon import Cue, Phrases, load_lexicon
 from groundplan.text.plain_yaml import load_yaml

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from groundplan.asking.tables.grammar.assemble import DoesNotCompose, NeedsClarification, Unsound
 from groundplan.asking.tables.grammar.chart import Cover
 from groundplan.asking.tables.grammar.phrases import Cond, Item
-from groundplan.asking.tables.grammar.read import assemblies, covers_of, senses_of
+from groundplan.asking.tables.grammar.read import covers_of, senses_of, ways_to_compose
 from groundplan.asking.tables.grammar.rules import Builders
 from groundplan.asking.tables.grammar.senses import Senses
+from groundplan.asking.tables.grammar.state import DoesNotCompose, NeedsClarification, State, Unsound
 from groundplan.contracts.schema import SourceSchema, Table
 
 NAMED = ("name", "said", "value", "grain", "part", "direction", "unit")
@@ -54,9 +54,9 @@ def _outcome(cover: Cover, senses: Senses, builders: Builders) -> str:
     if cover.unread:
         return "Words left over: " + ", ".join(senses.words[place].text for place in cover.unread)
     why = ""
-    for assemble in assemblies(cover, senses.words):
+    for compose in ways_to_compose(cover, senses.words):
         try:
-            assemble(cover, senses.words, senses.text, builders).read()
+            compose(State(cover, senses.words, senses.text, builders))
         except (DoesNotCompose, NeedsClarification, Unsound) as reason:
             why = f"{type(reason).__name__}: {reason}"
         else:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from groundplan.asking.tables.grammar.analyses import LOOKS, Analysis, is_drawn_count, is_pair, look_of
-from groundplan.asking.tables.grammar.assemble import (
-    USABLE,
-    Assembly,
-    DoesNotCompose,
-    NamesElsewhere,
-    NeedsClarification,
-    Unsound,
-)
+from groundplan.asking.tables.grammar.analyses import LOOKS, analyse, is_drawn_count, is_pair, look_of
+from groundplan.asking.tables.grammar.assemble import assemble
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
-from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.near import columns_meant
@@ -26,6 +17,14 @@ from groundplan.asking.tables.grammar.phrases import Mark, Thing
 from groundplan.asking.tables.grammar.rules import MONEY, Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
 from groundplan.asking.tables.grammar.side_by_side import side_by_side
+from groundplan.asking.tables.grammar.state import (
+    USABLE,
+    DoesNotCompose,
+    NamesElsewhere,
+    NeedsClarification,
+    State,
+    Unsound,
+)
 from groundplan.asking.tables.grammar.vocabulary import Vocabulary
 from groundplan.asking.tables.grammar.wide import Wide, over_tables
 from groundplan.contracts.answer import Clarification, Refusal, refused
@@ -202,10 +201,10 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
     names_elsewhere = False
     complete = [cover for cover in found if cover.found and not cover.unread]
     for cover in complete:
-        for assemble in assemblies(cover, senses.words):
-            assembly = assemble(cover, senses.words, senses.text, builders)
+        for compose in ways_to_compose(cover, senses.words):
+            state = State(cover, senses.words, senses.text, builders)
             try:
-                reading = over_tables(assembly.read(), wide) if wide else assembly.read()
+                reading = over_tables(compose(state), wide) if wide else compose(state)
             except DoesNotCompose as reason:
                 names_elsewhere |= isinstance(reason, NamesElsewhere) and not made
             except Unsound as unsound:
@@ -215,7 +214,7 @@ def _best(found: list[Cover], senses: Senses, builders: Builders, wide: Wide | N
                 if unsaid is None and not made:
                     unsaid = missing
             else:
-                made.append((cover.score - assembly.penalty, reading))
+                made.append((cover.score - state.penalty, reading))
                 break
     corrected = tuple((senses.words[place].text, meant) for place, meant in senses.corrected.items())
     if not made:
@@ -239,13 +238,13 @@ def _unknown(cover: Cover, senses: Senses) -> tuple[int, ...]:
     return tuple(found) or cover.unread
 
 
-def assemblies(cover: Cover, words: Sequence[Word]) -> tuple[type[Assembly], ...]:
+def ways_to_compose(cover: Cover, words: Sequence[Word]) -> tuple[Callable[[State], Reading], ...]:
     """A distribution over groups is a breakdown by them; a histogram of groups is drawn with bars; a ranking is one."""
     look = look_of(cover)
     if look is None:
-        return (Assembly, Analysis) if is_pair(cover) or is_drawn_count(cover, words) else (Assembly,)
+        return (assemble, analyse) if is_pair(cover) or is_drawn_count(cover, words) else (assemble,)
     ranked = any(item.category == "rank" for item in cover.items)
-    return (Analysis, Assembly) if look == "distribution" or ranked else (Analysis,)
+    return (analyse, assemble) if look == "distribution" or ranked else (analyse,)
 
 
 def derive_best(
@@ -268,10 +267,7 @@ def derive_best(
         found = one(text)
         return None if found.others else found.reading
 
-    question, shown = said_last(question)
     best = one(question)
-    if shown and (best.reading is None or not names_only(shown, question, best.reading)):
-        return replace(best, reading=None, others=(), unread=best.unread or (shown,))
     if best.unsound is not None:
         return best
     if best.reading is None or _by_pointers(best.reading) or _counts_pointers(best.reading, schema):
@@ -290,21 +286,6 @@ def _only_chosen_by(reading: Reading) -> tuple[str, ...]:
     )
     pointing = [r for r in reading.requirements if any(isinstance(node, Related) for node in foreign(r.value, ""))]
     return tuple(word for r in pointing for word in r.words.split()) if counted else ()
-
-
-def said_last(question: str) -> tuple[str, str]:
-    """The question, and a last sentence that only says what to return."""
-    found = re.search(r"[.?!;]\s+return\s+(?P<shown>[^.?!;]+)[.?!;]*\s*$", question, re.I)
-    return (question[: found.start()], found["shown"]) if found else (question, "")
-
-
-def names_only(shown: str, question: str, reading: Reading) -> bool:
-    """Whether it names nothing but what the question does, or what the result is grouped by."""
-    groups = [r.value.column for r in reading.requirements if isinstance(r.value, GroupBy)]
-    known = {word.stem for word in words_of(normalise(question))}
-    known |= {stem(word) for name in groups for word in split_name(name)}
-    structure = load().structure
-    return all(word.stem in known or word.lower in structure for word in words_of(normalise(shown)))
 
 
 def _by_one_table(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from groundplan.asking.tables.grammar.assemble import DoesNotCompose
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.lexicon import Key, load
 from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NAMING, Joined
 from groundplan.asking.tables.grammar.names import GENERIC
+from groundplan.asking.tables.grammar.state import DoesNotCompose
 from groundplan.contracts.columns import DUPLICATE_PROOF, Grain
 from groundplan.contracts.contract import Contract
 from groundplan.contracts.expression import (
