@@ -61,7 +61,7 @@ CREW = """
 """
 SHIFTS = """
     CREATE TABLE shifts AS SELECT 'S' || n AS "shift no", ['PT', 'QA', 'BX', 'lab'][1 + n % 4] AS team,
-        2 + n * 5 % 9 AS pay FROM range(1, 70) AS s(n)
+        ['x', 'y', 'a', 'all'][1 + n * 3 % 7 % 4] AS bay, 2 + n * 5 % 9 AS pay FROM range(1, 70) AS s(n)
 """
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
@@ -167,6 +167,10 @@ ASKED = {
         "how many qa shifts": "SELECT count(*) FROM shifts WHERE team = 'QA'",
         "total pay for pt": "SELECT sum(pay) FROM shifts WHERE team = 'PT'",
         "total pay for QA": "SELECT sum(pay) FROM shifts WHERE team = 'QA'",
+        "total pay in bay x": "SELECT sum(pay) FROM shifts WHERE bay = 'x'",
+        "total pay when bay y, by team": "SELECT team, sum(pay) FROM shifts WHERE bay = 'y' GROUP BY 1",
+        "total pay of bay A": "SELECT sum(pay) FROM shifts WHERE bay = 'a'",
+        "average pay by team when they actually do something": REFUSE,
     },
     "exams": {
         "price by examiner": NO_ANSWER,

@@ -178,6 +178,8 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
+CONJUNCTIONS = frozenset({"when", "whenever", "if", "unless", "когда", "если"})
+STOP = re.compile(r"[.,;:?!]")
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -238,11 +240,26 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         "rows, of women or men": people and not people.entity.is_rows and Rows() in expressions,
         "how many different ones of one": distinct & single,
         "new since when?": state.all("fresh") and not any(c.date for c, _ in state.conditions),
+        "a condition of which nothing is known": _has_empty_clause(state),
         "a comparison of nothing": (
             state.all("compared") and not (state.groups or state.sides or len(state.measures) > 1)
         ),
         "a phrase has no place": any(item not in state.used for item in state.cover.items),
     }
+
+
+def _has_empty_clause(state: State) -> bool:
+    """Spent on average, when they buy something: each word is common, and together they choose rows."""
+    read = {place for item in state.cover.items for place in range(item.first, item.last)}
+    for first, word in enumerate(state.words[:-1]):
+        polite = state.words[first + 1].lower in ("you", "possible")
+        if first and word.lower in CONJUNCTIONS and first not in read and not polite:
+            clause = [first + 1]
+            while clause[-1] + 1 < len(state.words) and not STOP.search(state.between(clause[-1])):
+                clause.append(clause[-1] + 1)
+            if not read & {*clause}:
+                return True
+    return False
 
 
 def _count_rows(state: State) -> None:

@@ -776,7 +776,7 @@ class Senses:
             for column_name, values in self._nearest(known.get(key, {})):
                 if self._is_noun_elsewhere(first, last, column_name, values):
                     continue
-                if any(self._may_be_value(first, last, value) for value in values):
+                if any(self._may_be_value(first, last, value) for value in values) or self._follows(first, column_name):
                     kind = "flag_value" if self.meanings.of[column_name] == "flag" else "condition"
                     score = CALLED if (column_name, key) in called else VALUE
                     self._add(kind, first, last, one_of(column_name, tuple(dict.fromkeys(values))), score)
@@ -839,6 +839,10 @@ class Senses:
         return not (plain or self._is_short(first, last)) or (
             self.text[span[0].start : span[-1].end] == value and any(c.isupper() for c in value)
         )
+
+    def _follows(self, first: int, column: str) -> bool:
+        """Room x, grade a: the column is named before its value, however common the word is."""
+        return first > 0 and self.words[first - 1].stem in self.meanings.names[column]
 
     def _is_state(self, place: int) -> bool:
         """Done jobs, jobs that were done: a participle that stands before what it describes, or behind `be`."""

@@ -130,6 +130,10 @@ class State:
         """The text between two phrases."""
         return self.text[self.words[left.last - 1].end : self.words[right.first].start]
 
+    def between(self, place: int) -> str:
+        """The text between this word and the next."""
+        return self.text[self.words[place].end : self.words[place + 1].start]
+
     def has_rows_before(self, item: Item) -> bool:
         """Rows are asked for, and a list of columns follows."""
         things = [i for i in self.all("thing") if i.value.entity.is_rows and i.first < item.first]  # type: ignore[attr-defined]
