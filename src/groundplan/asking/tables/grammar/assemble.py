@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 
+from groundplan.asking.tables.grammar.comparing import read_differences
 from groundplan.asking.tables.grammar.counting import (
     count_once_each,
     count_things_said,
     counts_by_sex,
     is_unsaid,
+    nest_conditions,
     people_meant,
 )
 from groundplan.asking.tables.grammar.dating import (
@@ -21,6 +23,7 @@ from groundplan.asking.tables.grammar.dating import (
     present_people,
     read_periods,
     still_waiting,
+    until_today,
 )
 from groundplan.asking.tables.grammar.gathering import collect, keep_empty
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
@@ -317,10 +320,13 @@ STEPS: tuple[Callable[[State], None], ...] = (
     read_ranking,
     read_asked,
     count_things_said,
+    nest_conditions,
     read_series,
     average_of_periods,
+    read_differences,
     named_days,
     named_things,
+    until_today,
     present_people,
     still_waiting,
     count_once_each,
