@@ -275,6 +275,7 @@ MOORING_VALUES = {
 }
 MOORED = {
     "how many wood hulls do we have right now": "number of rows where hull is Wood and outcome date is missing",
+    "age of the oldest steel hull, in months": "highest age months of rows where hull is Steel",
     "moorings longer than 20 days by hull": (
         "number of rows by hull, where days from intake date to outcome date is above 20"
     ),
@@ -355,11 +356,35 @@ def test_what_is_unknown_before_the_end_may_be_dated_by_it() -> None:
     [
         "donations by month",  # no slip of `duration`
         "harbour cost in weeks",
-        "age of the oldest steel hull, in months",
     ],
 )
 def test_what_cannot_be_is_not_computed(question: str) -> None:
     assert derive(question, MOORINGS, MOORING_VALUES, today=TODAY).reading is None
+
+
+SHIPS = Table(
+    name="ships",
+    row_count=500,
+    keys=(("ship_no",),),
+    columns=(
+        Column(name="ship_no", type="VARCHAR", kind="text", role="id", cardinality=500, nulls=0),
+        Column(name="build_year", type="BIGINT", kind="number", role="dimension", cardinality=50, nulls=0),
+        Column(name="flag_state", type="VARCHAR", kind="text", role="dimension", cardinality=3, nulls=0),
+        Column(name="tonnage", type="DOUBLE", kind="number", role="measure", cardinality=300, nulls=0),
+    ),
+)
+OF_YEARS = {
+    "how many ships have a build year since 2010": "number of rows where build year is at least 2010",
+    "ships built after 1995 by flag state": "number of rows by flag state, where build year is at least 1996",
+    "average tonnage of ships with build year before 2000": "average tonnage of rows where build year is below 2000",
+    "how many ships have a build year after March 1995": None,
+}
+
+
+@pytest.mark.parametrize("question", OF_YEARS)
+def test_years_that_are_numbers_are_compared_with_whole_years(question: str) -> None:
+    found = derive(question, SHIPS, {"flag_state": ("Malta", "Norway", "Panama")}, today=TODAY).reading
+    assert (read_back(found) if found else None) == OF_YEARS[question]
 
 
 BOATS = Table(

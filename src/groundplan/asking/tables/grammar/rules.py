@@ -593,6 +593,14 @@ class Builders:
         name = ", ".join(map(str, such.values)) or "number"
         return Measure(Running(of=under(Rows(), such.condition)), f"running {name}")
 
+    def extreme(self, field: Field, mark: Mark) -> Measure | None:
+        """The age of the oldest."""
+        direction, kind = mark.value.split()
+        meant = self.dimension(kind)
+        if field.meaning not in NUMBERS or meant is None or meant.expression != field.expression:
+            return None
+        return self.function_of_field(Mark("function", "max" if direction == "top" else "min"), field)
+
     def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
         own = {part.name for part in (measure.base,) if part} | {of.called for of in (measure.counts,) if of}
         if measure.grain or measure.sides or (number.counts and not own & number.counts):
@@ -643,6 +651,8 @@ class Builders:
         return Cond(within(event.column.name, when), date=event.column.name)
 
     def date_in_period(self, field: Field, when: When) -> Cond | None:
+        if field.meaning == "year":
+            return years_within(field.expression, when)
         return Cond(within(field.name, when), date=field.name) if field.meaning == "date" else None
 
     def current(self) -> Cond | None:
@@ -807,6 +817,18 @@ def is_bad(name: str) -> bool:
     return bool({*map(stem, words)} & BAD)
 
 
+def years_within(of: Expression, when: When) -> Cond | None:
+    """Born after 1995, where years are numbers."""
+    start, end = when.period.start, when.period.end
+    parts: list[Condition] = []
+    if start != date.min:
+        parts.append(Compare(left=of, operator=">=", right=Constant(value=start.year)))
+    if end != date.max:
+        parts.append(Compare(left=of, operator="<", right=Constant(value=end.year)))
+    whole = all((day.month, day.day) == (1, 1) for day in (start, end) if day not in (date.min, date.max))
+    return Cond(parts[0] if len(parts) == 1 else All(parts=tuple(parts))) if parts and whole else None
+
+
 def within(column: str, when: When) -> Condition:
     """From the first day up to, not including, the day after the last."""
 
@@ -897,6 +919,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "field per thing|field", "field_per 0 2", 0.2),
     ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
     ("measure", "field as_share field", "ratio_of 0 2", 0.5),
+    ("measure", "field adjective", "extreme 0 1", 0.4),
     ("measure", "which|what measure|field", "which_measure 1", 0.1),
     ("measure", f"change {VALUE}", "change_of 0 1", 0.2),
     ("measure", f"{VALUE} change", "change_of 1 0", 0.2),
