@@ -356,6 +356,9 @@ def test_what_is_unknown_before_the_end_may_be_dated_by_it() -> None:
     [
         "donations by month",  # no slip of `duration`
         "harbour cost in weeks",
+        "do wood hulls stay longer than 20 days",
+        "when was the highest harbour cost by crew",
+        "which crew had the highest single harbour cost in each hull",
     ],
 )
 def test_what_cannot_be_is_not_computed(question: str) -> None:

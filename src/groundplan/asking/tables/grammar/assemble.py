@@ -35,7 +35,7 @@ from groundplan.asking.tables.grammar.measuring import (
     read_shares,
     share_of_groups,
 )
-from groundplan.asking.tables.grammar.phrases import Group, Item, Measure, ShareOf
+from groundplan.asking.tables.grammar.phrases import Cond, Group, Item, Measure, ShareOf
 from groundplan.asking.tables.grammar.ranking import read_ranking
 from groundplan.asking.tables.grammar.requirements import (
     as_filters,
@@ -49,7 +49,7 @@ from groundplan.asking.tables.grammar.requirements import (
 from groundplan.asking.tables.grammar.series import compared_values, read_series
 from groundplan.asking.tables.grammar.state import LOOSE, DoesNotCompose, NeedsClarification, Part, State
 from groundplan.asking.tables.grammar.together import asks_together
-from groundplan.contracts.expression import Aggregate, All, Bins, Column, Compare, Condition, Constant, Rows
+from groundplan.contracts.expression import Aggregate, All, Bins, Column, Compare, Condition, Constant, Elapsed, Rows
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -231,6 +231,9 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         "in one period and in another": any(_are_apart(*pair) for pair in combinations(spans, 2)),
         "where, of which column?": said[-1] in ("where", "где"),
         "those without rows in a period": state.distinct and any(c.negated and c.date for c, _ in state.conditions),
+        "whether it lasts so long, of which a number was read": (
+            said[0] in ("do", "does", "did") and any(map(_is_how_long, state.conditions))
+        ),
         "never, of things with several rows each": (
             (things or state.distinct or state.groups) and {"never", "always", "никогда"} & {*said}
         ),
@@ -246,6 +249,13 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         ),
         "a phrase has no place": any(item not in state.used for item in state.cover.items),
     }
+
+
+def _is_how_long(condition: tuple[Cond, tuple[Item, ...]]) -> bool:
+    match condition[0].condition:
+        case Compare(left=Elapsed()):
+            return True
+    return False
 
 
 def _count_rows(state: State) -> None:

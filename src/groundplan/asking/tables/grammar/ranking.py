@@ -120,17 +120,17 @@ def _rank_groups(state: State, rank: Rank, by: Measure | Field | None, target: T
 
 def _is_of_one_row(state: State, rank: Rank, target: Target | None) -> bool:
     """The highest single reading, the highest rate ever, or when it was: one row has it."""
-    if rank.limit != 1 or not isinstance(rank.by, Field) or state.groups:
+    if rank.limit != 1 or not isinstance(rank.by, Field):
         return False
     values = {place for _, items in state.conditions for item in items for place in range(item.first, item.last)}
     said = {word.lower for place, word in enumerate(state.words) if place not in values}
-    if "single" in said or (said & EVER and target is not None and rank.by.meaning == "rate"):
-        return True
-    if rank.target is not None or not said & WHEN:
-        return False
-    if rank.by.meaning != "rate":
+    single = "single" in said or (said & EVER and target is not None and rank.by.meaning == "rate")
+    when = rank.target is None and said & WHEN
+    if when and not single and rank.by.meaning != "rate":
         raise DoesNotCompose("when the total of which days or months was the highest?")
-    return True
+    if state.groups and (when or (single and target is not None)):
+        raise DoesNotCompose("one row of each group")
+    return bool(single or when) and not state.groups
 
 
 def _tell_beside(state: State, target: Target | None) -> None:
