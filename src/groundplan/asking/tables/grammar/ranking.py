@@ -128,7 +128,8 @@ def _is_of_one_row(state: State, rank: Rank, target: Target | None) -> bool:
     when = rank.target is None and said & WHEN
     if when and not single and rank.by.meaning != "rate":
         raise DoesNotCompose("when the total of which days or months was the highest?")
-    if state.groups and (when or (single and target is not None)):
+    of_groups = target is not None and not (isinstance(target.value, Thing) and target.value.entity.is_rows)
+    if state.groups and (when or (single and of_groups)):
         raise DoesNotCompose("one row of each group")
     return bool(single or when) and not state.groups
 
