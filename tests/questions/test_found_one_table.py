@@ -125,10 +125,14 @@ ASKED = {
         ),
     },
     "gauges": {
-        "highest single level - when and which gauge": REFUSE,
-        "when was the lowest level": REFUSE,
+        "highest single level - when and which gauge": (
+            "SELECT taken_on, gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
+        ),
+        "when was the lowest level": "SELECT taken_on, level_cm FROM gauges ORDER BY level_cm LIMIT 1",
         "average level spring vs neap": "SELECT tide, avg(level_cm) FROM gauges GROUP BY 1",
-        "which gauge had the highest single level": REFUSE,
+        "which gauge had the highest single level": (
+            "SELECT taken_on, gauge, level_cm FROM gauges ORDER BY level_cm DESC LIMIT 1"
+        ),
         "highest level ever, and where": REFUSE,
     },
     "calls": {
@@ -144,9 +148,13 @@ ASKED = {
         "sold stalls by goods": "SELECT goods, count(*) FROM stalls WHERE state = 'Sold' GROUP BY 1",
     },
     "crew": {
-        "average tenure by unit name": REFUSE,
-        "average tenure of those who left in 2025 by unit name": REFUSE,
-        "средний стаж": REFUSE,
+        "average tenure by unit name": (
+            f"SELECT unit_name, avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew GROUP BY 1"
+        ),
+        "average tenure of those who left in 2025 by unit name": (
+            "SELECT unit_name, avg(left_on - hired_on) FROM crew WHERE year(left_on) = 2025 GROUP BY 1"
+        ),
+        "средний стаж": f"SELECT avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew",
     },
     "tours": {
         "repeat walkers": NO_ANSWER,
@@ -155,8 +163,12 @@ ASKED = {
         "average tickets by route for Moor and Glen": (
             "SELECT route, avg(tickets) FROM tours WHERE route IN ('Moor', 'Glen') GROUP BY 1"
         ),
-        "which route had the highest wind speed ever": REFUSE,
-        "lowest wind speed on record, and which route": REFUSE,
+        "which route had the highest wind speed ever": (
+            'SELECT "tour no", route, wind_speed FROM tours ORDER BY wind_speed DESC LIMIT 1'
+        ),
+        "lowest wind speed on record, and which route": (
+            'SELECT "tour no", route, wind_speed FROM tours ORDER BY wind_speed LIMIT 1'
+        ),
         "hike price per ticket by route": NO_ANSWER,
         "total hike price per ticket by route": (
             'SELECT route, sum("hike price") / sum(tickets) FROM tours GROUP BY 1'

@@ -1,12 +1,15 @@
-"""The last of labels that have an order in time, people among the rows, and asides that explain nothing."""
+"""Words that the question explains, the last of labels that have an order in time, and people among the rows."""
 
 from __future__ import annotations
 
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundplan.asking.tables.grammar.labels import latest
+from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.route import read_plain
 from groundplan.contracts.answer import Clarification
 from groundplan.contracts.reading import Reading
@@ -59,6 +62,10 @@ VALUES = {
     }
 }
 READ = {
+    "refunds by port (crossings with a negative fare)": "number of rows by port, where fare is below 0",
+    "walk-ups in 2025 (crossings w/o voucher)": "number of rows where boarded at is in 2025 and voucher is missing",
+    "how many are still at sea, i.e. not landed": "number of rows where landed at is missing",
+    "сколько возвратов по port, то есть crossings with negative fare": "number of rows by port, where fare is below 0",
     "average fare last season": "average fare of rows where season is Autumn 2025",
     "average fare by port in the most recent season": "average fare by port, where season is Autumn 2025",
     "how many women": "number of different passenger ids of rows where sex is F",
@@ -67,9 +74,6 @@ READ = {
     "crossings of women": "number of rows where sex is F",
 }
 NOT_READ = [
-    "refunds by port (crossings with a negative fare)",
-    "how many are still at sea, i.e. not landed",
-    "сколько возвратов по port, то есть crossings with negative fare",
     "refunds by port (Oslo)",  # a condition, which explains nothing
     "refunds by port (not Oslo)",
     "refunds by port (with a voucher)",
@@ -113,8 +117,19 @@ def test_what_is_not_explained_is_not_read(question: str) -> None:
     assert not isinstance(read(question), Reading)
 
 
+def test_the_explanation_is_told() -> None:
+    found = read_plain("refunds by port (crossings with a negative fare)", SCHEMA, VALUES, today=date(2026, 1, 15))
+    assert found.notes == ("'refunds' was read as 'crossings with a negative fare', as the question says",)
+
+
 def test_two_sexes_without_a_measure_are_asked_about() -> None:
     assert isinstance(read("women vs men in Oslo"), Clarification)
+
+
+@given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=8), max_size=3))
+def test_any_text_is_restated_or_left(text: str, unread: list[str]) -> None:
+    found = restated(text, unread)
+    assert found is None or found.explanation in found.text
 
 
 @pytest.mark.parametrize(

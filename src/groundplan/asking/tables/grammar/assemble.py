@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 
+from groundplan.asking.tables.grammar.comparing import read_differences
 from groundplan.asking.tables.grammar.counting import (
     count_once_each,
     count_things_said,
     counts_by_sex,
     is_unsaid,
+    nest_conditions,
     people_meant,
 )
 from groundplan.asking.tables.grammar.dating import (
@@ -21,6 +23,7 @@ from groundplan.asking.tables.grammar.dating import (
     present_people,
     read_periods,
     still_waiting,
+    until_today,
 )
 from groundplan.asking.tables.grammar.gathering import collect, keep_empty
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
@@ -32,7 +35,7 @@ from groundplan.asking.tables.grammar.measuring import (
     read_shares,
     share_of_groups,
 )
-from groundplan.asking.tables.grammar.phrases import Group, Item, Measure, ShareOf
+from groundplan.asking.tables.grammar.phrases import Cond, Group, Item, Measure, ShareOf
 from groundplan.asking.tables.grammar.ranking import read_ranking
 from groundplan.asking.tables.grammar.requirements import (
     as_filters,
@@ -46,7 +49,7 @@ from groundplan.asking.tables.grammar.requirements import (
 from groundplan.asking.tables.grammar.series import compared_values, read_series
 from groundplan.asking.tables.grammar.state import LOOSE, DoesNotCompose, NeedsClarification, Part, State
 from groundplan.asking.tables.grammar.together import asks_together
-from groundplan.contracts.expression import Aggregate, All, Bins, Column, Compare, Condition, Constant, Rows
+from groundplan.contracts.expression import Aggregate, All, Bins, Column, Compare, Condition, Constant, Elapsed, Rows
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -230,6 +233,9 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         "in one period and in another": any(_are_apart(*pair) for pair in combinations(spans, 2)),
         "where, of which column?": said[-1] in ("where", "где"),
         "those without rows in a period": state.distinct and any(c.negated and c.date for c, _ in state.conditions),
+        "whether it lasts so long, of which a number was read": (
+            said[0] in ("do", "does", "did") and any(map(_is_how_long, state.conditions))
+        ),
         "never, of things with several rows each": (
             (things or state.distinct or state.groups) and {"never", "always", "никогда"} & {*said}
         ),
@@ -259,6 +265,13 @@ def _has_empty_clause(state: State) -> bool:
                 clause.append(clause[-1] + 1)
             if not read & {*clause}:
                 return True
+    return False
+
+
+def _is_how_long(condition: tuple[Cond, tuple[Item, ...]]) -> bool:
+    match condition[0].condition:
+        case Compare(left=Elapsed()):
+            return True
     return False
 
 
@@ -334,10 +347,13 @@ STEPS: tuple[Callable[[State], None], ...] = (
     read_ranking,
     read_asked,
     count_things_said,
+    nest_conditions,
     read_series,
     average_of_periods,
+    read_differences,
     named_days,
     named_things,
+    until_today,
     present_people,
     still_waiting,
     count_once_each,

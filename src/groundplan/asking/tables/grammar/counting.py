@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from groundplan.asking.tables.grammar.listing import ask_things, read_asked
 from groundplan.asking.tables.grammar.meanings import NUMBERS
-from groundplan.asking.tables.grammar.phrases import Ask, Item, Target, Thing
+from groundplan.asking.tables.grammar.phrases import Ask, Item, Measure, Target, Thing
 from groundplan.asking.tables.grammar.state import DoesNotCompose, Part, State
-from groundplan.contracts.expression import Aggregate, Node, Rows, columns_of, walk
-from groundplan.contracts.reading import Each
+from groundplan.contracts.expression import Aggregate, Column, Compare, Node, Rows, columns_of, walk
+from groundplan.contracts.reading import Each, EachMeasure, Filter
 
 
 def count_things_said(state: State) -> None:
@@ -125,6 +126,30 @@ def _describes(state: State, thing: Thing) -> bool:
     """`average score of students`: the rows of things; their scores, not the things, are averaged."""
     defined = [metric.expression for metric in state.meanings.metrics.values()]
     return all(m.base.meaning in NUMBERS if m.base is not None else m.expression in defined for m, _ in state.measures)
+
+
+def nest_conditions(state: State) -> None:
+    """How many stores have more than ten sales: each store with its number, and how many have enough."""
+    if not state.having or state.groups:
+        return
+    match state.measures:
+        case [
+            (Measure(expression=Aggregate(function="count_distinct", of=Column(name=key), where=None)) as made, items)
+        ]:
+            pass
+        case _:
+            raise DoesNotCompose("a condition on groups without groups")
+    measures: list[EachMeasure] = []
+    for number, (condition, more) in enumerate(state.having):
+        compare = condition.condition
+        assert isinstance(compare, Compare)
+        name = f"its number {number + 1}" if number else "its number"
+        measures.append(EachMeasure(name=name, expression=compare.left))
+        own = compare.model_copy(update={"left": Column(name=name)})
+        state.parts.append(Part(f"filter:{name}", Filter(condition=own), more))
+    state.each = Part("each:thing", Each(keys=(key,), measures=tuple(measures)), items)
+    state.having = []
+    state.measures = [(replace(made, expression=Rows()), items)]
 
 
 def count_once_each(state: State) -> None:

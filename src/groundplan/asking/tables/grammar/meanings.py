@@ -278,14 +278,6 @@ class Meanings:
         return tuple(c for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)})
 
     @cached_property
-    def lateness(self) -> tuple[Column, Column] | None:
-        """The promised and the actual date, if the table has one of each."""
-        planned = self.planned_dates
-        done = [self.events[event] for event in ("deliver", "return", "close", "end") if event in self.events]
-        done = [column for column in dict.fromkeys(done) if column not in planned]
-        return (planned[0], done[0]) if len(planned) == 1 and len(done) == 1 else None
-
-    @cached_property
     def events(self) -> Mapping[str, Column]:
         """The date of each kind of event that the names of columns tell."""
         found: dict[str, Column] = {}

@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from groundplan.asking.tables.grammar.best import share_of_best
 from groundplan.asking.tables.grammar.dating import lines_drawn
 from groundplan.asking.tables.grammar.meanings import NUMBERS
 from groundplan.asking.tables.grammar.names import SAID
-from groundplan.asking.tables.grammar.phrases import Cond, Field, Group, Item, Mark, Measure, ShareOf, Thing
+from groundplan.asking.tables.grammar.phrases import (
+    Cond,
+    Field,
+    Group,
+    Item,
+    Mark,
+    Measure,
+    Rank,
+    ShareOf,
+    Target,
+    Thing,
+)
 from groundplan.asking.tables.grammar.rules import under
 from groundplan.asking.tables.grammar.state import ARTICLES, DoesNotCompose, NeedsClarification, Part, State
 from groundplan.contracts.expression import (
@@ -45,6 +57,7 @@ def read_bare(state: State) -> None:
     for item in state.all("field"):
         if item.value.meaning in NUMBERS:  # type: ignore[attr-defined]
             _read_number(state, item, item.value)  # type: ignore[arg-type]
+    _rank_rows_of_list(state)
     for item in state.all("field"):
         if item not in state.used:
             _refuse_other_roles(state, item)
@@ -72,6 +85,14 @@ def _read_number(state: State, item: Item, value: Field) -> None:
     if any(kind == "superlative" for kind, _ in before):
         raise DoesNotCompose("the highest of this number, and ranked by another")
     state.measures.append((measure, state.take(item)))
+
+
+def _rank_rows_of_list(state: State) -> None:
+    """The longest stay: its id and place. The row that has it, with these columns."""
+    ids = [item for item in state.all("field") if item.value.meaning in ("identifier", "name")]  # type: ignore[attr-defined]
+    match state.rank:
+        case Rank(target=None, by=Field()) as rank, items if ids and not state.ask:
+            state.rank = (replace(rank, target=Target(Thing(state.meanings.entities[0]))), items)
 
 
 def _refuse_other_roles(state: State, item: Item) -> None:
@@ -243,7 +264,8 @@ def read_shares(state: State) -> None:
     state.take(item)
     state.groups += [(by, (item,))] if by else []
     if state.rank is not None and state.rank[0].limit is not None:
-        raise DoesNotCompose("a share of the best")
+        share_of_best(state, *state.rank, of, item)
+        return
     after = [(c, i) for c, i in state.conditions if _is_numerator(state, c, i, item)]
     if after:
         where = _all([c.condition for c, _ in after])

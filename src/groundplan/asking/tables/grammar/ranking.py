@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groundplan.asking.tables.grammar.best import best_together
 from groundplan.asking.tables.grammar.listing import known_only, named_too, put_in_order, same_by, target_group
+from groundplan.asking.tables.grammar.meanings import Entity
 from groundplan.asking.tables.grammar.phrases import Field, Item, Measure, Rank, Target, Thing
 from groundplan.asking.tables.grammar.state import ARTICLES, DoesNotCompose, NeedsClarification, State
 from groundplan.asking.tables.grammar.together import asks_together
 from groundplan.contracts.expression import Aggregate
 from groundplan.contracts.reading import Rank as RankAsked
+from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.text.stems import stem
 
 TOPS = frozenset({"top", "best", "bottom", "worst", "highest", "lowest", "топ", "лучшие", "худшие"})
 EVER = frozenset({"ever", "record"})
+WHEN = frozenset({"when", "когда"})
 CHOOSING = frozenset({"for", "of", "in", "from", "at", "among", "within", "для", "у", "среди"})
 
 
@@ -27,7 +31,10 @@ def read_ranking(state: State) -> None:
     by = rank.by
     if by is None and state.measures and rank.limit is not None:
         by = state.measures[0][0]
-    _refuse_single_rows(state, rank, target)
+    if _is_of_one_row(state, rank, target):
+        _tell_beside(state, target)
+        _extreme_rows(state, rank, by, items)
+        return
     if target is not None and state.groups and _is_chosen_first(state, items[0]):
         raise DoesNotCompose("the best of them first, then split")
     if rank.limit is None:
@@ -40,10 +47,14 @@ def read_ranking(state: State) -> None:
     if target is None:
         _extreme(state, rank, by, items)
         return
-    if rank.limit > 1 and asks_together(state.words):
-        raise DoesNotCompose("a number of the best together")
+    together = rank.limit > 1 and asks_together(state.words)
     if isinstance(target.value, Thing) and target.value.entity.is_rows:
+        if together:
+            raise DoesNotCompose("a number of the best rows together")
         _extreme_rows(state, rank, by, items)
+        return
+    if together:
+        best_together(state, _rank_measure(state, rank, by), rank, target, items)
         return
     _rank_groups(state, rank, by, target, items)
 
@@ -110,16 +121,35 @@ def _rank_groups(state: State, rank: Rank, by: Measure | Field | None, target: T
     state.order_items = items
 
 
-def _refuse_single_rows(state: State, rank: Rank, target: Target | None) -> None:
-    """Raises for the highest single reading of a store, the highest rate ever, and when it was."""
+def _is_of_one_row(state: State, rank: Rank, target: Target | None) -> bool:
+    """The highest single reading, the highest rate ever, or when it was: one row has it."""
     if rank.limit != 1 or not isinstance(rank.by, Field):
-        return
+        return False
     values = {place for _, items in state.conditions for item in items for place in range(item.first, item.last)}
     said = {word.lower for place, word in enumerate(state.words) if place not in values}
-    if target and ("single" in said or (said & EVER and rank.by.meaning == "rate")):
-        raise DoesNotCompose("one row of them, and none is ranked by one row")
-    if rank.target is None and said & {"when", "когда"}:
-        raise DoesNotCompose("when it was: nothing says by what dates")
+    single = "single" in said or (said & EVER and target is not None and rank.by.meaning == "rate")
+    when = rank.target is None and said & WHEN
+    if when and not single and rank.by.meaning != "rate":
+        raise DoesNotCompose("when the total of which days or months was the highest?")
+    of_groups = target is not None and not (isinstance(target.value, Thing) and target.value.entity.is_rows)
+    if state.groups and (when or (single and of_groups)):
+        raise DoesNotCompose("one row of each group")
+    return bool(single or when) and not state.groups
+
+
+def _tell_beside(state: State, target: Target | None) -> None:
+    """Further columns of the row: its date, if asked for, and those that are named."""
+    if {word.lower for word in state.words} & WHEN:
+        if state.meanings.main_date is None:
+            raise DoesNotCompose("no dates")
+        state.show.append((state.meanings.main_date.name, ()))
+    match target.value if target else None:
+        case Field(column=SchemaColumn(name=name)) | Thing(entity=Entity(column=SchemaColumn(name=name))):
+            state.show.append((name, ()))
+        case None:
+            pass
+        case _:
+            raise DoesNotCompose("more than a row has")
 
 
 def _is_chosen_first(state: State, item: Item) -> bool:

@@ -366,6 +366,14 @@ class Builders:
         sums = [_aggregate("sum", field.expression) for field in (above, below)]
         return Measure(_ratio(sums[0], sums[1]), f"{above.name} / {below.name}")
 
+    def event_within(self, event: Event, compare: Mark, number: Number, span: Span) -> Cond | None:
+        """Let within 30 days: from the main date on."""
+        main = self.meanings.main_date
+        if main is None or main == event.column:
+            return None
+        made = Elapsed(start=Column(name=main.name), end=Column(name=event.column.name), unit=span.unit)
+        return self.compare_field(Field(made, f"{span.unit}s until {event.column.name}", "rate"), compare, number)
+
     def longest(self, mark: Mark, value: Any) -> Rank | None:
         """The longest average wait: of a number that is a time. The cheapest rent: of one that is paid."""
         direction, kind = mark.value.split()
@@ -379,6 +387,19 @@ class Builders:
 
     def most_done(self, mark: Mark) -> Mark:
         return Mark("frequent", mark.value)
+
+    def lasted(self, compare: Mark, number: Number, span: Span, field: Field | None = None) -> Cond | None:
+        """More than ten days to close, longer than 45 minutes."""
+        field = field or self.dimension("duration")
+        if field is None or number.percent or not number.said[:1].isdigit():
+            return None
+        if isinstance(field.expression, Elapsed):
+            return self.compare_field(self.in_span(span, field) or field, compare, number)
+        unit = self.unit_of(field.column) if field.column else None
+        if unit is None:
+            return None
+        value = round(number.value * MINUTES[span.unit] / MINUTES[unit], 6)
+        return self.compare_field(field, compare, replace(number, value=value))
 
     def unit_of(self, column: SchemaColumn) -> str | None:
         """The unit that the name of a number tells."""
@@ -450,9 +471,8 @@ class Builders:
         """Two values that are compared with each other."""
         if left.negated or right.negated or left.versus or right.versus or set(left.values) & set(right.values):
             return None
-        if left.column is None or left.column != right.column or not (left.values and right.values):
-            return None
-        return replace(one_of(left.column, (*left.values, *right.values)), versus=True)
+        made = self.value_pair(left, right)
+        return replace(made, named=False, versus=True) if made else None
 
     def value_of_field(self, value: Cond, field: Field) -> Cond | None:
         fits = value.column == field.name and not value.groups and not value.negated
@@ -506,6 +526,14 @@ class Builders:
         left = Rows() if self.names_rows(field) else _aggregate("count_distinct", field.expression)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
+    def mean_compared(self, function: Mark, compare: Mark, number: Number, field: Field) -> Cond | None:
+        """Who average under 85 % attendance."""
+        made = self.compare_field(field, compare, number)
+        if made is None or not isinstance(made.condition, Compare) or function.value not in ("mean", "median"):
+            return None
+        measure = _aggregate(function.value, field.expression)
+        return Cond(made.condition.model_copy(update={"left": measure}), groups=True)
+
     def not_having(self, having: Cond) -> Cond | None:
         """Ignore stores with fewer than ten sales."""
         made = having.condition
@@ -557,6 +585,13 @@ class Builders:
         left = self.number_of(thing.entity)
         return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
 
+    def more_such(self, compare: Mark, number: Number, such: Cond) -> Cond | None:
+        """Cities with more than 50 refunds, where a refund is a row with that value."""
+        if not such.is_plain or such.named or number.percent or self.meanings.of.get(such.column or "") == "flag":
+            return None
+        left = under(Rows(), such.condition)
+        return Cond(Compare(left=left, operator=compare.value, right=Constant(value=number.value)), groups=True)
+
     def running_such(self, such: Cond) -> Measure | None:
         """Cumulative adoptions."""
         happened = isinstance(such.condition, Not) and isinstance(such.condition.part, Missing)
@@ -564,6 +599,14 @@ class Builders:
             return None
         name = ", ".join(map(str, such.values)) or "number"
         return Measure(Running(of=under(Rows(), such.condition)), f"running {name}")
+
+    def extreme(self, field: Field, mark: Mark) -> Measure | None:
+        """The age of the oldest."""
+        direction, kind = mark.value.split()
+        meant = self.dimension(kind)
+        if field.meaning not in NUMBERS or meant is None or meant.expression != field.expression:
+            return None
+        return self.function_of_field(Mark("function", "max" if direction == "top" else "min"), field)
 
     def compare_measure(self, measure: Measure, compare: Mark, number: Number) -> Cond | None:
         own = {part.name for part in (measure.base,) if part} | {of.called for of in (measure.counts,) if of}
@@ -615,6 +658,8 @@ class Builders:
         return Cond(within(event.column.name, when), date=event.column.name)
 
     def date_in_period(self, field: Field, when: When) -> Cond | None:
+        if field.meaning == "year":
+            return years_within(field.expression, when)
         return Cond(within(field.name, when), date=field.name) if field.meaning == "date" else None
 
     def current(self) -> Cond | None:
@@ -779,6 +824,18 @@ def is_bad(name: str) -> bool:
     return bool({*map(stem, words)} & BAD)
 
 
+def years_within(of: Expression, when: When) -> Cond | None:
+    """Born after 1995, where years are numbers."""
+    start, end = when.period.start, when.period.end
+    parts: list[Condition] = []
+    if start != date.min:
+        parts.append(Compare(left=of, operator=">=", right=Constant(value=start.year)))
+    if end != date.max:
+        parts.append(Compare(left=of, operator="<", right=Constant(value=end.year)))
+    whole = all((day.month, day.day) == (1, 1) for day in (start, end) if day not in (date.min, date.max))
+    return Cond(parts[0] if len(parts) == 1 else All(parts=tuple(parts))) if parts and whole else None
+
+
 def within(column: str, when: When) -> Condition:
     """From the first day up to, not including, the day after the last."""
 
@@ -822,6 +879,7 @@ def _negated(condition: Condition) -> Condition:
 
 
 SIZES = ("sqm", "m2", "area", "kg", "km", "hours", "minutes", "miles", "litres", "площадь")
+MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43829.1, "year": 525949.2}
 UNITS = {
     unit: frozenset(map(stem, words))
     for unit, words in {
@@ -868,6 +926,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "field per thing|field", "field_per 0 2", 0.2),
     ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
     ("measure", "field as_share field", "ratio_of 0 2", 0.5),
+    ("measure", "field adjective", "extreme 0 1", 0.4),
     ("measure", "which|what measure|field", "which_measure 1", 0.1),
     ("measure", f"change {VALUE}", "change_of 0 1", 0.2),
     ("measure", f"{VALUE} change", "change_of 1 0", 0.2),
@@ -924,6 +983,9 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "number field", "number_field 0 1", 0.0),
     ("condition", "field between number and number", "between 0 2 4", 0.4),
     ("condition", "sign field", "signed 0 1", 0.3),
+    ("condition", "compare number span field?", "lasted 0 1 2 3", 0.1),
+    ("condition", "field compare number span", "lasted 1 2 3 0", 0.4),
+    ("condition", "event compare number span", "event_within 0 1 2 3", 0.4),
     ("condition", "missing|lacking field present?", "missing 1", 0.3),
     ("condition", "missing|lacking thing", "missing 1", 0.3),
     ("condition", "field missing", "missing 0", 0.3),
@@ -938,6 +1000,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("condition", "field period", "date_in_period 0 1", 0.2),
     ("condition", "current", "current", 0.0),
     ("condition", "undone", "undone 0", 0.0),
+    ("having", "function compare number field", "mean_compared 0 1 2 3", 0.4),
     ("having", "measure compare number", "compare_measure 0 1 2", 0.3),
     ("having", "compare number distinct? field", "more_kinds 0 1 3", 0.2),
     ("having", "number beyond distinct? field", "more_kinds 1 0 3", 0.2),
@@ -945,6 +1008,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("having", "number beyond times", "more_times 1 0", 0.3),
     ("having", "compare number thing", "more_things 0 1 2", 0.3),
     ("having", "number beyond thing", "more_things 1 0 2", 0.3),
+    ("having", "compare number condition", "more_such 0 1 2", 0.3),
     ("having", "negation target? having", "not_having 2", 0.2),
     # what is asked for, and in which order
     ("target", "field|compound|thing|unit|date_part", "target 0", 0.0),

@@ -89,7 +89,6 @@ OPERATORS = frozenset({"negation", *LACKING, "left_out", "out", "compare", "than
 COSTS = frozenset(
     map(stem, ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка"))
 )
-TENURE = frozenset(map(stem, ("tenure", "стаж")))  # goes on for those who are still there
 SUBJECTS = frozenset({"who", "that", "which"})
 OBJECTS = frozenset({"the", "a", "an", "most", "fewest", "least", "more", "fewer", "their", "his", "her", "our"})
 BEING = frozenset({"is", "are", "was", "were", "be", "been", "not", "isn't", "aren't", "wasn't", "weren't"})
@@ -647,14 +646,13 @@ class Senses:
 
     def _duration(self, value: str, first: int, last: int) -> Iterator[tuple[str, object, float]]:
         events = self.meanings.events
-        lasts = TENURE & {word.stem for word in self.words[first:last]}
         pairs = [value.split()] if value != "any" else [["start", "end"], ["check_in", "check_out"], ["open", "close"]]
         for start, end in pairs:
             left = events.get(start, self.meanings.main_date if start in ("open", "order") else None)
             right = events.get(end)
             if value == "any" and left != self.meanings.main_date:
                 continue
-            if left is not None and right is not None and left != right and not (lasts and right.nulls):
+            if left is not None and right is not None and left != right:
                 name = " ".join(word.lower for word in self.words[first:last])
                 made = Elapsed(start=ColumnOf(name=left.name), end=ColumnOf(name=right.name), unit="day")
                 yield "field", Field(made, name, "rate"), 0.9 if value != "any" else 0.6

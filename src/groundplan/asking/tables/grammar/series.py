@@ -12,7 +12,9 @@ from groundplan.asking.tables.grammar.rules import under, within
 from groundplan.asking.tables.grammar.state import DoesNotCompose, Part, State, _over
 from groundplan.contracts.expression import (
     Aggregate,
+    AnyOf,
     Arithmetic,
+    Cases,
     Change,
     Column,
     Constant,
@@ -129,7 +131,7 @@ def _side_by_side(state: State) -> bool:
     """Compare the revenue in 2024 and 2025: one measure in two periods, each kept by its dates."""
     compared = state.all("compared", "versus") or [item for _, item in state.sides]
     whole = all(w.period.start != date.min and w.period.end != date.max for w, _ in state.sides)
-    plain = len(state.measures) == 1 and not state.measures[0][0].sides and not state.all("change")
+    plain = len(state.measures) == 1 and not state.measures[0][0].sides and not state.all("change", "difference")
     laid_out = state.rank or state.having or state.each or state.order or any(g.time for g, _ in state.groups)
     if not (compared and whole and plain and state.date and not laid_out):
         return False
@@ -166,12 +168,19 @@ def _two_sides(state: State) -> None:
 def compared_values(state: State) -> None:
     for condition, items in state.conditions:
         if condition.versus:
-            state.groups.append((Group(condition.column or ""), items))
+            state.groups.append((_values_group(condition), items))
     if state.all("compared") and not any(c.versus for c, _ in state.conditions) and not state.groups:
         _listed_sides(state)
     loose = [i for i in state.all("versus") if i not in state.used]
     if loose:
         raise DoesNotCompose("a comparison of nothing")
+
+
+def _values_group(condition: Cond) -> Group:
+    if not condition.weekday:
+        return Group(condition.column or "")
+    parts = condition.condition.parts if isinstance(condition.condition, AnyOf) else (condition.condition,)
+    return Group("part of the week", Cases(conditions=tuple(parts), values=tuple(str(v) for v in condition.values)))
 
 
 def _listed_sides(state: State) -> None:
