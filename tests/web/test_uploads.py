@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.accessibility import violations
 from tests.web.test_browser import tab_to, text_of
 
-TARGETS = b"branch,quota\nNorth,10\nSouth,32\nWest,12\n"
+TARGETS = b"branch,quota\nNorth,10\nSouth,32\nNorth,12\n"
 DROP = """([name, content]) => {
     const carried = new DataTransfer();
     carried.items.add(new File([content], name));
