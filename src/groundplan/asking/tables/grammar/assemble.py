@@ -69,8 +69,7 @@ def write_parts(state: State) -> None:
         state.parts.append(_metric(state, measure, items, taken))
     for group, items in state.groups:
         state.parts.append(_grouped(state, group, items))
-    if state.each:
-        state.parts.append(state.each)
+    state.parts += [state.each] if state.each else []
     for condition, items in (*state.conditions, *state.having):
         for value in as_filters(condition):
             state.parts.append(Part(_free(state, filter_id(value)), value, items, (condition.default,)))
