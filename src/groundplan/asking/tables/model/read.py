@@ -151,7 +151,7 @@ class SqlReader:
         return Candidate(reading, tuple(note for one in made for note in one.notes))
 
     def _all_translated(self, reply: SqlReply, asked: Asked) -> list[_Translated] | Faults:
-        """Each statement as a reading that nothing certain speaks against; runs off the event loop."""
+        """Every statement as a reading that nothing certain speaks against; runs off the event loop."""
         found: list[_Translated] = []
         for one in (reply, *(SqlReply(sql=sql) for sql in reply.also)):
             try:
