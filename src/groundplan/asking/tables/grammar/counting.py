@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from groundplan.asking.tables.grammar.listing import ask_things, read_asked
+from groundplan.asking.tables.grammar.listing import ask_things, read_asked, show_thing
 from groundplan.asking.tables.grammar.meanings import NUMBERS
 from groundplan.asking.tables.grammar.phrases import Ask, Item, Measure, Target, Thing
 from groundplan.asking.tables.grammar.state import DoesNotCompose, Part, State
@@ -43,6 +43,8 @@ def _place_thing(state: State, item: Item, thing: Thing) -> None:
     if state.measures and _is_measured_too(state, item):
         place = sum(items[0].first < item.first for _, items in state.measures if items)
         state.measures.insert(place, (state.builders.count_things(thing), state.take(item)))
+    elif state.columns and not thing.entity.is_rows:
+        show_thing(state, thing, state.take(item))
     elif state.columns or state.measures:
         counted = [m for m, _ in state.measures if m.counts == thing.entity]
         if not thing.entity.is_rows and not counted and not _describes(state, thing):

@@ -154,6 +154,17 @@ def ask_things(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
         _show_columns(state, [key, *names, *(name for name, _ in state.show)], items, distinct=True)
 
 
+def show_thing(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
+    """The things that a list names beside its rows: `the late hires, with the customer`."""
+    column = thing.entity.column
+    if column is None or state.distinct:
+        raise DoesNotCompose("things beside a list of others")
+    if column.name in state.meanings.foreign:
+        raise NamesElsewhere
+    names = [named.name for named in state.meanings.name_columns(thing.entity)]
+    _show_columns(state, [*state.columns, column.name, *names], (*state.columns_items, *items), distinct=False)
+
+
 def _show_columns(state: State, names: list[str], items: tuple[Item, ...], *, distinct: bool) -> None:
     state.columns = tuple(dict.fromkeys(names))
     state.columns_items = (*items, *(i for _, more in state.show for i in more))

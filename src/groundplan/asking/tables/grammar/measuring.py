@@ -117,6 +117,8 @@ def _read_column(state: State, item: Item, value: Field) -> None:
     elif value.meaning in ("category", "flag", "year") and _may_be_split(state):
         if state.all("count") and not split:
             raise DoesNotCompose("how many of which?")
+        if value.name in state.meanings.joined and not split:
+            raise DoesNotCompose("of another table, and nothing says by")
         state.groups.append((Group(value.name), state.take(item)))
         state.penalty += 0.2 if split else 0.6
     elif value.meaning == "date" and (state.all("over_time", "grain") or lines_drawn(state)):

@@ -10,6 +10,7 @@ from typing import Any
 
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import IDENTIFYING, NUMBERS, Entity, Meanings
+from groundplan.asking.tables.grammar.names import KINDS
 from groundplan.asking.tables.grammar.phrases import (
     Ask,
     Cond,
@@ -336,6 +337,9 @@ class Builders:
             alike = {stem(word) for word in MONEY[generic.value]}
             others = [name for name, key in self.meanings.names.items() if name != field.name and {*key} <= alike]
             return field if field.meaning == "amount" and not own & against and not others else None
+        if generic.value == "name":  # a customer's name is neither the customer's id nor type
+            kind = {*self.meanings.names[field.name]} & KINDS
+            return field if field.meaning in ("category", "name") and not kind else None
         return field if (generic.value == "number") == (field.meaning in NUMBERS) else None
 
     def said_twice(self, left: Field, right: Field) -> Field | None:
@@ -381,9 +385,14 @@ class Builders:
         if base is None:
             return None
         timed = isinstance(base.expression, Elapsed) or (base.column and self.unit_of(base.column) is not None)
-        paid = base.meaning == "amount" or {*self.meanings.names.get(base.name, ())} & {*map(stem, PRICES)}
+        paid = base.meaning == "amount" or self.is_price(base.name)
         fits = timed if kind == "duration" else paid if kind == "price" else False
         return Rank(direction, 1, None, value) if fits else None
+
+    def is_price(self, name: str) -> bool:
+        """A rating is no rate, though their stems are alike."""
+        long = self.meanings.lexicon.written_out
+        return any({word, singular(word), *long(word)} & PRICES for word in split_name(name))
 
     def most_done(self, mark: Mark) -> Mark:
         return Mark("frequent", mark.value)
@@ -893,7 +902,7 @@ UNITS = {
     }.items()
 }
 VALUE = "measure|field|thing"
-PRICES = ("price", "rent", "fee", "fare", "rate", "charge", "cost", "цена", "аренда", "тариф")
+PRICES = frozenset({"price", "rent", "fee", "fare", "rate", "charge", "cost", "цена", "аренда", "тариф"})
 MOST = ("most", "least", "больше всего", "меньше всего")
 MARK = "superlative|judged|frequent|adjective|selling"
 SAID_TOO = 0.2  # for an optional part that is said

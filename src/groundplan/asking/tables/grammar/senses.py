@@ -150,6 +150,7 @@ class Senses:
         self._dated_units()
         self._dates_of_events()
         self._values_before_things()
+        self._adjectives_are_no_names()
         self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
 
@@ -167,6 +168,13 @@ class Senses:
             or (item.first, item.last) not in held
             or not self.words[item.last - 1].lower.endswith("ed")
         ]
+
+    def _adjectives_are_no_names(self) -> None:
+        """The most expensive job is not the one with the highest expenses."""
+        said = [item for item in self.items if item.category == "adjective"]
+        inside = {place for item in said if item.length > 1 for place in range(item.first, item.last)}
+        fields = ("field", "weak_field", "generic")
+        self.items = [i for i in self.items if i.category not in fields or i.score >= FULL or i.first not in inside]
 
     def _dated_units(self) -> None:
         """Order month: the month of the order date."""
