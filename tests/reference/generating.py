@@ -67,6 +67,11 @@ def constant(value: Any) -> e.Constant:
 
 
 AMOUNTS: st.SearchStrategy[e.Expression] = st.sampled_from(("n", "x", "m")).map(column)  # whole, double, decimal
+PARTS_OF_DATES: st.SearchStrategy[e.Expression] = st.builds(
+    e.DatePart,
+    of=st.sampled_from(("d", "t", "z")).map(column),
+    part=st.sampled_from(("weekday", "month", "quarter", "year", "day", "week")),
+)
 NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
     st.sampled_from(("n", "x", "m", "id")).map(column),
     st.builds(
@@ -94,11 +99,7 @@ NUMBERS: st.SearchStrategy[e.Expression] = st.one_of(
         end=st.sampled_from(("d", "d2")).map(column) | st.just(constant("2025-06-30")),
         unit=st.sampled_from(("second", "hour", "day", "week")),
     ),
-    st.builds(
-        e.DatePart,
-        of=st.sampled_from(("d", "t", "z")).map(column),
-        part=st.sampled_from(("weekday", "month", "quarter", "year", "day", "week")),
-    ),
+    PARTS_OF_DATES,
 )
 FILLED: st.SearchStrategy[e.Expression] = st.builds(
     e.Filled, of=st.just(column("g")), otherwise=st.just(column("h")) | st.just(constant("north"))
@@ -106,7 +107,10 @@ FILLED: st.SearchStrategy[e.Expression] = st.builds(
 JOINED: st.SearchStrategy[e.Expression] = st.builds(
     e.Concatenated,
     parts=st.lists(
-        FILLED | st.sampled_from(("g", "h")).map(column) | st.sampled_from((" ", "%", "")).map(constant),
+        FILLED
+        | st.sampled_from(("g", "h")).map(column)
+        | st.sampled_from((" ", "%", "")).map(constant)
+        | PARTS_OF_DATES,
         min_size=2,
         max_size=3,
     ).map(lambda parts: (*parts, column("h"))),

@@ -193,7 +193,7 @@ def value(node: e.Expression, row: Row) -> Any:
             return None if item is None else abs(item)
         case e.Concatenated(parts=parts):
             texts = [value(part, row) for part in parts]
-            return None if None in texts else "".join(texts)
+            return None if None in texts else "".join(map(str, texts))
         case e.Length(of=of):
             item = value(of, row)
             return None if item is None else len(item)

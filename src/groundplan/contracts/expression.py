@@ -151,7 +151,7 @@ class Absolute(Contract):
 
 
 class Concatenated(Contract):
-    """The texts one after the other; missing where one of them is."""
+    """The texts one after the other, of a date's part its digits; missing where one of them is."""
 
     kind: Literal["concatenated"] = "concatenated"
     parts: Annotated[tuple[Expression, ...], Field(min_length=2, max_length=32)]

@@ -152,7 +152,7 @@ def _needs(node: Node) -> Iterator[tuple[Expression, ColumnKind]]:
         case Contains(of=of) | Length(of=of):
             yield of, "text"
         case Concatenated(parts=parts):
-            yield from ((part, "text") for part in parts)
+            yield from ((part, "text") for part in parts if not isinstance(part, DatePart))
 
 
 def _other_values(of: Expression, values: list[Scalar], kinds: Kinds) -> Iterator[str]:

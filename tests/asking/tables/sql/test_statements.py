@@ -308,6 +308,20 @@ def test_texts_in_one_case_and_conditions_of_whole_groups(made_up: Open, sql: st
     assert outcome(sql, made_up, TODAY) == "same"
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT YEAR(started) || ' Q' || QUARTER(started) AS q, SUM(fare) AS s FROM trips GROUP BY 1 ORDER BY 1",
+        "SELECT 'Q' || QUARTER(started) AS q, COUNT(*) AS n FROM trips GROUP BY 1",
+        "SELECT CAST(YEAR(started) AS TEXT) || '-' || CAST(MONTH(started) AS TEXT), MIN(fare) FROM trips GROUP BY 1",
+        "WITH q AS (SELECT DATE_TRUNC('quarter', started) AS d, SUM(fare) AS s FROM trips GROUP BY 1) "
+        "SELECT YEAR(d) || ' Q' || QUARTER(d) AS q, s, s - LAG(s) OVER (ORDER BY d) AS more FROM q ORDER BY d",
+    ],
+)
+def test_periods_written_as_texts(made_up: Open, sql: str) -> None:
+    assert outcome(sql, made_up, TODAY) == "same"
+
+
 def test_common_idioms_are_refused_or_give_their_own_rows(made_up: Open) -> None:
     idioms = (Path(__file__).parent / "idioms.sql").read_text(encoding="utf-8").partition("\n")[2].split(";\n")
     found = Counter(outcome(sql, made_up, TODAY) for sql in idioms if sql.strip())

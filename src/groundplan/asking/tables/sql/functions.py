@@ -20,6 +20,7 @@ from groundplan.contracts.expression import (
     Concatenated,
     Condition,
     Constant,
+    DatePart,
     Expression,
     Filled,
     Length,
@@ -115,10 +116,14 @@ def _length(node: Any, scope: Scope) -> Expression:
 
 
 def _text(node: Any, scope: Scope) -> Expression:
+    """A part of a text; of a date's part, as in `YEAR(day) || ' Q' || QUARTER(day)`, its digits."""
+    as_text = isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES)
+    if as_text and isinstance(part := scope.value(node.this), DatePart):
+        return part
     value = scope.value(node)
     if isinstance(value, Constant) and isinstance(value.value, int) and not isinstance(value.value, bool):
         return Constant(value=str(value.value))
-    if scope.kind(value) != "text":
+    if scope.kind(value) != "text" and not isinstance(value, DatePart):
         raise Untranslatable(f"a text made of {scope.kind(value)} values", shown(node))
     return value
 

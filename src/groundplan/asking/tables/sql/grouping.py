@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from groundplan.asking.tables.sql.query import same
 from groundplan.asking.tables.sql.scope import Scope
 from groundplan.asking.tables.sql.untranslatable import Untranslatable
+from groundplan.contracts.columns import Grain
 from groundplan.contracts.expression import (
     Aggregate,
     Arithmetic,
     Column,
     Constant,
     Correlation,
+    DateCut,
+    DatePart,
     Expression,
     Filled,
     Found,
@@ -33,6 +36,8 @@ def is_decided(node: Node, groups: Sequence[Expression]) -> bool:
     """Whether all rows of a group have the same value of it."""
     if not isinstance(node, CONDITIONS) and any(same(node, group) for group in groups):
         return True
+    if isinstance(node, DatePart) and node.part in get_args(Grain):  # the quarter of a day, of rows grouped by quarters
+        return is_decided(node.of, groups) or any(same(DateCut(of=node.of, grain=node.part), one) for one in groups)
     if isinstance(node, Overall):
         return True
     if isinstance(node, Column):

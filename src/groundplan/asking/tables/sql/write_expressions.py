@@ -119,7 +119,7 @@ class Writer:
             case Absolute(of=of):
                 return f"ABS({self.value(of)})"
             case Concatenated(parts=parts):
-                return " || ".join(map(self.operand, parts))
+                return " || ".join(map(self._said, parts))
             case Length(of=of):
                 return f"LENGTH({self.value(of)})"
             case Holds(condition=condition):
@@ -128,6 +128,9 @@ class Writer:
                 raise Unwritable(f"no metric {name!r} is defined for these rows")
             case _:
                 return self._of_group(node)
+
+    def _said(self, part: Expression) -> str:
+        return f"CAST({self.value(part)} AS VARCHAR)" if isinstance(part, DatePart) else self.operand(part)
 
     def _of_group(self, node: GroupValue) -> str:
         match node:

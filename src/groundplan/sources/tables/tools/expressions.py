@@ -151,7 +151,7 @@ class Compiler:
             case Absolute(of=of):
                 return self._of_kind(of, "number").abs()
             case Concatenated(parts=parts):
-                return reduce(operator.add, (self._of_kind(part, "text") for part in parts))
+                return reduce(operator.add, map(self._said, parts))
             case Length(of=of):
                 return self._of_kind(of, "text").length().cast("int64")
             case Holds(condition=condition):
@@ -160,6 +160,12 @@ class Compiler:
                 raise ToolError(f"no metric {name!r} is defined here")
             case _:
                 return self._of_group(node)
+
+    def _said(self, part: Expression) -> Any:
+        """A part of a text; of a date's part its digits: `2025 Q3`."""
+        if isinstance(part, DatePart):
+            return self.value(part).cast("int64").cast("string")
+        return self._of_kind(part, "text")
 
     def _of_group(self, node: GroupValue) -> Any:
         match node:
