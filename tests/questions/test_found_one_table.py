@@ -96,6 +96,12 @@ ASKED = {
         "repeat guests": NO_ANSWER,
     },
     "repairs": {
+        "trade rate per yard": (
+            "SELECT nullif(yard, 'N/A'), avg(CAST(channel = 'trade' AS INT)) FROM repairs GROUP BY 1"
+        ),
+        "how many repairs came in in june 2025": (
+            "SELECT count(*) FROM repairs WHERE logged_on BETWEEN '2025-06-01' AND '2025-06-30'"
+        ),
         "which owner opens the most repairs": ASK,
         "average delivery hours": NO_ANSWER,
         "number of repairs labelled rush": (
@@ -136,6 +142,7 @@ ASKED = {
         "highest level ever, and where": REFUSE,
     },
     "calls": {
+        "whats the number one branch": "SELECT branch FROM calls GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
         "monthly takings": NO_ANSWER,
         "top 2 branches by revenue": NO_ANSWER,
         "turnover by branch": NO_ANSWER,
@@ -185,6 +192,7 @@ ASKED = {
         "average pay by team when they actually do something": REFUSE,
     },
     "exams": {
+        "which exam was the most expensive for the pupil": REFUSE,
         "price by examiner": NO_ANSWER,
         "score by examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1",
         "number of ex no with pupil age over 65": 'SELECT count(*) FROM exams WHERE "pupil age" > 65',

@@ -56,6 +56,10 @@ ASKED = {
     "items per month": f"SELECT {MONTH}, sum(items) FROM checks JOIN permits USING (permit_id) GROUP BY 1",
     "fee by county in 2024 and in 2025": NO_ANSWER,
     "average permit id": REFUSE,
+    "list the checks with a fee over 92 with the warden": (
+        "SELECT check_id, permit_id, warden_id, fee, minutes, items, method, warden_name FROM checks "
+        "JOIN wardens USING (warden_id) WHERE fee > 92"
+    ),
     "permits and fee by month": (
         f"SELECT {MONTH}, count(DISTINCT permit_id), sum(fee) FROM permits LEFT JOIN checks USING (permit_id) "
         "GROUP BY 1"

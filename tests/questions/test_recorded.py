@@ -16,7 +16,13 @@ from tests.questions.test_asked import FOLDER
 
 BENCHMARKS = FOLDER.parent
 LARGE = BENCHMARKS / "large_model"
-FRESH = Path(__file__).parent / "fresh_with_model"
+HERE = Path(__file__).parent
+REPLIED = {  # fresh sets with replies: floors of what is right, ceilings of what is wrong
+    "fresh_with_model": (0.98, 0.017),
+    "fresh/driving_and_pests": (0.98, 0.0),
+    "fresh/hire_and_bakery": (1.0, 0.0),
+}
+AGREED = {"fresh_with_model": 0.98, "fresh/driving_and_pests": 0.92, "fresh/hire_and_bakery": 0.96}
 OTHER_NAMES = {  # right but for how a group is called; the last shows two people of one name apart, without asking
     "hr_people-12",
     "hr_people-18",
@@ -70,13 +76,19 @@ def test_databases_of_several_tables() -> None:
     assert found.outside({"right": 0.72}, {"wrong": 0.03}) == [], wrongly(found)
 
 
-def test_fresh_questions() -> None:
-    found = evaluate("questions", FRESH, None, lambda *_: None, replies=[FRESH / "replies_a.jsonl"])
-    assert found.outside({"right": 0.98}, {"wrong": 0.017}) == [], wrongly(found)
+@pytest.mark.parametrize("name", REPLIED)
+def test_fresh_questions(name: str) -> None:
+    right, wrong = REPLIED[name]
+    folder = HERE / name
+    found = evaluate("questions", folder, None, lambda *_: None, replies=[folder / "replies_a.jsonl"])
+    assert found.outside({"right": right}, {"wrong": wrong}) == [], wrongly(found)
 
 
 @pytest.mark.slow
-def test_fresh_questions_with_a_second_opinion() -> None:
-    replies = [FRESH / "replies_a.jsonl", FRESH / "replies_b.jsonl"]
-    found = evaluate("questions", FRESH, None, lambda *_: None, replies=replies)
-    assert found.outside({"right": 0.98}, {"wrong": 0.017}) == [], wrongly(found)
+@pytest.mark.parametrize("name", REPLIED)
+def test_fresh_questions_with_a_second_opinion(name: str) -> None:
+    _, wrong = REPLIED[name]
+    folder = HERE / name
+    replies = [folder / "replies_a.jsonl", folder / "replies_b.jsonl"]
+    found = evaluate("questions", folder, None, lambda *_: None, replies=replies)
+    assert found.outside({"right": AGREED[name]}, {"wrong": wrong}) == [], wrongly(found)

@@ -8,7 +8,7 @@ rows it selects rows, on groups it selects groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, model_validator
@@ -578,7 +578,7 @@ def is_ratio(node: Node) -> bool:
         case Share() | Change(ratio=True):
             return True
         case Arithmetic(operator="/", left=Rows(where=part), right=Rows(where=whole)):
-            return whole is None or {*_conjuncts(whole)} <= {*_conjuncts(part)}
+            return all(_follows(one, {*_conjuncts(part)}) for one in _conjuncts(whole))
         case Arithmetic(operator="/", left=Rows(), right=Overall(table=None, of=Rows(where=None), where=None)):
             return True
         case Arithmetic(operator="/", left=Arithmetic(operator="-", left=new, right=old), right=base):
@@ -591,6 +591,16 @@ def is_ratio(node: Node) -> bool:
             return is_ratio(of)
         case _:
             return False
+
+
+def _follows(condition: Condition, from_all: Collection[Condition]) -> bool:
+    """True if it is one of them, or says that a value is known that one of them compares."""
+    match condition:
+        case Not(part=Missing(of=of)):
+            compared = {one.left for one in from_all if isinstance(one, Compare) and one.operator != "!="}
+            compared |= {one.of for one in from_all if isinstance(one, OneOf)}
+            return of in compared or condition in from_all
+    return condition in from_all
 
 
 def _conjuncts(condition: Condition | None) -> Iterator[Condition]:

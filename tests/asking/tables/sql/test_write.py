@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import ibis
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, reject, settings
 
 import groundplan
 from groundplan.asking.tables.sql.write import sql_of
@@ -49,7 +49,7 @@ def project() -> Iterator[Project]:
 @settings(ANY_SPEED, max_examples=200)
 @given(asked=readings(), rows=TABLES)
 def test_the_sql_of_a_reading_gives_its_rows(store: Store, asked: Reading, rows: list[dict[str, Any]]) -> None:
-    assert_rows(asked, _selected(store, sql_of(asked, SCHEMA), rows), answer(asked, rows))
+    assert_rows(asked, _selected(store, _written(asked), rows), answer(asked, rows))
 
 
 @pytest.mark.slow
@@ -58,7 +58,15 @@ def test_the_sql_of_a_reading_gives_its_rows(store: Store, asked: Reading, rows:
 def test_the_sql_of_thousands_of_readings_gives_their_rows(
     store: Store, asked: Reading, rows: list[dict[str, Any]]
 ) -> None:
-    assert_rows(asked, _selected(store, sql_of(asked, SCHEMA), rows), answer(asked, rows))
+    assert_rows(asked, _selected(store, _written(asked), rows), answer(asked, rows))
+
+
+def _written(asked: Reading) -> str:
+    try:
+        return sql_of(asked, SCHEMA)
+    except Unwritable as error:  # rare; no database takes it
+        assert "inside the groups of another" in str(error)
+        reject()
 
 
 def _selected(store: Store, sql: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

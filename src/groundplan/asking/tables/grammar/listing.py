@@ -139,7 +139,8 @@ def ask_things(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
             state.whole_rows = True
         items = (*items, *(i for _, more in state.measures for i in more))
         state.measures = []
-        _show_columns(state, shown or [c.name for c in state.meanings.table.columns[:20]], items, distinct=False)
+        own = [c.name for c in state.meanings.table.columns if c.name not in state.meanings.joined]
+        _show_columns(state, shown or own[:20], items, distinct=False)
         return
     assert entity.column is not None
     key = entity.column.name
@@ -162,6 +163,7 @@ def show_thing(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
     if column.name in state.meanings.foreign:
         raise NamesElsewhere
     names = [named.name for named in state.meanings.name_columns(thing.entity)]
+    state.whole_rows = False
     _show_columns(state, [*state.columns, column.name, *names], (*state.columns_items, *items), distinct=False)
 
 

@@ -182,8 +182,16 @@ class Builders:
         if condition.groups or condition.versus:
             return None
         name = ", ".join(map(str, condition.values)) or ", ".join(columns_of(condition.condition))
-        whole = Rows() if condition.known is None else Rows(where=condition.known)
+        known = condition.known or self.decided(condition)
+        whole = Rows() if known is None else Rows(where=known)
         return Measure(_ratio(Rows(where=condition.condition), whole), f"{name} rate", bad=is_bad(name))
+
+    def decided(self, condition: Cond) -> Condition | None:
+        """The fail rate is one of what was inspected: a column of outcomes may have none yet."""
+        column = self.meanings.column(condition.column) if condition.column else None
+        if column is None or not column.nulls or not condition.is_plain or (column.cardinality or 0) < 2:
+            return None
+        return Not(part=Missing(of=Column(name=column.name)))
 
     def percentile(self, number: Number, field: Field) -> Measure | None:
         if field.meaning not in NUMBERS or not 0 < number.value < 100:

@@ -500,6 +500,8 @@ def _cases(branches: Iterable[tuple[str, str]], otherwise: str | None) -> str:
 
 
 def _partition(groups: Sequence[str]) -> str:
+    if any(" OVER (" in group for group in groups):
+        raise Unwritable("a ranking inside the groups of another")
     return f"PARTITION BY {', '.join(groups)}" if groups else ""
 
 
@@ -516,7 +518,7 @@ def place(within: Sequence[str], by: Sequence[tuple[str, bool]], limit: int, tie
     """A place of an order, compared. The first of all is everything that shares its value, as RANK has it."""
     function = "RANK" if limit == 1 else NUMBERING[ties]
     order = f"ORDER BY {ordered(by)}"
-    window = f"PARTITION BY {', '.join(within)} {order}" if within else order
+    window = " ".join(filter(None, (_partition(within), order)))
     return f"{function}() OVER ({window}) {'=' if limit == 1 else '<='} {limit}"
 
 
