@@ -305,10 +305,10 @@ class Writer:
         of = self.operand(node.of)
         if isinstance(node, Share):
             within = [self.value(substituted(part, self.groups)) for part in node.within]
-            return f"{of} / NULLIF(SUM({self.value(node.of)}) OVER ({_partition(within)}), 0)"
+            return f"{of} / NULLIF(SUM({self.value(node.of)}) OVER ({_window(_partition(within))}), 0)"
         if self.along is None:
             raise Unwritable(f"{node.kind!r} without an order of groups")
-        order = " ".join(filter(None, (_partition(self.beside), f"ORDER BY {self.along}")))
+        order = _window(_partition(self.beside), f"ORDER BY {self.along}")
         match node:
             case Running():
                 return f"SUM({self.value(node.of)}) OVER ({order})"
@@ -500,9 +500,15 @@ def _cases(branches: Iterable[tuple[str, str]], otherwise: str | None) -> str:
 
 
 def _partition(groups: Sequence[str]) -> str:
-    if any(" OVER (" in group for group in groups):
-        raise Unwritable("a ranking inside the groups of another")
     return f"PARTITION BY {', '.join(groups)}" if groups else ""
+
+
+def _window(*parts: str) -> str:
+    """The definition of a window, in which no database takes another one."""
+    text = " ".join(filter(None, parts))
+    if " OVER (" in text:
+        raise Unwritable("a window inside the definition of another")
+    return text
 
 
 def _first(node: FoundGroup, order: Sequence[tuple[str, bool]]) -> str:
@@ -518,7 +524,7 @@ def place(within: Sequence[str], by: Sequence[tuple[str, bool]], limit: int, tie
     """A place of an order, compared. The first of all is everything that shares its value, as RANK has it."""
     function = "RANK" if limit == 1 else NUMBERING[ties]
     order = f"ORDER BY {ordered(by)}"
-    window = " ".join(filter(None, (_partition(within), order)))
+    window = _window(_partition(within), order)
     return f"{function}() OVER ({window}) {'=' if limit == 1 else '<='} {limit}"
 
 
