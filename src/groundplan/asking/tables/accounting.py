@@ -11,7 +11,7 @@ from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.nearest import nearest
 from groundplan.asking.tables.values import Values
-from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.answer import Refusal, UnknownWord, refused
 from groundplan.contracts.asks import cited_as
 from groundplan.contracts.explanation import Fate, WordFate
 from groundplan.contracts.reading import (
@@ -213,12 +213,14 @@ def not_understood(
     else:
         hint = f"ask for what is there{_example(schema, text)}"
     taught = next((one.column for one in near if one.column and one.value is None), "COLUMN" if not near else None)
-    hints = [*closed, hint]
-    if not known and taught:
-        named, word = (json.dumps(name, ensure_ascii=False) for name in (taught, said[0]))
-        hints.append(f"called = [{word}] under [columns.{named}] in groundplan.toml teaches the word")
     problem = f"I do not understand {quoted} here" if known else f"the data has nothing called {quoted}"
-    return refused("reading/unread-word", problem, "; ".join(hints))
+    hints = "; ".join([*closed, hint])
+    if known or not taught:
+        return refused("reading/unread-word", problem, hints)
+    named, word = (json.dumps(name, ensure_ascii=False) for name in (taught, said[0]))
+    setting = f"; called = [{word}] under [columns.{named}] in groundplan.toml teaches the word"
+    unknown = UnknownWord(word=said[0], setting=setting)
+    return refused("reading/unread-word", problem, hints + setting).model_copy(update={"unknown": unknown})
 
 
 def _phrases_of(words: Iterable[str], text: str) -> list[str]:
