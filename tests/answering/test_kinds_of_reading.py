@@ -11,7 +11,7 @@ import pytest
 
 import groundplan
 from groundplan.asking.tables.plan import propose
-from groundplan.contracts.answer import Answer
+from groundplan.contracts.answer import Answer, Refusal
 from groundplan.project import Project
 from groundplan.result import VEGA_LITE, Result
 from tests.questions.notation import reading
@@ -150,6 +150,10 @@ def test_a_russian_question_is_refused_in_russian(shop: Project) -> None:
         "В данных нет ничего с названием «продавцам». Спросите, например: сумма «revenue» по «region». "
         'Слову учит called = ["продавцам"] под [columns."COLUMN"] в groundplan.toml.'
     )
+    assert isinstance(refusal.outcome, Refusal)
+    assert refusal.outcome.unknown is not None
+    assert refusal.outcome.unknown.word == "продавцам"
+    assert refusal.text.replace(refusal.outcome.unknown.setting, "").endswith("сумма «revenue» по «region».")
 
 
 def test_a_notebook_shows_text_chart_and_table_with_cells_escaped(shop: Project) -> None:

@@ -58,7 +58,7 @@ SAID = {
         "by": {"month": "cut(loaned_on, 'month')"},
         "order": "sum(pages * price - fee)",
     },
-    "Read as: share of rows (where renewed is yes), among rows where genre is Crime or Poetry.": {
+    "Read as: share of loans (where renewed is yes), among rows where genre is Crime or Poetry.": {
         "metric": {"rate": "rows(renewed == True) / rows()"},
         "where": ["one_of(genre, 'Crime', 'Poetry')"],
     },
@@ -85,7 +85,7 @@ SAID = {
         "metric": {"fee": "sum(filled(fee, 0))"},
         "by": {"genre": "filled(genre, 'other')"},
     },
-    "Read as: total fee by branch, top 3 by number of rows, then by branch, lowest first.": {
+    "Read as: total fee by branch, top 3 by number of loans, then by branch, lowest first.": {
         "metric": {"fee": "sum(fee)"},
         "by": {"branch": "branch"},
         "order": "rows()",
@@ -134,7 +134,7 @@ IN_RUSSIAN = {
         "where": ["дата >= '2025-01-01' and дата < '2026-01-01'"],
         "top": 3,
     },
-    "Понято так: число строк, где «жанр» — не «Стихи» и «сбор» не меньше 10 000.": {
+    "Понято так: число строк «выдачи», где «жанр» — не «Стихи» и «сбор» не меньше 10 000.": {
         "metric": {"выдач": "rows()"},
         "where": ["жанр != 'Стихи'", "сбор >= 10000"],
     },
@@ -185,7 +185,7 @@ ANALYSES: Mapping[str, list[Any]] = {
         AnalysisAsked(label="compare"),
     ],
     "total fee by loaned on in suitable periods": [FEE, Time(column="loaned_on"), AnalysisAsked(label="trend")],
-    "rows where branch is Hill": [
+    "loans where branch is Hill": [
         Filter(column="branch", operator="=", values=("Hill",)),
         AnalysisAsked(label="detail"),
     ],

@@ -12,7 +12,7 @@ from groundplan.answering.writing.steps import step_sentences
 from groundplan.answering.writing.subjects import headings
 from groundplan.answering.writing.text import text_of
 from groundplan.answering.writing.write import write, write_remarks
-from groundplan.charts.picture import with_data
+from groundplan.charts.picture import retitled, with_data
 from groundplan.contracts.answer import Answer, Citation, Refusal, ShownTable, TraceEntry
 from groundplan.contracts.contract import Language
 from groundplan.contracts.facts import Facts
@@ -36,13 +36,16 @@ def answer(
     told: Language = "ru" if language == "ru" else "en"
     text, citations, doubts = _verified(plan, facts, shown, told)
     named = headings(plan, facts, shown, told)
+    counted = {
+        column: name for told_of in named.values() if "previous" not in told_of for column, name in told_of.items()
+    }
     return Answer(
         text=text,
         tables=tuple(
             shown[step].model_copy(update={"step": step, "headings": named.get(step, {})}) for step in facts.tables
         ),
         charts=tuple(
-            _of_step(step, with_data(chart.spec, shown[step].columns, shown[step].rows))
+            _of_step(step, with_data(retitled(chart.spec, counted), shown[step].columns, shown[step].rows))
             for step, chart in facts.charts.items()
         ),
         files=facts.files,

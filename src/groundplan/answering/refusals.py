@@ -61,7 +61,11 @@ def in_russian(refusal: Refusal) -> Refusal:
     """The refusal with a Russian text. The issues stay as they are: they are for tools."""
     if language_of(refusal.text) == "ru":
         return refusal
-    return refusal.model_copy(update={"text": " ".join(_told(refusal))})
+    told = _told(refusal)
+    changes: dict[str, object] = {"text": " ".join(told)}
+    if refusal.unknown and told[0] != OTHERWISE:
+        changes["unknown"] = refusal.unknown.model_copy(update={"setting": f" {told[-1]}"})
+    return refusal.model_copy(update=changes)
 
 
 def _told(refusal: Refusal) -> list[str]:

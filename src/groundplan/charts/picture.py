@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from groundplan.charts.picture_aside import MOST_MEMORY
-from groundplan.charts.text import drawn_value
+from groundplan.charts.text import drawable, drawn_value, inner
 from groundplan.child_process import REFUSED, run_module
 from groundplan.contracts.contract import Scalar, thaw
 from groundplan.errors import ToolError
@@ -19,6 +20,7 @@ MOST_ROWS = 100_000  # as many as a plan may ask for
 MOST_LABEL = 1_000
 MOST_SECONDS = 60.0
 EXPRESSIONS = ("filter", "calculate", "expr", "labelExpr", "test", "as")
+TITLES = ("title", "text")
 UNDRAWABLE = "the chart cannot be drawn as a picture"
 
 
@@ -26,6 +28,24 @@ def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Se
     """The spec with its rows included, so that it is self-contained."""
     values = [dict(zip(columns, map(drawn_value, row), strict=True)) for row in rows]
     return {**_plain(spec), "data": {"name": "table", "values": values}}
+
+
+def retitled(spec: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The spec with these names of columns in its titles: `Number of orders by region` for `Count by region`."""
+    for column, name in names.items():
+        spec = _retitled(_plain(spec), re.compile(rf"\b{re.escape(inner(column))}\b", re.IGNORECASE), drawable(name))
+    return dict(spec)
+
+
+def _retitled(part: Any, column: re.Pattern[str], name: str) -> Any:
+    def told(text: Any) -> Any:
+        if isinstance(text, str):
+            return column.sub(lambda found: name if found.start() else f"{name[:1].upper()}{name[1:]}", text)
+        return [*map(told, text)] if isinstance(text, list) else _retitled(text, column, name)
+
+    if isinstance(part, Mapping):
+        return {key: told(value) if key in TITLES else _retitled(value, column, name) for key, value in part.items()}
+    return [_retitled(one, column, name) for one in part] if isinstance(part, list) else part
 
 
 def png(spec: Mapping[str, Any], scale: float = 2) -> bytes:

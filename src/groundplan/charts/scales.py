@@ -79,7 +79,10 @@ def quantity(sketch: Sketch, name: str, zero: bool, reach: Iterable[float] = ())
         "field": source,
         "type": "quantitative",
         "scale": {"zero": zero, "nice": True},
-        "axis": {**number_axis(column, [*values, *reach]), "tickCount": 4 if sketch.name("facet") else 6},
+        "axis": {
+            **number_axis(column, [*values, *reach], sketch.language),
+            "tickCount": 4 if sketch.name("facet") else 6,
+        },
     }
     return Axis(encoding, number_tooltip(sketch, name), [source])
 

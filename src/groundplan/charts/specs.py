@@ -27,7 +27,7 @@ from groundplan.charts.scales import (
     totals,
 )
 from groundplan.charts.sketch import Category, Key, Partial, Sketch, Spec, plain
-from groundplan.charts.text import datum, inner, quoted, short_format, titled
+from groundplan.charts.text import datum, inner, quoted, short_format, titled, written_number
 
 FEW_POINTS = 60
 FEW_BARS = 12  # have room for their numbers
@@ -170,7 +170,7 @@ def _with_values(view: Spec, sketch: Sketch, measure: str, lies: bool) -> Spec:
     own = {name: channel for name, channel in view["encoding"].items() if name not in place}
     field, written = sketch.field_of(measure), sketch.new_field("bar_value")
     pattern = short_format(sketch.columns[measure], sketch.numbers(measure))
-    sketch.calculate(f'replace(format({datum(field)}, "{pattern}"), "G", "B")', written)
+    sketch.calculate(written_number(datum(field), pattern, sketch.language), written)
     below = f"{datum(field)} < 0"
     ends: Spec = {"align": {"expr": f"{below} ? 'right' : 'left'"}, "dx": {"expr": f"{below} ? -5 : 5"}}
     mark: Spec = {"type": "text", "baseline": "middle", "fontSize": 11}

@@ -43,7 +43,7 @@ def histogram(sketch: Sketch) -> Drawn:
             "type": "quantitative",
             "bin": {"binned": True},
             "scale": {"zero": False},
-            "axis": {**number_axis(column, edges), "grid": False, "tickCount": 8},
+            "axis": {**number_axis(column, edges, sketch.language), "grid": False, "tickCount": 8},
         },
         "x2": {"field": "bin_end"},
         "y": _measure(sketch, "count", sketch.said("rows")),
@@ -108,7 +108,7 @@ def _height(rows: int) -> Spec | int:
 
 
 def _measure(sketch: Sketch, name: str, title: str | None = None) -> Spec:
-    axis = number_axis(sketch.columns[name], sketch.numbers(name), title)
+    axis = number_axis(sketch.columns[name], sketch.numbers(name), sketch.language, title)
     return {"field": name, "type": "quantitative", "axis": {**axis, "tickCount": 6}}
 
 
@@ -116,7 +116,7 @@ def _box_layers(sketch: Sketch, boxes: Category | None, thickness: int) -> list[
     """Upright: whiskers, box, median, then the extremes."""
     name = str(sketch.params["y"])
     column = sketch.columns.get(name, TableColumn(name=name, kind="number"))
-    axis = number_axis(column, sketch.numbers("greatest") + sketch.numbers("least"))
+    axis = number_axis(column, sketch.numbers("greatest") + sketch.numbers("least"), sketch.language)
     place = {"x": discrete(boxes).encoding} if boxes else {}
     shown = ("greatest", "high", "q3", "median", "q1", "low", "least", "count")
     tooltip = [number_tooltip(sketch, each) for each in shown]
@@ -143,7 +143,11 @@ def _cells(sketch: Sketch, measure: str, values: list[float], named: list[Spec],
     """Cells from light to dark, or with a diverging scale if values are on both sides of zero."""
     column, far = sketch.columns[measure], _farthest(values)
     scale = {"scheme": "redblue", "domain": [-far, far]} if _both_sides(values) else {"scheme": "blues", "nice": True}
-    legend = {"title": titled(column), "gradientLength": length, **labels(short_format(column, values))}
+    legend = {
+        "title": titled(column),
+        "gradientLength": length,
+        **labels(short_format(column, values), sketch.language),
+    }
     shade = {"field": sketch.field_of(measure), "type": "quantitative", "scale": scale, "legend": legend}
     tooltip = [*named, number_tooltip(sketch, measure)]
     return {"mark": {"type": "rect"}, "encoding": {"color": shade, "tooltip": tooltip}}

@@ -82,6 +82,13 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
 """What titles, subtitles and legends say."""
 
 
+SHORT: Mapping[Language, tuple[tuple[str, str], ...]] = {
+    "en": (("G", "B"),),
+    "ru": (("k", " тыс."), ("M", " млн"), ("G", " млрд"), ("T", " трлн")),
+}
+"""What stands for the prefixes of SI in long numbers."""
+
+
 def drawn_value(value: Scalar) -> Scalar:
     """A value for a chart: the name of a property that every JavaScript object has would make Vega fail."""
     return f"{value}{MARK}" if isinstance(value, str) and value in RESERVED else value
@@ -145,15 +152,25 @@ def short_format(column: TableColumn, values: list[float]) -> str:
     return {"~s": ".3~s", ",.2~f": ",.0f" if farthest >= 100 else ",.2~f"}.get(pattern, pattern)
 
 
-def number_axis(column: TableColumn, values: Iterable[float], title: str | None = None) -> dict[str, Any]:
-    return {"title": title or titled(column), **labels(number_format(column, values))}
+def number_axis(
+    column: TableColumn, values: Iterable[float], language: Language, title: str | None = None
+) -> dict[str, Any]:
+    return {"title": title or titled(column), **labels(number_format(column, values), language)}
 
 
-def labels(pattern: str) -> dict[str, Any]:
-    """The number format of an axis or a legend; replaces SI's G with B for billions."""
+def labels(pattern: str, language: Language) -> dict[str, Any]:
+    """The number format of an axis or a legend."""
     if not pattern.endswith("s"):
         return {"format": pattern}
-    return {"format": pattern, "labelExpr": f'replace(format(datum.value, "{pattern}"), "G", "B")'}
+    return {"format": pattern, "labelExpr": written_number("datum.value", pattern, language)}
+
+
+def written_number(value: str, pattern: str, language: Language) -> str:
+    """An expression that writes a number with the language's short names of thousands, millions and billions."""
+    written = f'format({value}, "{pattern}")'
+    for prefix, name in SHORT[language]:
+        written = f"replace({written}, {quoted(prefix)}, {quoted(name)})"
+    return written
 
 
 def is_years(numbers: list[float]) -> bool:

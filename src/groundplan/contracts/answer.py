@@ -134,10 +134,18 @@ class Attempt(Contract):
     problem: str
 
 
+class UnknownWord(Contract):
+    """A word that the settings of a column would teach."""
+
+    word: str
+    setting: str  # the part of the refusal's text that names the setting; a page says its own way instead
+
+
 class Refusal(Contract):
     kind: Literal["refusal"] = "refusal"
     text: str
     issues: tuple[Issue, ...]
+    unknown: UnknownWord | None = None
     reading: Reading | None = None
     plan: Plan | None = None
     effects: tuple[EffectCall, ...] = ()  # the calls that wait for approval, with their values

@@ -306,6 +306,7 @@ class Wording:
     period: Callable[[str, Scalar, Scalar], str | None] = lambda *_: None  # a half-open range of days in words
     part: Callable[[str, Scalar], str | None] = lambda *_: None  # the name of a month or a weekday
     things: str | None = None  # what is counted, if not rows
+    rows: str | None = None  # what the rows are: orders
     grain: str = "period"  # of the series that changes and moving averages look along
 
     def said(self, key: str, *parts: object) -> str:
@@ -404,7 +405,7 @@ def _measure(node: GroupValue, wording: Wording) -> str:
         case Alike(of=of, by=by):
             return said("alike", words(of), _list([in_words(one, inner) for one in by], said("and")))
         case Rows(where=where):
-            return _where(said("rows", wording.things or said("things")), where, inner)
+            return _where(said("rows", wording.things or wording.rows or said("things")), where, inner)
         case Aggregate(function=function, of=of, where=where, percent=percent):
             return _where(_aggregate(function, of, percent, inner), where, inner)
         case Correlation(left=left, right=right, where=where):
@@ -485,7 +486,7 @@ def _arithmetic(node: Arithmetic, wording: Wording) -> str:
         return said("growth", in_words(old, wording), in_words(new, wording))
     match node:
         case Arithmetic(operator="/", left=Rows(where=part), right=Rows(where=None)) if part is not None:
-            return _where(said("part", wording.things or said("things")), part, wording.inner)
+            return _where(said("part", wording.things or wording.rows or said("things")), part, wording.inner)
         case Arithmetic(operator="/", left=Aggregate(where=part) as left, right=right) if (
             part is not None and left.model_copy(update={"where": None}) == right
         ):

@@ -29,13 +29,24 @@ STATUS = {"expired": 400, "declined": 403, "refused": 403, "unavailable": 503}
 PAGE = """<!doctype html>
 <html lang="{language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} · groundplan</title>
-<style nonce="{nonce}">:root {{ color-scheme: light dark }}
-body {{ max-width: 34rem; margin: 12vh auto; padding: 0 1rem; font: 1rem/1.55 system-ui, sans-serif }}
-small {{ opacity: 0.8 }}</style>
-<main><h1>{title}</h1><p>{advice}</p><p><small>{why}</small></p><p><a href="{again}">{link}</a></p></main>
+<style nonce="{nonce}">
+:root {{ color-scheme: light dark; --paper: #f7f6f3; --card: #fff; --ink: #1a1d1c; --quiet: #565b58; --line: #e2dfd8;
+  --accent: #0b6e66; --on: #fff }}
+@media (prefers-color-scheme: dark) {{ :root {{ --paper: #131514; --card: #1b1e1c; --ink: #e9ebe8; --quiet: #a7ada9;
+  --line: #2c312e; --accent: #63cdbf; --on: #04211d }} }}
+body {{ margin: 12vh 1rem; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, sans-serif }}
+main {{ max-width: 24.5rem; margin: auto; padding: 1.75rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 12px }}
+h1 {{ margin: 0; font-size: 1.375rem }}
+small {{ color: var(--quiet) }}
+a {{ display: block; padding: .5rem 1rem; border-radius: 8px; background: var(--accent); color: var(--on);
+  font-weight: 600; text-align: center; text-decoration: none }}
+</style>
+<main><h1>{title}</h1><p>{advice}</p><p><small>{details}: {why}</small></p><a href="{again}">{link}</a></main>
 </html>
 """
 TITLE = {"en": "You are not signed in", "ru": "Войти не удалось"}
+DETAILS = {"en": "For whoever runs the service", "ru": "Для того, кто ведёт сервис"}
 AGAIN = {"en": "Back to groundplan", "ru": "Вернуться в groundplan"}
 ADVICE: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -114,6 +125,7 @@ def _failed(request: Request, error: GroundplanError, page: str) -> Response:
         nonce=nonce,
         title=TITLE[language],
         advice=ADVICE[language][kind],
+        details=DETAILS[language],
         why=html.escape(str(error)),
         again=html.escape(page),
         link=AGAIN[language],

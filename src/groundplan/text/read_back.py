@@ -42,7 +42,7 @@ from groundplan.contracts.reading import (
     Value,
 )
 from groundplan.contracts.wording import Wording, day_named, in_words
-from groundplan.text.names import plural, worded
+from groundplan.text.names import plural, things_of, worded
 from groundplan.text.period_names import MONTHS, WEEKDAYS, Whole, period_name, whole_period
 from groundplan.text.safe import ACTIVE, as_code, plain
 
@@ -127,6 +127,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
         "every": "все значения: {}",
         "different": "разные значения {}",
         "rows": "строки",
+        "rows of": "строк {}",
         "combinations": "сочетаний {}",
         "each": "каждый {}",
         "over": " по каждой из групп {}",
@@ -299,12 +300,12 @@ def distinct_sentences(readings: Iterable[Reading]) -> tuple[str, ...]:
     return told if len({*told}) == len(told) else tuple(read_back(reading, exact=True) for reading in given)
 
 
-def part_in_words(value: Value, language: Language, *, of_values: bool = False) -> str:
+def part_in_words(value: Value, language: Language, *, of_values: bool = False, rows: str | None = None) -> str:
     """One part of a reading as a person would say it: `total revenue`, `region is North`, `top 5`.
 
-    `of_values`: of a look at single values, which have no function.
+    `of_values`: of a look at single values, which have no function. `rows`: what the rows are called.
     """
-    wording = _wording(language, exact=False)
+    wording = replace(_wording(language, exact=False), rows=rows)
     said = SAID[language]
     match value:
         case Metric(column=str() as column, function=None, expression=None) if of_values:
@@ -343,7 +344,7 @@ def read_back(reading: Reading, *, exact: bool = False) -> str:
     if reading.also:
         return SAID[language_of(reading)]["also"].join(read_back(ask, exact=exact) for ask in reading.asks)
     language = language_of(reading)
-    said, wording = SAID[language], _wording(language, exact)
+    said, wording = SAID[language], replace(_wording(language, exact), rows=rows_called(reading))
     sides = compared_periods(reading.requirements)
     kept = tuple(r for r in reading.requirements if r not in sides)
     meaning = meaning_of(reading.model_copy(update={"requirements": kept}))
@@ -386,7 +387,7 @@ def _subject(reading: Reading, meaning: Meaning, wording: Wording) -> str:
         return distinct.format(told) + _over(meaning, wording)
     if meaning.groups:
         return said["every"].format(_list(_sorted(meaning.groups, wording), wording.language)) + _over(meaning, wording)
-    return said["rows"]
+    return wording.rows if wording.rows and wording.language == "en" else said["rows"]
 
 
 def _column(node: Expression, distinct: bool, wording: Wording) -> str:
@@ -403,7 +404,7 @@ def _measures(reading: Reading, meaning: Meaning, wording: Wording) -> list[str]
     asked = any(isinstance(r.value, AnalysisAsked) and r.value.label == "share" for r in reading.requirements)
     shared = asked and not any(isinstance(node, Share) for measure in meaning.measures for node in walk(measure))
     measures = [Share(of=measure) if shared else measure for measure in meaning.measures]
-    own = _wording_of_things(reading, meaning, wording)
+    own = wording if meaning.things is None else replace(wording, things=_things(meaning, wording))
     if isinstance(meaning.along, DateCut) and meaning.along.grain:
         own = replace(own, grain=meaning.along.grain)
     several = len(measures) > 1
@@ -417,18 +418,20 @@ PLURAL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*s(?: [^\W\d_]+ed)?")
 """A name for rows: `orders`, `requests merged`."""
 
 
-def _wording_of_things(reading: Reading, meaning: Meaning, wording: Wording) -> Wording:
-    """Counts are of things; or of what the question calls the rows."""
-    if meaning.things is not None:
-        return replace(wording, things=_things(meaning, wording))
-    for requirement in reading.requirements:
-        match requirement.value:
-            case Metric(column=None, expression=None | Rows(where=None), name=str() as name) if (
-                wording.language == "en"
-            ):
-                if PLURAL.fullmatch(name):
-                    return replace(wording, things=name)
-    return wording
+def rows_called(reading: Reading) -> str | None:
+    """What the rows are, in the plural: what the question or the table calls them. None if things are counted."""
+    values = [requirement.value for requirement in reading.requirements]
+    if not reading.tables or any(isinstance(value, Each) for value in values):
+        return None
+    table = reading.tables[0]
+    if language_of(reading) == "ru":
+        return SAID["ru"]["rows of"].format(_quoted(worded(table), "ru"))
+    names = (v.name for v in values if isinstance(v, Metric) and v.column is None and _counts_rows(v))
+    return next((name for name in names if name and PLURAL.fullmatch(name)), None) or things_of(table)
+
+
+def _counts_rows(metric: Metric) -> bool:
+    return metric.expression is None or metric.expression == Rows()
 
 
 def _things(meaning: Meaning, wording: Wording) -> str:

@@ -62,16 +62,20 @@ VALUES = {
     }
 }
 READ = {
-    "refunds by port (crossings with a negative fare)": "number of rows by port, where fare is below 0",
-    "walk-ups in 2025 (crossings w/o voucher)": "number of rows where boarded at is in 2025 and voucher is missing",
-    "how many are still at sea, i.e. not landed": "number of rows where landed at is missing",
-    "сколько возвратов по port, то есть crossings with negative fare": "number of rows by port, where fare is below 0",
+    "refunds by port (crossings with a negative fare)": "number of crossings by port, where fare is below 0",
+    "walk-ups in 2025 (crossings w/o voucher)": (
+        "number of crossings where boarded at is in 2025 and voucher is missing"
+    ),
+    "how many are still at sea, i.e. not landed": "number of crossings where landed at is missing",
+    "сколько возвратов по port, то есть crossings with negative fare": (
+        "number of crossings by port, where fare is below 0"
+    ),
     "average fare last season": "average fare of rows where season is Autumn 2025",
     "average fare by port in the most recent season": "average fare by port, where season is Autumn 2025",
     "how many women": "number of different passenger ids of rows where sex is F",
     "how many men boarded": "number of different passenger ids of rows where sex is M",
     "number of women vs men": "number of different passenger ids by sex, where sex is F or M",
-    "crossings of women": "number of rows where sex is F",
+    "crossings of women": "number of crossings where sex is F",
 }
 NOT_READ = [
     "refunds by port (Oslo)",  # a condition, which explains nothing

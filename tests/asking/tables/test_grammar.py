@@ -44,20 +44,20 @@ VALUES = {
 }
 READ = {
     "total fee by branch": "total fee by branch",
-    "how many loans last month?": "number of rows where loaned on is in December 2025",
+    "how many loans last month?": "number of library loans where loaned on is in December 2025",
     "how many different readers do we have": "number of different reader ids",
     "top 2 genres by fee": "total fee by genre, where genre is present, top 2",
     "which branch has the lowest total fee": "total fee by branch, only the lowest",
     "fee per reader": "total fee divided by number of different reader ids",
-    "share of loans that were renewed": 'share of rows (where renewed is "yes")',
-    "number of loans not returned": "number of rows where returned on is missing",
-    "loans without genre by branch": "number of rows by branch, where genre is missing",
+    "share of loans that were renewed": 'share of library loans (where renewed is "yes")',
+    "number of loans not returned": "number of library loans where returned on is missing",
+    "loans without genre by branch": "number of library loans by branch, where genre is missing",
     "fee in Hill or Market except poetry": (
         "total fee of rows where branch is Hill or Market and (genre is not Poetry or missing)"
     ),
-    "branches with more than 300 loans": "every branch, only those where number of rows is above 300",
+    "branches with more than 300 loans": "every branch, only those where number of library loans is above 300",
     "running total of fee by month": "running total of fee by month (loaned on)",
-    "crime vs travel loans": "number of rows by genre, where genre is Crime or Travel",
+    "crime vs travel loans": "number of library loans by genre, where genre is Crime or Travel",
     "total fee by loan genre": "total fee by genre",
     "top 2 loan genres by fee": "total fee by genre, where genre is present, top 2",
     "how many loan genres are there": "number of different genres",
@@ -74,8 +74,8 @@ READ = {
     "loans and total fee by branch": "number of loans and total fee by branch",
     "total fee by genre, top 2": "total fee by genre, where genre is present, top 2",
     "branches by average fee": "average fee by branch",
-    "total count for each branch": "number of rows by branch",
-    "count by branch sorted high to low": "number of rows by branch, highest first",
+    "total count for each branch": "number of library loans by branch",
+    "count by branch sorted high to low": "number of library loans by branch, highest first",
     "overview of the loans in Hill": "summary of all columns where branch is Hill",
     "heatmap of fee by branch and genre": "total fee by branch and genre, as a heatmap",
     "line chart of fee": "total fee by loaned on in suitable periods, as a line chart",
@@ -127,8 +127,8 @@ def test_words_find_names_that_are_short_for_them_and_tell_what_numbers_are() ->
         found = derive(question, SHIPPED, values, today=TODAY)
         return read_back(found.reading) if found.reading else None
 
-    assert told("exports by country") == "number of rows by dst"  # its values are codes of countries
-    assert told("how many exports to germany") == "number of rows where dst is DE"
+    assert told("exports by country") == "number of exports by dst"  # its values are codes of countries
+    assert told("how many exports to germany") == "number of exports where dst is DE"
 
 
 def read(question: str) -> str | None:
@@ -143,7 +143,7 @@ def test_a_question_is_read_as(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["what fee did the branches take by genre", "how many loans branches made"])
 def test_who_does_something_is_no_group(question: str) -> None:
-    assert read(question) in (None, "number of rows by branch")
+    assert read(question) in (None, "number of library loans by branch")
 
 
 @pytest.mark.parametrize("question", ASKED_BACK)
@@ -195,18 +195,18 @@ REPAIR_VALUES = {
     "Guarantee": ("N", "Y"),
 }
 MENDED = {
-    "how many repair orders are there": "number of rows",
+    "how many repair orders are there": "number of repairs",
     "total downtime hours by hall": "total downtime (h) by hall",
     "which hall has the most downtime": "total downtime (h) by hall, only the highest",
     "energy used by hall": "total used kWh by hall",
     "average square metres": "average hall m2",
-    "list the repairs mended in Hall North in May 2025": ("rows where hall is North and mended on is in May 2025"),
-    "how many repairs by Novak": "number of rows where fitter is A. Novak",
-    "how mnay repairs": "number of rows",
-    "how many were mended in 2025": "number of rows where mended on is in 2025",
-    "number of repairs mended by month": "number of rows by month (mended on), where mended on is present",
+    "list the repairs mended in Hall North in May 2025": ("repairs where hall is North and mended on is in May 2025"),
+    "how many repairs by Novak": "number of repairs where fitter is A. Novak",
+    "how mnay repairs": "number of repairs",
+    "how many were mended in 2025": "number of repairs where mended on is in 2025",
+    "number of repairs mended by month": "number of repairs by month (mended on), where mended on is present",
     "month over month % change in repairs mended in 2025": (
-        "percent change of number of rows from the month before by month (mended on), where mended on is in 2025"
+        "percent change of number of repairs from the month before by month (mended on), where mended on is in 2025"
     ),
 }
 
@@ -274,13 +274,14 @@ MOORING_VALUES = {
     "hull": ("Steel", "Wood"),
 }
 MOORED = {
-    "how many wood hulls do we have right now": "number of rows where hull is Wood and outcome date is missing",
+    "how many wood hulls do we have right now": "number of moorings where hull is Wood and outcome date is missing",
     "age of the oldest steel hull, in months": "highest age months of rows where hull is Steel",
     "moorings longer than 20 days by hull": (
-        "number of rows by hull, where days from intake date to outcome date is above 20"
+        "number of moorings by hull, where days from intake date to outcome date is above 20"
     ),
     "share of moorings scrapped within 14 days, by hull": (
-        "share of rows (where outcome kind is Scrap and days from intake date to outcome date is at most 14), by hull"
+        "share of moorings (where outcome kind is Scrap and days from intake date to outcome date is at most 14), "
+        "by hull"
     ),
     "crews that average under 85 harbour cost": "every crew, only those where average harbour cost is below 85",
     "how many crews average under 85 harbour cost": "number of crews where average harbour cost is below 85",
@@ -300,23 +301,23 @@ MOORED = {
         "Sunday (where weekday of intake date is Sunday), where weekday of intake date is Monday or Sunday"
     ),
     "how many have been here more than 90 days and haven't left": (
-        "number of rows where intake date is before 2025-10-17 and outcome date is missing"
+        "number of moorings where intake date is before 2025-10-17 and outcome date is missing"
     ),
-    "auctions by month": "number of rows by month (outcome date), where outcome kind is Auction",
+    "auctions by month": "number of moorings by month (outcome date), where outcome kind is Auction",
     "cumulative auctions by month for 2025": (
-        "running total of number of rows (where outcome kind is Auction) by month (outcome date), "
+        "running total of number of moorings (where outcome kind is Auction) by month (outcome date), "
         "among rows where outcome date is in 2025"
     ),
     "crews with more than 5 auctions": (
-        "every crew, only those where number of rows (where outcome kind is Auction) is above 5"
+        "every crew, only those where number of moorings (where outcome kind is Auction) is above 5"
     ),
-    "intakes by kind": "number of rows by intake kind",
-    "missing wieghts by hull": "number of rows by hull, where weight kg is missing",
-    "how many moorings failed": "number of rows where outcome kind is Fail",
+    "intakes by kind": "number of moorings by intake kind",
+    "missing wieghts by hull": "number of moorings by hull, where weight kg is missing",
+    "how many moorings failed": "number of moorings where outcome kind is Fail",
     "Can you show the total harbour cost by hull": "total harbour cost by hull",
     "Gull vs can harbour cost": "total harbour cost by crew, where crew is Can or Gull",
     "how many moorings leaving out auctions and seizures": (
-        "number of rows where (outcome kind is not Auction or missing) and intake kind is not Seizure"
+        "number of moorings where (outcome kind is not Auction or missing) and intake kind is not Seizure"
     ),
     "cheapest auction fee": "lowest auction fee",
     "average length of stay by hull": "average days from intake date to outcome date by hull",
@@ -377,8 +378,8 @@ SHIPS = Table(
     ),
 )
 OF_YEARS = {
-    "how many ships have a build year since 2010": "number of rows where build year is at least 2010",
-    "ships built after 1995 by flag state": "number of rows by flag state, where build year is at least 1996",
+    "how many ships have a build year since 2010": "number of ships where build year is at least 2010",
+    "ships built after 1995 by flag state": "number of ships by flag state, where build year is at least 1996",
     "average tonnage of ships with build year before 2000": "average tonnage of rows where build year is below 2000",
     "how many ships have a build year after March 1995": None,
 }
@@ -415,12 +416,12 @@ WARDS = Table(
     ),
 )
 NUMBERED = {
-    "how many wards have at least 10 patient beds": "number of rows where patient beds is at least 10",
-    "how many wards have at least 3 wash rooms": "number of rows where wash rooms is at least 3",
+    "how many wards have at least 10 patient beds": "number of wards where patient beds is at least 10",
+    "how many wards have at least 3 wash rooms": "number of wards where wash rooms is at least 3",
     "average noise of wards with over 20 beds": "average noise of rows where patient beds is above 20",
-    "how many wards with noise over 40": "number of rows where noise is above 40",
+    "how many wards with noise over 40": "number of wards where noise is above 40",
     "how many wards with noise over 40 and at least 3 wash rooms": (
-        "number of rows where noise is above 40 and wash rooms is at least 3"
+        "number of wards where noise is above 40 and wash rooms is at least 3"
     ),
 }
 
@@ -451,7 +452,7 @@ def test_a_noun_that_no_column_has_is_named(question: str, unread: str) -> None:
     [
         ("average draught by number of cabins", "average draught by cabins"),
         ("average draught vs cabins", "average draught by cabins"),
-        ("how many boats from each country", "number of rows by made in"),
+        ("how many boats from each country", "number of boats by made in"),
     ],
 )
 def test_few_numbers_make_groups_and_values_tell_what_a_column_is(question: str, read_as: str) -> None:

@@ -75,6 +75,6 @@ def test_rows_that_are_money_are_counted_or_added_up(tmp_path: Path) -> None:
         outcome = project.ask("top 3 owners by charge").outcome
     assert isinstance(outcome, Clarification)
     assert outcome.candidates == (
-        "number of rows by name of owners, top 3, in charges and owners",
+        "number of charges by name of owners, top 3, in charges and owners",
         "total amount by name of owners, top 3, in charges and owners",
     )

@@ -71,3 +71,32 @@ def test_a_name_in_russian_letters_is_asked_about(library: Project) -> None:
 def test_a_question_back_offers_a_few(library: Project, question: str) -> None:
     asked = library.ask(question).outcome
     assert not isinstance(asked, Clarification) or len(asked.candidates) <= 5
+
+
+@pytest.fixture(scope="module")
+def surgery(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    file = tmp_path_factory.mktemp("surgery") / "visits.csv"
+    rows = (
+        f"V{n},P{n % 30},2025-0{1 + n % 9}-03,{('Hill', 'Vale')[n % 2]},{('A', 'B')[n % 3 > 0]},{n}"
+        for n in range(1, 90)
+    )
+    file.write_text("\n".join(["Visit ID,Pt No,Seen On,By Vet,Room,Fee", *rows]) + "\n")
+    return Project(str(file))
+
+
+def test_two_letters_stand_for_the_word_that_begins_and_ends_with_them(surgery: Project) -> None:
+    asked = surgery.ask("unique patients").outcome
+    told = asked.candidates if isinstance(asked, Clarification) else (asked.text,)
+    assert "Pt No" in " ".join(told)
+
+
+def test_the_example_of_a_refusal_keeps_what_was_understood(surgery: Project) -> None:
+    refused = surgery.ask("margin by room").outcome
+    assert isinstance(refused, Refusal)
+    assert "total Fee by Room" in refused.text
+
+
+def test_the_setting_names_the_word_that_is_near_its_column(surgery: Project) -> None:
+    refused = surgery.ask("average age of patients").outcome
+    assert isinstance(refused, Refusal)
+    assert 'called = ["patients"] under [columns."Pt No"]' in refused.text

@@ -300,6 +300,12 @@ def test_what_is_missing_is_asked_for(task: str, problem: str, hint: str) -> Non
     assert missing.part in task
 
 
+@pytest.mark.parametrize("number", ["+445678", "0044 20 5678", "007"])
+def test_a_number_to_call_keeps_its_sign_and_zeros(number: str) -> None:
+    plan = plan_of(f'Send {ANN} a note with the subject "{number}" and the text "Call {number}".')
+    assert {"subject": number, "text": f"Call {number}"}.items() <= plan.steps[-1].params.items()
+
+
 @pytest.mark.requirement("R36")
 @pytest.mark.parametrize("task", [f'Email {ANN} the subject "A"', f"Отправь письмо {ANN} с темой «А»"])
 def test_an_act_that_lacks_something_never_becomes_another_act(task: str) -> None:

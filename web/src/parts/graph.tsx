@@ -1,6 +1,7 @@
 import css from "./graph.module.css";
 
 const [WIDE, HIGH, ACROSS, DOWN] = [168, 40, 30, 14];
+const SMALLEST = 0.7; // of its size, where the page is narrow; what is wider than that scrolls
 const LONGEST = 20; // characters of a name
 
 export type Box = { id: string; name: string; title?: string; lit?: boolean };
@@ -14,7 +15,7 @@ export function Graph({ boxes, arrows, label, told }: { boxes: Box[]; arrows: Ar
   const height = (1 + Math.max(...boxes.map((box) => at(places, box.id).row))) * (HIGH + DOWN) - DOWN;
   return (
     <div className={css.frame} role="region" aria-label={label} tabIndex={0}>
-      <svg width={width} height={height} viewBox={`-1 -1 ${width + 2} ${height + 2}`} role="img" aria-label={told}>
+      <svg width={width} height={height} style={{ minWidth: SMALLEST * width }} viewBox={`-1 -1 ${width + 2} ${height + 2}`} role="img" aria-label={told}>
         {arrows.map(([from, to]) => (
           <path key={`${from} ${to}`} className={css.line} d={curve(at(places, from), at(places, to))} />
         ))}

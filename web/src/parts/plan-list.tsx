@@ -117,10 +117,10 @@ function does(step: Step, t: Texts): string {
   return t.plan.does[toolOf(step)] ?? toolOf(step);
 }
 
-/** A part that has no chip because it follows from others: `output:chart`. */
+/** A part that has no chip because it follows from others: `output:chart`, `analysis:trend`. */
 function inWords(requirement: string, t: Texts): string {
   const label = requirement.slice(requirement.indexOf(":") + 1);
-  return (requirement.startsWith("output:") && t.plan.outputs[label]) || label.replaceAll("_", " ");
+  return (/^(output|analysis):/.test(requirement) && t.plan.outputs[label]) || label.replaceAll("_", " ");
 }
 
 function Params({ params }: { params: Record<string, unknown> }) {

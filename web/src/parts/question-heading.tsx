@@ -1,7 +1,7 @@
-import { Fragment } from "react";
 import type { Chip } from "../api/types";
 import { characters } from "./format";
 import { useLit } from "./lit";
+import { Unbroken } from "./unbroken";
 import css from "./question-heading.module.css";
 
 type Part = { text: string; chips: string[] };
@@ -13,7 +13,7 @@ export function QuestionHeading({ question, chips }: { question: string; chips: 
     <h1 className={css.question}>
       {parts(question, chips).map((part, index) =>
         part.chips.length === 0 ? (
-          <Fragment key={index}>{part.text}</Fragment>
+          <Unbroken key={index} text={part.text} />
         ) : (
           <span
             key={index}

@@ -8,9 +8,11 @@ const SHOWN = 5;
 /** Questions made of the real columns. Only those that the gate passes are offered. */
 export function useStarters(sources: SourceSchema[] | undefined, first: string[]): { found: string[]; loading: boolean } {
   const { language } = useTexts();
-  const measured = [...(sources ?? []).flatMap((source) => source.tables)].sort((a, b) => Number(measures(b).length > 0) - Number(measures(a).length > 0));
+  const all = (sources ?? []).flatMap((source) => source.tables);
+  const spoken = spokenBy(all, language);
+  const measured = all.filter((table) => languageOf(table) === spoken).sort((a, b) => Number(measures(b).length > 0) - Number(measures(a).length > 0));
   const tables = newestFirst(measured, first, (table) => table.name);
-  const written = inTurn(tables.slice(0, 3).map((table) => questions(table, language)));
+  const written = inTurn(tables.slice(0, 3).map((table) => questions(table, spoken)));
   const found = useQuery({
     queryKey: ["starters", written],
     queryFn: ({ signal }) => planned(written.slice(0, 8), signal),
@@ -41,7 +43,16 @@ function measures(table: Table): Column[] {
   return table.columns.filter((column) => column.role === "measure" && sayable(column.name));
 }
 
-/** Questions as a person would ask them, in the language of the table's own names. */
+/** The page's language if a table has names in it, else the data's: never a question in two. */
+function spokenBy(tables: Table[], language: Language): Language {
+  return tables.some((table) => languageOf(table) === language) ? language : language === "ru" ? "en" : "ru";
+}
+
+function languageOf(table: Table): Language {
+  return table.columns.some((column) => CYRILLIC.test(column.name)) ? "ru" : "en";
+}
+
+/** Questions as a person would ask them. */
 function questions(table: Table, language: Language): string[] {
   const few = (column: Column) => (column.cardinality ?? 0) > 1 && (column.cardinality ?? 0) <= Math.min(50, (table.row_count ?? Infinity) - 1);
   const found = measures(table);
@@ -50,8 +61,6 @@ function questions(table: Table, language: Language): string[] {
   const time = table.columns.some((column) => column.role === "temporal");
   const [measure, by, other] = [main, groups[0], groups[1]].map((column) => column && inWords(column.name));
   const total = main?.meaning !== "rate";
-  const russian = [measure, by, table.name].every((name) => !name || CYRILLIC.test(name));
-  if (russian !== (language === "ru") && CYRILLIC.test([measure, by].join(""))) return russian ? inRussian(measure, by, other, time, total) : [];
   return language === "ru" ? inRussian(measure, by, other, time, total) : inEnglish(inWords(table.name), measure, by, other, time, total);
 }
 
@@ -98,7 +107,7 @@ function inWords(name: string): string {
 /** `мастер` as in `по мастерам`; names of several words stay as they are. */
 function byEach(name: string): string {
   if (!CYRILLIC.test(name) || name.includes(" ")) return name;
-  const endings: [RegExp, string][] = [[/ец$/, "цам"], [/[аоы]$/, "ам"], [/[яьеий]$/, "ям"], [/([бвгджзклмнпрстфхцчшщ])$/, "$1ам"]];
+  const endings: [RegExp, string][] = [[/ец$/, "цам"], [/(ый|ое|ая)$/, "ым"], [/(ий|ее|яя)$/, "им"], [/[аоы]$/, "ам"], [/[яьеий]$/, "ям"], [/([бвгджзклмнпрстфхцчшщ])$/, "$1ам"]];
   const [ending, put] = endings.find(([end]) => end.test(name)) ?? [/$/, ""];
   return name.replace(ending, put);
 }

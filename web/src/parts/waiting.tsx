@@ -7,6 +7,7 @@ import { useTexts } from "../texts/language";
 import { FaultNote } from "./fault-note";
 import { paramText } from "./plan-list";
 import { QuestionBox } from "./question-box";
+import { Unbroken } from "./unbroken";
 import css from "./waiting.module.css";
 
 /** A question back: its choices as buttons, or one reading to run, and room for other words. A click sends a number. */
@@ -24,7 +25,9 @@ export function QuestionBack({ run, asked }: { run: Run; asked: Clarification })
       <h2 id="question-back" className="label">
         {t.question.title}
       </h2>
-      <p className={css.text}>{asked.text}</p>
+      <p className={css.text}>
+        <Unbroken text={asked.text} />
+      </p>
       {reading !== undefined ? (
         <>
           {!asked.text.includes(reading) && <p className={css.reading}>{reading}</p>}
@@ -78,7 +81,7 @@ export function ApprovalNeeded({ run, asked }: { run: Run; asked: Refusal }) {
     <section className={`card ${css.card}`}>
       <p className={css.text}>{t.approval.waits}</p>
       <Button onClick={() => setOpen(true)}>{t.approval.review}</Button>
-      <Modal opened={open} onClose={() => setOpen(false)} title={t.approval.title} size="lg" radius="lg" closeButtonProps={{ "aria-label": t.approval.later }}>
+      <Modal opened={open} onClose={() => setOpen(false)} title={t.approval.title} classNames={{ title: css.title }} size="lg" radius="lg" closeButtonProps={{ "aria-label": t.approval.later }}>
         <p className="quiet small">{t.approval.lead}</p>
         {bySteps(asked.effects ?? []).map((calls) => (
           <Effects key={calls[0]!.step} calls={calls} />

@@ -177,7 +177,13 @@ function RefusalBody({ refusal, reading }: { refusal: Refusal; reading: Reading 
       <h2 id="refusal" className={css.refusalTitle}>
         {t.refusal.title}
       </h2>
-      <p className={css.refusalText}>{refusal.text}</p>
+      <p className={css.refusalText}>{refusal.text.replace(refusal.unknown?.setting ?? "", "")}</p>
+      {refusal.unknown && (
+        <p className={css.refusalText}>
+          {t.refusal.teach(refusal.unknown.word)}
+          <Link href="/sources">{t.nav.sources}</Link>.
+        </p>
+      )}
       {refusal.issues.length > 1 && (
         <>
           <h3 className="label">{t.refusal.what}</h3>

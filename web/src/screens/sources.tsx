@@ -36,7 +36,8 @@ export default function SourcesScreen() {
       />
       {sources.isPending && <Skeleton height={420} radius="lg" />}
       {sources.error && <FaultNote error={sources.error} again={() => sources.refetch()} />}
-      {sources.data?.map((source) => <Source key={source.source} source={source} search={search.trim().toLowerCase()} />)}
+      {sources.data?.every((source) => source.tables.length === 0) && <p className="quiet">{t.sources.noTables}</p>}
+      {sources.data?.filter((source) => source.tables.length > 0).map((source) => <Source key={source.source} source={source} search={search.trim().toLowerCase()} />)}
     </div>
   );
 }
@@ -52,7 +53,7 @@ function Source({ source, search }: { source: SourceSchema; search: string }) {
       {tables.map(({ table, columns }) => (
         <TableSection key={table.name} table={table} columns={columns} engine={source.engine} upload={uploads.of(table.name)} />
       ))}
-      {tables.length === 0 && <p className="quiet">{search ? t.sources.none : t.sources.noTables}</p>}
+      {tables.length === 0 && <p className="quiet">{t.sources.none}</p>}
       {(source.relationships ?? []).length > 0 && !search && (
         <div className={`card ${css.links}`}>
           <h2 className={css.name}>{t.sources.relationships}</h2>

@@ -11,7 +11,7 @@ from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.nearest import nearest
 from groundplan.asking.tables.values import Values
-from groundplan.contracts.answer import Refusal, refused
+from groundplan.contracts.answer import Refusal, UnknownWord, refused
 from groundplan.contracts.asks import cited_as
 from groundplan.contracts.explanation import Fate, WordFate
 from groundplan.contracts.reading import (
@@ -212,13 +212,24 @@ def not_understood(
         hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(one.told for one in near)}"
     else:
         hint = f"ask for what is there{_example(schema, text)}"
-    taught = next((one.column for one in near if one.column and one.value is None), "COLUMN" if not near else None)
-    hints = [*closed, hint]
-    if not known and taught:
-        named, word = (json.dumps(name, ensure_ascii=False) for name in (taught, said[0]))
-        hints.append(f"called = [{word}] under [columns.{named}] in groundplan.toml teaches the word")
     problem = f"I do not understand {quoted} here" if known else f"the data has nothing called {quoted}"
-    return refused("reading/unread-word", problem, "; ".join(hints))
+    hints = "; ".join([*closed, hint])
+    word, taught = _taught(said, schema, values or {}) if near else (said[0], "COLUMN")
+    if known or not taught:
+        return refused("reading/unread-word", problem, hints)
+    named, called = (json.dumps(name, ensure_ascii=False) for name in (taught, word))
+    setting = f"; called = [{called}] under [columns.{named}] in groundplan.toml teaches the word"
+    unknown = UnknownWord(word=word, setting=setting)
+    return refused("reading/unread-word", problem, hints + setting).model_copy(update={"unknown": unknown})
+
+
+def _taught(said: Sequence[str], schema: SourceSchema, values: Mapping[str, Values]) -> tuple[str, str | None]:
+    """The first word that is near a column, and the column."""
+    for word in said:
+        columns = (one.column for one in nearest([word], schema, values) if one.column and one.value is None)
+        if column := next(columns, None):
+            return word, column
+    return said[0], None
 
 
 def _phrases_of(words: Iterable[str], text: str) -> list[str]:
@@ -246,16 +257,18 @@ def _uncomputed(text: str, schema: SourceSchema) -> list[str]:
 
 def _example(schema: SourceSchema, text: str) -> str:
     """A question that the table which the words are about answers; else the first with a number and a category."""
-    said = {word.stem for word in words_of(text)}
+    structure = load().structure | load().no_noun_after
+    said = {word.stem for word in words_of(text) if word.lower not in structure}
     about = {table.name: _said_of(table, said) for table in schema.tables}
     most = max(about.values(), default=0)
     meant = [table for table in schema.tables if most and about[table.name] == most]
     for table in (*(meant if len(meant) == 1 else ()), *schema.tables):
         of = meanings_of(table, {}).of
         numbers = [name for name, meaning in of.items() if meaning in ("amount", "count")]
-        numbers.sort(key=lambda name: not {stem(word) for word in split_name(name)} & said)
-        added = [f"total {name}" for name in numbers]
         by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
+        for names in (numbers, by):
+            names.sort(key=lambda name: not {stem(word) for word in split_name(name)} & said)
+        added = [f"total {name}" for name in numbers]
         added += [f"number of {things}"] if [table] == meant and (things := things_of(table.name)) else []
         if added and by:
             return f": {added[0]} by {by[0]}"

@@ -13,7 +13,7 @@ from groundplan.asking.tables.grammar.senses import COSTS
 from groundplan.asking.tables.values import Values
 from groundplan.budget import spend
 from groundplan.contracts.schema import Column, SourceSchema, Table
-from groundplan.text.names import is_short_for, kin, split_name
+from groundplan.text.names import IDENTIFYING, is_short_for, kin, singular, split_name
 from groundplan.text.stems import is_russian, lower, stem
 from groundplan.text.words import words_of
 
@@ -78,10 +78,16 @@ def alike(word: str, part: str) -> float:
     latin = lower(stem(word) if is_russian(word) else word).translate(LETTERS)
     if stem(latin) == stem(part):
         return SAME
-    if (len(part) <= LONGEST_SHORT and is_short_for(part, latin)) or is_short_for(latin, part) or kin(latin, part):
+    short = (len(part) <= LONGEST_SHORT and is_short_for(part, latin)) or is_short_for(latin, part)
+    if short or _contracts(part, latin) or kin(latin, part):
         return RELATED
     spend(1)
     return fuzz.ratio(latin, part) if min(len(latin), len(part)) > SHORTEST else 0.0
+
+
+def _contracts(part: str, word: str) -> bool:
+    """The first and the last letter: `pt` for patients, `dr` for doctor."""
+    return len(part) == 2 and part not in IDENTIFYING and part == word[0] + singular(word)[-1]
 
 
 def _as_money(phrase: str, column: Column, table: Table) -> float:

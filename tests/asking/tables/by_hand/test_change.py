@@ -221,7 +221,7 @@ def test_what_is_not_there_is_named(sales: Sync) -> None:
 def test_suggestions_fit_the_meaning_and_the_search(sales: Sync) -> None:
     reading = sales.read("total revenue by region")
     labels = {s.label for s in sales.suggest(reading, "metric:revenue")}
-    assert {"average revenue", "total cost", "number of rows"} <= labels
+    assert {"average revenue", "total cost", "number of sales"} <= labels
     assert not any("total region" in label or "total date" in label for label in labels)
     assert [s.label for s in sales.suggest(reading, kind="filter", search="nor")][:1] == ["region is North"]
     years = [s.label for s in sales.suggest(reading, kind="filter") if s.group == "period"]
@@ -296,3 +296,15 @@ def test_the_ranking_goes_with_the_last_group(sales: Sync) -> None:
     assert isinstance(answer, Answer)
     [[shown]] = answer.tables[0].rows
     assert shown == pytest.approx(duckdb.sql(sql_of(none.reading)).fetchall()[0][0])
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("number of sales by region", "number of sales"),
+        ("сколько продаж по region", "число строк «sales»"),
+        ("regions with more than 500 sales", "number of sales is above 500"),
+    ],
+)
+def test_a_chip_says_what_is_counted(sales: Sync, question: str, label: str) -> None:
+    assert label in {chip.label for chip in chips(sales.read(question))}

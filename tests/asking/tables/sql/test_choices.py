@@ -117,7 +117,7 @@ def test_ties_that_are_kept_are_told(made_up: Open) -> None:
     for rank, told in (("ROW_NUMBER", ""), ("RANK", ", ties kept"), ("DENSE_RANK", ", ties kept and counted once")):
         written = sql.replace("$", rank)
         reading = translate(written, made_up.schema, made_up.values, today=TODAY, question="?").reading
-        assert read_back(reading) == f"number of rows by legs, top 3{told}"
+        assert read_back(reading) == f"number of trips by legs, top 3{told}"
 
 
 def fuzzed(data: Open, seeds: range) -> Counter[str]:

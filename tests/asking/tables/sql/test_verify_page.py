@@ -41,7 +41,7 @@ def test_the_python_of_the_page_runs(
     monkeypatch.chdir(tmp_path)
     [program] = blocks("python")
     exec(compile(program, "verify-sql.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("sound Read as: number of rows where status is refunded.")
+    assert capsys.readouterr().out.startswith("sound Read as: number of orders where status is refunded.")
 
 
 @pytest.mark.requirement("R84", part="mcp")

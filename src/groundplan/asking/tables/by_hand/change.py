@@ -30,7 +30,7 @@ from groundplan.contracts.reading import (
     Value,
 )
 from groundplan.errors import UsageError
-from groundplan.text.read_back import language_of, part_in_words
+from groundplan.text.read_back import language_of, part_in_words, rows_called
 
 FIXED = (ColumnsAsked, Each)  # shown, and changed by asking anew
 CHANGED = (Metric, GroupBy, Time, Filter, Rank, AnalysisAsked, OutputAsked)
@@ -46,12 +46,12 @@ def chips(reading: Reading) -> tuple[Chip, ...]:
     shown = [r for r in reading.requirements if not (r.implied and isinstance(r.value, AnalysisAsked | OutputAsked))]
     if not is_about_tables(reading):
         return ()
-    measures = sum(isinstance(r.value, Metric) for r in shown)
+    measures, rows = sum(isinstance(r.value, Metric) for r in shown), rows_called(reading)
     return tuple(
         Chip(
             requirement=r.id,
             kind=r.kind,
-            label=part_in_words(r.value, language_of(reading), of_values=looks_at_values(reading)),
+            label=part_in_words(r.value, language_of(reading), of_values=looks_at_values(reading), rows=rows),
             words=tuple(e for e in r.quotes if e.start is not None),
             implied=r.implied,
             removable=not isinstance(r.value, FIXED) and not (isinstance(r.value, Metric) and measures == 1),

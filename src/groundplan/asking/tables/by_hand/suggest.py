@@ -35,7 +35,7 @@ from groundplan.contracts.schema import Column as SchemaColumn
 from groundplan.contracts.schema import SourceSchema, Table
 from groundplan.errors import UsageError
 from groundplan.text.periods.find import find_periods
-from groundplan.text.read_back import language_of, part_in_words
+from groundplan.text.read_back import language_of, part_in_words, rows_called
 from groundplan.text.words import normalise
 
 MOST = 60  # suggestions at once; a search narrows them
@@ -89,10 +89,10 @@ def suggest(
         return ()  # there is one order at most; it can be changed
     finder = _Finder(tuple(_fields(table, schema, values)), old, search.strip(), today, looks_at_values(reading))
     language, wanted = language_of(reading), normalise(search).casefold().strip()
-    there = {_measured(r.value) for r in reading.requirements}
+    rows, there = rows_called(reading), {_measured(r.value) for r in reading.requirements}
     found: dict[str, Suggestion] = {}
     for group, value in finder.find(old.kind if old is not None else kind):
-        label = part_in_words(value, language, of_values=finder.looks)
+        label = part_in_words(value, language, of_values=finder.looks, rows=rows)
         matches = wanted in label.casefold() or group == "comparison" or (group == "period" and finder.named)
         if matches and _measured(value) not in there and label not in found:
             found[label] = Suggestion(label=label, group=group, change=Change(requirement=requirement, to=value))

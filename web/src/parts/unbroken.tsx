@@ -1,0 +1,16 @@
+import { Fragment } from "react";
+
+const DATE = /(\d{4}-\d\d-\d\d)/;
+
+/** A text whose dates stay on one line. */
+export function Unbroken({ text }: { text: string }) {
+  return text.split(DATE).map((part, at) =>
+    DATE.test(part) ? (
+      <span key={at} style={{ whiteSpace: "nowrap" }}>
+        {part}
+      </span>
+    ) : (
+      <Fragment key={at}>{part}</Fragment>
+    ),
+  );
+}
