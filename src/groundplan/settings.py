@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -205,7 +206,7 @@ def load_settings(folder: Path) -> Settings:
     written = _written(folder, content)
     set_outside = {key: os.environ.get(f"GROUNDPLAN_{key.upper()}") for key in ("embeddings", "model")}
     _refuse_unknown_models(folder, _validated(folder, written))  # named before trust is asked for
-    trusted = content + _digest(load_tool_files(folder, written))
+    trusted = _to_trust(written, load_tool_files(folder, written))
     if (wanted := trust.wants(written)) and not trust.is_trusted(folder / FILE, trusted, state_folder()):
         raise UsageError(_untrusted(folder, wanted))
     found = _validated(folder, written | {key: value for key, value in set_outside.items() if value})
@@ -220,7 +221,7 @@ def own_tools(folder: Path) -> Mapping[str, bytes]:
     content = _content(folder)
     written = _written(folder, content)
     files = load_tool_files(folder, written)
-    if files and not trust.is_trusted(folder / FILE, content + _digest(files), state_folder()):
+    if files and not trust.is_trusted(folder / FILE, _to_trust(written, files), state_folder()):
         raise UsageError(_untrusted(folder, trust.wants(written)))
     return files
 
@@ -241,24 +242,24 @@ def load_tool_files(folder: Path, written: Mapping[str, Any]) -> Mapping[str, by
         raise UsageError(str(error)) from error
 
 
-def _digest(files: Mapping[str, bytes]) -> bytes:
-    """Empty without files; otherwise it changes with any of them, since they are code."""
-    told = [f"{name}\0{hashlib.sha256(content).hexdigest()}" for name, content in sorted(files.items())]
-    return ("\0" + "\n".join(told)).encode() if told else b""
+def _to_trust(written: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
+    """What trust is given to: all settings but what columns mean, and the files with tools, since they are code."""
+    settings = {key: value for key, value in written.items() if key != "columns"}
+    code = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    return json.dumps([settings, code], sort_keys=True, default=str).encode()
 
 
 def wanted_by(folder: Path) -> tuple[tuple[str, ...], bytes]:
-    """What the folder's groundplan.toml wants (commands, addresses, secrets, models), and the content that says so."""
-    content = _content(folder)
-    written = _written(folder, content)
+    """What the folder's groundplan.toml wants (commands, addresses, secrets, models), and what is trusted with it."""
+    written = _written(folder, _content(folder))
     _validated(folder, written)
     files = load_tool_files(folder, written)
     code = tuple(f"tools: runs the Python code in {name}" for name in files if name.endswith(".py"))
-    return (*trust.wants(written), *code), content + _digest(files)
+    return (*trust.wants(written), *code), _to_trust(written, files)
 
 
 def trust_folder(folder: Path, content: bytes | None = None) -> None:
-    """Use the folder's groundplan.toml from now on, as long as it has this content (by default, its present one)."""
+    """Use the folder's groundplan.toml as long as it says this (by default, what it says now) beside `[columns]`."""
     trust.remember(folder / FILE, wanted_by(folder)[1] if content is None else content, state_folder())
 
 

@@ -120,6 +120,17 @@ def test_trust_is_asked_once_for_a_folder_and_its_content(folder: Path) -> None:
         load_models(folder, "m")
 
 
+def test_what_columns_are_called_needs_no_new_trust(folder: Path) -> None:
+    text = '[models.m]\nurl = "http://127.0.0.1:9/v1"\nmodel = "x"\n'
+    (folder / FILE).write_text(text)
+    assert run("trust", "--yes")[0] == 0
+    (folder / FILE).write_text(f'# by hand\n{text}\n[columns."Fee £"]\ncalled = ["takings"]\n')
+    assert load_models(folder, "m")
+    (folder / FILE).write_text(text.replace(":9", ":10"))
+    with pytest.raises(UsageError, match="is not trusted yet"):
+        load_models(folder, "m")
+
+
 def test_trust_does_not_move_to_another_folder(folder: Path, tmp_path: Path) -> None:
     text = '[models.m]\nurl = "http://127.0.0.1:9/v1"\nmodel = "x"\n'
     (folder / FILE).write_text(text)

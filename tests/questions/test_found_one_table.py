@@ -96,6 +96,7 @@ ASKED = {
         "repeat guests": NO_ANSWER,
     },
     "repairs": {
+        "how many no-shows": NO_ANSWER,
         "trade rate per yard": (
             "SELECT nullif(yard, 'N/A'), avg(CAST(channel = 'trade' AS INT)) FROM repairs GROUP BY 1"
         ),
@@ -192,6 +193,7 @@ ASKED = {
         "average pay by team when they actually do something": REFUSE,
     },
     "exams": {
+        "how many no-shows": NO_ANSWER,
         "which exam was the most expensive for the pupil": REFUSE,
         "price by examiner": NO_ANSWER,
         "score by examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1",

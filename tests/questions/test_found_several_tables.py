@@ -56,6 +56,8 @@ ASKED = {
     "items per month": f"SELECT {MONTH}, sum(items) FROM checks JOIN permits USING (permit_id) GROUP BY 1",
     "fee by county in 2024 and in 2025": NO_ANSWER,
     "average permit id": REFUSE,
+    "average number of checks per day": NO_ANSWER,
+    "average number of duties per day": NO_ANSWER,
     "list the checks with a fee over 92 with the warden": (
         "SELECT check_id, permit_id, warden_id, fee, minutes, items, method, warden_name FROM checks "
         "JOIN wardens USING (warden_id) WHERE fee > 92"

@@ -104,6 +104,10 @@ class Builders:
         name = field.name if field.column or function.value == "sum" else f"{NAMED[function.value]} {field.name}"
         return Measure(_aggregate(function.value, field.expression), name, base=field)
 
+    def function_of_number(self, function: Mark, field: Field) -> Measure | None:
+        """The average number of repairs is no share of those that have some."""
+        return None if field.meaning == "flag" else self.function_of_field(function, field)
+
     def is_named_identifier(self, field: Field, function: Mark) -> bool:
         """Called an id or a code, and to be added up or averaged. The total order number may be how many there are."""
         last = (split_name(field.name) or ("",))[-1]
@@ -921,7 +925,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     # measures
     ("measure", "function field", "function_of_field 0 1", 0.3),
     ("measure", "field function", "function_of_field 1 0", 0.15),
-    ("measure", "function thing|count field", "function_of_field 0 2", 0.2),
+    ("measure", "function thing|count field", "function_of_number 0 2", 0.2),
     ("measure", "function measure", "function_of_measure 0 1", 0.2),
     ("measure", "function thing", "function_of_things 0 1", -0.2),
     ("measure", "count thing", "count_things 1", 0.3),

@@ -423,8 +423,8 @@ class Senses:
     def _keys(self, first: int) -> None:
         """Id, ref, number: the column that identifies a row, where rows are listed."""
         word = self.words[first]
-        if word.lower == "no" and self.text[word.end : word.end + 1].isspace():
-            return  # no shows
+        if word.lower == "no" and self.text[word.end : word.end + 1] in (" ", "-"):
+            return  # no shows, no-shows
         if word.lower in IDENTIFYING or word.lower in ("nr", "ids", "numbers"):
             for column in self.meanings.table.columns:
                 if self.meanings.of[column.name] == "identifier" and self.meanings.is_key(column):
