@@ -159,13 +159,13 @@ def events_in(state: State, item: Item) -> Iterator[str]:
                 yield column.name
         word = state.words[place]  # merge requests are not merged
         same = {word.lower} | ({word.stem} if is_russian(word.lower) else set())
-        yield from (c.name for c in state.meanings.dates if same & {*c.verbs, *map(stem, c.verbs)})
+        yield from (c.name for c in state.meanings.dates if any(v in same or stem(v) in same for v in c.verbs))
 
 
 def _dates_called_like(state: State, names: Iterable[str]) -> set[str]:
     known = state.meanings.names
     said = {word for name in names for word in known.get(name, ())} - GENERIC
-    return {c.name for c in state.meanings.dates if said & {*known[c.name]}}
+    return {c.name for c in state.meanings.dates if not said.isdisjoint(known[c.name])} if said else set()
 
 
 def _year_condition(state: State, when: When, item: Item) -> None:

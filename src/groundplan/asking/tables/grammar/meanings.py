@@ -191,8 +191,7 @@ class Meanings:
     def holds_codes(self, column: Column) -> str | None:
         """`country` or `language`, if all values are codes of them: GB and DE, or en and de."""
         values = {lower(value) for value in self.values.get(column.name, ())}
-        codes = frozenset[str]().union(*self.lexicon.codes.values())
-        if len(values) < 3 or not values <= codes | {"en"}:
+        if len(values) < 3 or not values <= {"en"}.union(*self.lexicon.codes.values()):
             return None
         return "language" if "en" in values else "country"
 
@@ -275,7 +274,8 @@ class Meanings:
 
     @cached_property
     def planned_dates(self) -> tuple[Column, ...]:
-        return tuple(c for c in self.dates if {*self.names[c.name]} & {*map(stem, PLANNED_DATES)})
+        planned = {*map(stem, PLANNED_DATES)}
+        return tuple(c for c in self.dates if not planned.isdisjoint(self.names[c.name]))
 
     @cached_property
     def events(self) -> Mapping[str, Column]:
@@ -284,7 +284,7 @@ class Meanings:
         for event, names in self.lexicon.values["event_names"].items():
             keys = {stems_of(name) for name in names}
             for column in self.dates:
-                if keys & self._event_keys[column.name]:
+                if not keys.isdisjoint(self._event_keys[column.name]):
                     found.setdefault(event, column)
         people = {stem(word) for word in split_name(self.table.name)} & self.lexicon.persons
         if people and "open" in found:  # customers are created when they sign up
@@ -365,7 +365,11 @@ class Meanings:
             return False
         rows = self.table.row_count or 0
         varied = not column.sampled and bool(rows) and (column.cardinality or 0) >= 0.98 * rows
-        return (column.name,) in self.table.keys or varied
+        return varied or column.name in self._keys
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(key[0] for key in self.table.keys if len(key) == 1)
 
     def _alike(self, nouns: set[str]) -> frozenset[str]:
         groups = [group for group in self.lexicon.things if group & nouns]

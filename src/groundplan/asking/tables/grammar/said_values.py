@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import Meanings
 from groundplan.contracts.schema import Column
 from groundplan.text.stems import lower, stem
-from groundplan.text.words import words_of
+from groundplan.text.words import Word, words_of
 
 LONGEST = 6  # words
 ByColumn = Mapping[str, list[str]]
@@ -38,17 +38,17 @@ def said_values(meanings: Meanings) -> SaidValues:
             if 2 <= len(value) <= 4 and value.isalpha():
                 short[lower(value)].append(value)
         for phrase, value in said:
-            for key in spoken(phrase):
-                whole[key][column.name] += [value, *short.get(_initials(phrase), ())]
-            for part in _parts(phrase, meanings.lexicon.structure):
+            words = words_of(phrase)
+            for key in _spoken(words):
+                whole[key][column.name] += [value, *short.get(_initials(words), ())]
+            for part in _parts(phrase, words, meanings.lexicon.structure):
                 parts[part][column.name].append(value)
     called = (pair for column in meanings.table.columns for pair in _called(column))
     return SaidValues(whole, parts, frozenset(called))
 
 
-def _parts(phrase: str, structure: frozenset[str]) -> Iterator[Key]:
+def _parts(phrase: str, words: Sequence[Word], structure: frozenset[str]) -> Iterator[Key]:
     """The beginnings of a phrase; of a person's name the ends as well."""
-    words = words_of(phrase)
     key = tuple(word.stem for word in words)
     plain = [word for word in words if word.lower in structure and len(word.lower) > 1]
     person = _is_name(phrase) and not plain  # nobody is called In Transit
@@ -64,7 +64,10 @@ def _called(column: Column) -> Iterator[tuple[str, Key]]:
 
 def spoken(value: str) -> Iterator[Key]:
     """The ways to say a value: FY2026 as fy 26, no-show as noshow."""
-    words = words_of(value)
+    return _spoken(words_of(value))
+
+
+def _spoken(words: Sequence[Word]) -> Iterator[Key]:
     key = tuple(word.stem for word in words)
     if not key or len(key) > LONGEST:
         return
@@ -82,7 +85,6 @@ def _is_name(value: str) -> bool:
     return 2 <= len(words) <= 3 and all(word[0].isupper() and not any(map(str.isdigit, word)) for word in words)
 
 
-def _initials(value: str) -> str:
+def _initials(words: Sequence[Word]) -> str:
     """PT, beside personal training in the same column."""
-    words = words_of(value)
     return "".join(word.lower[0] for word in words) if len(words) > 1 else ""

@@ -46,6 +46,7 @@ OF_DIALECT: Mapping[str, tuple[type[exp.Expr], ...]] = {
     ),
     "clickhouse": (exp.CountIf, exp.DayOfWeekIso, exp.TsOrDsToDate, exp.WeekOfYear),
     "databricks": (exp.SafeDivide, exp.TsOrDsToDate),
+    "duckdb": (exp.Array, exp.Explode),
     "mysql": (
         exp.DateAdd, exp.DateSub, exp.Day, exp.Hex, exp.Left, exp.Month, exp.Quarter, exp.TimestampDiff,
         exp.Timestamp, exp.TimeToStr, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.Unhex, exp.WeekOfYear, exp.Year,
@@ -83,6 +84,7 @@ UNTYPED_OF_DIALECT: Mapping[str, frozenset[str]] = {
 TYPES_OF_DIALECT: Mapping[str, tuple[exp.DType, ...]] = {
     "bigquery": (exp.DataType.Type.DATETIME,),
     "clickhouse": (exp.DataType.Type.DATETIME, exp.DataType.Type.DATETIME64, exp.DataType.Type.DATE32),
+    "duckdb": (exp.DataType.Type.ARRAY,),
     "mysql": (exp.DataType.Type.BINARY, exp.DataType.Type.CHAR, exp.DataType.Type.DATETIME),
 }  # fmt: skip
 """Also allowed where the engine speaks this dialect. They read their arguments and nothing else."""

@@ -128,12 +128,11 @@ def _unsure_dates(
         return []
     described = connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
     dates = [column for column, type_, *_ in described if type_.startswith(("DATE", "TIMESTAMP"))]
-    return [column for column in dates if _latest_day(connection, name, column) <= 12]
-
-
-def _latest_day(connection: duckdb.DuckDBPyConnection, name: str, column: str) -> int:
-    found = connection.execute(f"SELECT max(day({quoted(column)})) FROM {quoted(name)}").fetchone()  # noqa: S608 - quoted
-    return found[0] if found and found[0] is not None else 31
+    if not dates:
+        return []
+    days = ", ".join(f"max(day({quoted(column)}))" for column in dates)
+    latest = connection.execute(f"SELECT {days} FROM {quoted(name)}").fetchone() or ()  # noqa: S608 - quoted
+    return [column for column, day in zip(dates, latest, strict=True) if day is not None and day <= 12]
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:

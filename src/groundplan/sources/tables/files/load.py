@@ -33,6 +33,7 @@ from groundplan.sources.tables.files.excel_aside import read_excel
 from groundplan.sources.tables.files.naming import Notes, column_names, joined
 from groundplan.sources.tables.files.notes import write_notes
 from groundplan.sources.tables.files.quoting import arguments, quoted
+from groundplan.sources.tables.files.text_cells import write_anew
 from groundplan.sources.tables.files.text_values import convert_text
 
 LOADER = f"10/{duckdb.__version__}"  # change it when the same file would load differently
@@ -292,14 +293,15 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str, rows: str, titles:
 def _clear_undefined(connection: duckdb.DuckDBPyConnection, name: str) -> Notes:
     """NaN counts as missing, and the column's note says so. Answers mention infinite numbers, which they leave out."""
     described = connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
-    columns = [column for column, type_, *_ in described if type_ in ("FLOAT", "DOUBLE")]
+    columns = {column: type_ for column, type_, *_ in described if type_ in ("FLOAT", "DOUBLE")}
     if not columns:
         return {}
     looked = ", ".join(f"bool_or(isnan({quoted(column)}))" for column in columns)
     told = connection.execute(f"SELECT {looked} FROM {quoted(name)}").fetchone() or ()  # noqa: S608 - quoted
     cleared = [column for column, undefined in zip(columns, told, strict=True) if undefined]
-    for column in map(quoted, cleared):
-        connection.execute(f"UPDATE {quoted(name)} SET {column} = NULL WHERE isnan({column})")  # noqa: S608 - quoted
+    if cleared:
+        defined = {column: f"CAST(CASE WHEN NOT isnan(v) THEN v END AS {columns[column]})" for column in cleared}
+        write_anew(connection, name, defined)
     return dict.fromkeys(cleared, UNDEFINED)
 
 

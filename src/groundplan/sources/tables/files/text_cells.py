@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,14 @@ import duckdb
 
 from groundplan.sources.tables.files.quoting import literal, quoted
 
-AT_ONCE = 10  # columns whose different values one query collects: each takes megabytes, and time to plan
+KEPT = "temp.values_of_columns"
+IN_LIST = 100  # columns that are written anew as one list
+LIST = '"list  {}"'  # no column has two blanks in its name
+AT_ONCE, CELL = 20_000_000, 16  # bytes of the columns that one query reads beside each other; and of a short value
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
 WORDLESS = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan", "н/д", "пусто")  # of a text
 MISSING = f"(?i)(?:{'|'.join(map(re.escape, MARKS))})?"  # or blank
-UNKNOWN = f"(?i){'|'.join(map(re.escape, WORDLESS))}"
+IS_MARK = f"regexp_full_match(trim(v), {literal('(?i)' + '|'.join(map(re.escape, WORDLESS)))})"
 SAMPLE = 1_000  # rows to look at before all are read
 SAMPLED_CELLS = 200_000  # at most, of the columns together
 
@@ -31,40 +35,70 @@ class Written:
 
 @dataclass(frozen=True)
 class Cells:
-    """The distinct values of a column that may be numbers or dates are kept in a temporary table until `forget`."""
+    """The different values of columns that may be numbers or dates: in one table, so that one query reads all columns.
+
+    It is temporary, and kept until `forget`.
+    """
 
     connection: duckdb.DuckDBPyConnection
-    table: str
-    column: str
-    place: int
+    places: Mapping[str, int]
 
-    def matching(self, patterns: Sequence[str]) -> list[str]:
-        """The patterns that every value matches."""
-        column = quoted(self.column)
-        self.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {self._kept} AS SELECT DISTINCT {_trimmed(self.column)} AS v "  # noqa: S608
-            f"FROM {quoted(self.table)} WHERE {column} IS NOT NULL AND NOT {_is_missing(self.column)}"
+    def ask(self, columns: Iterable[str], expressions: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+        """For each of the columns that has values, a row of aggregates over them, each called `v`."""
+        return self._asked(columns, expressions, "NOT is_missing")
+
+    def missing_marks(self, columns: Iterable[str]) -> dict[str, list[str]]:
+        """The marks that the columns use for missing values."""
+        found = self._asked(columns, ["list(v)"], "is_missing AND v <> ''")
+        return {column: sorted(marks) for column, (marks,) in found.items()}
+
+    def _asked(self, columns: Iterable[str], expressions: Sequence[str], where: str) -> dict[str, tuple[Any, ...]]:
+        asked = {self.places[column]: column for column in columns}
+        if not asked:
+            return {}
+        sql = (
+            f"SELECT place, {', '.join(expressions)} FROM {KEPT} "  # noqa: S608 - our own
+            f"WHERE {where} AND place IN ({', '.join(map(str, asked))}) GROUP BY place"
         )
-        counts = [f"count(*) FILTER (regexp_full_match(v, {literal(pattern)}))" for pattern in patterns]
-        total, *matched = self.ask(["count(*)", *counts])
-        return [pattern for pattern, count in zip(patterns, matched, strict=True) if 0 < count == total]
-
-    def ask(self, expressions: Sequence[str]) -> tuple[Any, ...]:
-        """One row of aggregates over the distinct values, each called `v`."""
-        sql = f"SELECT {', '.join(expressions)} FROM {self._kept}"  # noqa: S608
-        return self.connection.execute(sql).fetchone() or ()
+        return {asked[place]: tuple(row) for place, *row in self.connection.execute(sql).fetchall()}
 
     def forget(self) -> None:
-        self.connection.execute(f"DROP TABLE IF EXISTS {self._kept}")
+        self.connection.execute(f"DROP TABLE {KEPT}")
 
-    def missing_marks(self) -> list[str]:
-        """The marks that the column uses for missing values."""
-        sql = f"SELECT DISTINCT {_trimmed(self.column)} FROM {quoted(self.table)} WHERE {_is_missing(self.column)}"  # noqa: S608
-        return sorted(mark for (mark,) in self.connection.execute(sql).fetchall() if mark)
 
-    @property
-    def _kept(self) -> str:
-        return f"temp.values_{self.place}"
+def collect(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> Cells:
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} (place INTEGER, v VARCHAR, is_missing BOOLEAN)")
+    cells = Cells(connection, {column: place for place, column in enumerate(columns)})
+    for some in batches(connection, table, columns):
+        values = one_below_the_other(table, {column: cells.places[column] for column in some})
+        connection.execute(
+            f"INSERT INTO {KEPT} SELECT place, v, {_is_missing('v')} "  # noqa: S608 - quoted
+            f"FROM (SELECT DISTINCT place, trim(v) AS v FROM ({values})) WHERE v IS NOT NULL"
+        )
+    return cells
+
+
+def batches(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> Iterator[list[str]]:
+    """The columns of which one query may read all values: a wide table takes few, a long one a query for each."""
+    listed = ", ".join(f"sum(strlen({quoted(column)}))" for column in columns) or "0"
+    rows, *lengths = connection.execute(f"SELECT count(*), {listed} FROM {quoted(table)}").fetchone() or ()  # noqa: S608
+    some, taken = list[str](), 0
+    for column, length in zip(columns, lengths, strict=bool(columns)):
+        size = CELL * rows + (length or 0)
+        if some and taken + size > AT_ONCE:
+            yield some
+            some, taken = [], 0
+        some, taken = [*some, column], taken + size
+    if some:
+        yield some
+
+
+def one_below_the_other(table: str, places: Mapping[str, int]) -> str:
+    """A query for the values of the columns, each beside the place of its column."""
+    numbers, values = ", ".join(map(str, places.values())), ", ".join(map(quoted, places))
+    if len(places) == 1:  # without copies of its values
+        return f"SELECT {numbers} AS place, {values} AS v FROM {quoted(table)}"  # noqa: S608 - quoted
+    return f"SELECT unnest([{numbers}]) AS place, unnest([{values}]) AS v FROM {quoted(table)}"  # noqa: S608 - quoted
 
 
 def likely(
@@ -72,7 +106,7 @@ def likely(
 ) -> Iterator[tuple[str, list[str]]]:
     """The columns, each with the patterns that its first values do not rule out: a query for each would take long."""
     rows = min(SAMPLE, SAMPLED_CELLS // max(1, len(columns)))
-    listed = ", ".join(map(_trimmed, columns)) or "0"
+    listed = ", ".join(f"trim({quoted(column)})" for column in columns) or "0"
     sample = connection.execute(f"SELECT {listed} FROM {quoted(table)} LIMIT {rows}").fetchall()  # noqa: S608 - quoted
     if not sample:
         return
@@ -86,41 +120,54 @@ def likely(
 
 def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, Written]) -> None:
     """Writes the table anew with these columns converted; missing values become null."""
-    present, items = [], {}
-    for place, (column, written) in enumerate(columns.items()):
-        macro, value = f"convert_{place}", f'"value {place} to convert"'
-        connection.execute(f"CREATE OR REPLACE TEMP MACRO {macro}(v) AS CAST({written.expression} AS {written.type})")
-        present.append(f"CASE WHEN NOT {_is_missing(column)} THEN {_trimmed(column)} END AS {value}")
-        items[column] = f"{macro}({value})"
-    write_anew(connection, table, items, f"(SELECT *, {', '.join(present)} FROM {quoted(table)})")  # noqa: S608 - quoted
+    present = f"[CASE WHEN NOT {_is_missing('trim(v)')} THEN trim(v) END]"
+    items = {column: f"[CAST({how.expression} AS {how.type}) FOR v IN {present}][1]" for column, how in columns.items()}
+    write_anew(connection, table, items)
 
 
-def write_anew(
-    connection: duckdb.DuckDBPyConnection, table: str, items: Mapping[str, str], rows: str | None = None
-) -> None:
-    """The table with other expressions for some columns. All are listed: for 2,000, `* REPLACE` takes a minute."""
+def write_anew(connection: duckdb.DuckDBPyConnection, table: str, items: Mapping[str, str]) -> None:
+    """The table with other values in some columns: by an expression for each, of its own value `v`.
+
+    Columns with the same expression are made as one list: to plan an expression for each of 2,000 takes long.
+    All columns are listed: for 2,000, `* REPLACE` takes a minute.
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for column, expression in items.items():
+        alike[expression].append(column)
+    parts = [(expression, some) for expression, columns in alike.items() for some in _parts(columns)]
+    lists = [
+        f"[{expression} FOR v IN [{', '.join(map(quoted, some))}]] AS {LIST.format(place)}"
+        for place, (expression, some) in enumerate(parts)
+    ]
+    made = {
+        column: f"{LIST.format(place)}[{number}] AS {quoted(column)}"
+        for place, (_, some) in enumerate(parts)
+        for number, column in enumerate(some, 1)
+    }
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
-    listed = (f"{items[name]} AS {quoted(name)}" if name in items else quoted(name) for name, *_ in described)
-    made = f"SELECT {', '.join(listed)} FROM {rows or quoted(table)}"  # noqa: S608 - quoted
-    connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS {made}")
+    listed = ", ".join(made.get(name) or quoted(name) for name, *_ in described)
+    rows = f"(SELECT *, {', '.join(lists)} FROM {quoted(table)})"  # noqa: S608 - quoted
+    connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT {listed} FROM {rows}")  # noqa: S608
+
+
+def _parts(columns: Sequence[str]) -> list[Sequence[str]]:
+    """As many as one list holds."""
+    return [columns[start : start + IN_LIST] for start in range(0, len(columns), IN_LIST)]
 
 
 def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
     """Marks such as `N/A` among the values of a text are missing values. Returns a note for each such column."""
     found: dict[str, list[str]] = {}
-    for start in range(0, len(columns), AT_ONCE):
-        some = columns[start : start + AT_ONCE]
-        marked = [
-            f"CASE WHEN bool_or(NOT {_is_unknown(name)}) "
-            f"THEN map_keys(histogram({quoted(name)}) FILTER ({_is_unknown(name)})) END"
-            for name in some
-        ]
-        sql = f"SELECT {', '.join(marked)} FROM {quoted(table)}"  # noqa: S608 - quoted
-        told = connection.execute(sql).fetchone() or ()
-        found |= {name: sorted(marks) for name, marks in zip(some, told, strict=True) if marks}
+    for some in batches(connection, table, columns):
+        places = {column: place for place, column in enumerate(some)}
+        values = one_below_the_other(table, places)
+        told = connection.execute(
+            f"SELECT place, list(DISTINCT v) FILTER (is_mark) FROM (SELECT *, {IS_MARK} AS is_mark FROM ({values})) "  # noqa: S608
+            "GROUP BY place HAVING bool_or(is_mark) AND NOT bool_and(is_mark)"
+        )
+        found |= {some[place]: sorted(marks) for place, marks in told.fetchall()}
     if found:
-        items = {name: f"CASE WHEN NOT {_is_unknown(name)} THEN {quoted(name)} END" for name in found}
-        write_anew(connection, table, items)
+        write_anew(connection, table, dict.fromkeys(found, f"CASE WHEN NOT {IS_MARK} THEN v END"))
     return {name: listed_marks(marks) for name, marks in found.items()}
 
 
@@ -128,15 +175,6 @@ def listed_marks(marks: Sequence[str]) -> str:
     return f"missing values: {', '.join(map(repr, marks))}"
 
 
-def _is_missing(column: str) -> str:
+def _is_missing(text: str) -> str:
     """Whether the value is a mark, or blank."""
-    return f"regexp_full_match({_trimmed(column)}, {literal(MISSING)})"
-
-
-def _is_unknown(column: str) -> str:
-    """By a pattern: DuckDB plans `IN` for each column as a join, minutes for 2,000 columns."""
-    return f"regexp_full_match({_trimmed(column)}, {literal(UNKNOWN)})"
-
-
-def _trimmed(column: str) -> str:
-    return f"trim({quoted(column)})"
+    return f"regexp_full_match({text}, {literal(MISSING)})"

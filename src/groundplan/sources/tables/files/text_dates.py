@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from groundplan.sources.tables.files.quoting import literal
 from groundplan.sources.tables.files.text_cells import Cells, Written
@@ -30,35 +30,40 @@ PARTS = r"^(\d+)[-/.](\d+)[-/.](\d+)[T ]?(.*)$"
 EITHER_ORDER = "text: day and month can be in either order; write such dates as 2025-04-03"
 
 
-def _year_first(cells: Cells) -> Written | None:
-    return _checked(cells, _arranged(1, 2, 3), "2025-12-31")
+def _year_first(cells: Cells, columns: Sequence[str]) -> dict[str, Written]:
+    return _checked(cells, columns, _arranged(1, 2, 3), "2025-12-31")
 
 
-def _dotted(cells: Cells) -> Written | None:
+def _dotted(cells: Cells, columns: Sequence[str]) -> dict[str, Written]:
     """With dots, the day is first everywhere."""
-    return _checked(cells, _arranged(3, 2, 1), "31.12.2025")
+    return _checked(cells, columns, _arranged(3, 2, 1), "31.12.2025")
 
 
-def _slashed(cells: Cells) -> Written | None:
+def _slashed(cells: Cells, columns: Sequence[str]) -> dict[str, Written]:
     """A number above 12 is the day; without one, the order is unknown."""
-    first, second = cells.ask(
-        [f"max(CAST(regexp_extract(v, {literal(PARTS)}, {place}) AS INTEGER))" for place in (1, 2)]
+    greatest = [f"max(CAST(regexp_extract(v, {literal(PARTS)}, {place}) AS INTEGER))" for place in (1, 2)]
+    told = cells.ask(columns, greatest)
+    day_first = [column for column, (first, _) in told.items() if first > 12]
+    month_first = [column for column, (first, second) in told.items() if first <= 12 < second]
+    unclear = [column for column, (first, second) in told.items() if first <= 12 and second <= 12]
+    return (
+        dict.fromkeys(unclear, Written("VARCHAR", "v", EITHER_ORDER))
+        | _checked(cells, day_first, _arranged(3, 2, 1), "31/12/2025")
+        | _checked(cells, month_first, _arranged(3, 1, 2), "12/31/2025")
     )
-    if first <= 12 and second <= 12:
-        return Written("VARCHAR", "v", EITHER_ORDER)
-    if first > 12:
-        return _checked(cells, _arranged(3, 2, 1), "31/12/2025")
-    return _checked(cells, _arranged(3, 1, 2), "12/31/2025")
 
 
-def _checked(cells: Cells, iso: str, example: str) -> Written | None:
+def _checked(cells: Cells, columns: Sequence[str], iso: str, example: str) -> dict[str, Written]:
     """Dates, or moments if some value has a clock time."""
-    total, dates, clocks = cells.ask(
-        ["count(*)", f"count(TRY_CAST({iso} AS TIMESTAMP))", "count(*) FILTER (contains(v, ':'))"]
+    told = cells.ask(
+        columns, ["count(*)", f"count(TRY_CAST({iso} AS TIMESTAMP))", "count(*) FILTER (contains(v, ':'))"]
     )
-    if dates != total:
-        return None
-    return Written("TIMESTAMP" if clocks else "DATE", iso, f"text such as {example}, read as dates")
+    note = f"text such as {example}, read as dates"
+    return {
+        column: Written("TIMESTAMP" if clocks else "DATE", iso, note)
+        for column, (total, dates, clocks) in told.items()
+        if dates == total
+    }
 
 
 def _arranged(year: int, month: int, day: int) -> str:
@@ -66,20 +71,21 @@ def _arranged(year: int, month: int, day: int) -> str:
     return f"trim(regexp_replace(v, {literal(PARTS)}, {literal(arranged)}))"
 
 
-def _named(cells: Cells) -> Written | None:
+def _named(cells: Cells, columns: Sequence[str]) -> dict[str, Written]:
     names = "|".join((*ENGLISH, *RUSSIAN))
     month = f"regexp_extract(lower(v), {literal(names)})"
     number = (
         f"coalesce(nullif(list_position({literal(ENGLISH)}, {month}), 0), list_position({literal(RUSSIAN)}, {month}))"
     )
     day = r"regexp_extract(v, '(?:^|\D)(\d{1,2})(?:\D|$)', 1)"
-    return _checked(cells, rf"regexp_extract(v, '\d{{4}}') || '-' || {number} || '-' || {day}", "Jan 5, 2020")
+    iso = rf"regexp_extract(v, '\d{{4}}') || '-' || {number} || '-' || {day}"
+    return _checked(cells, columns, iso, "Jan 5, 2020")
 
 
-DATES: Mapping[str, Callable[[Cells], Written | None]] = {
+DATES: Mapping[str, Callable[[Cells, Sequence[str]], dict[str, Written]]] = {
     YEAR_FIRST: _year_first,
     DOTTED: _dotted,
     SLASHED: _slashed,
     NAMED: _named,
 }
-"""By the pattern of a whole value: how to convert values that all match it, or None if some are no dates."""
+"""By the pattern of a whole value: how to convert columns whose values all match it; none whose values are no dates."""

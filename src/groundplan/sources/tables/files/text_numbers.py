@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from groundplan.sources.tables.files.quoting import literal
 from groundplan.sources.tables.files.text_cells import Cells, Written
@@ -22,7 +24,9 @@ UNITS = (
 LETTERS = "gtmlLhsгтмлч"  # behind a space: `12m` may be a code
 UNIT = rf"(?:{SPACE}?(?:{UNITS})\.?|{SPACE}[{LETTERS}]\.?)"
 CORE = r"\.?\d(?:[\d.,'’ \x{a0}\x{202f}]*\d)?(?:[eE][-+]?\d+)?"  # the digits with their separators
+DIGITS = f"regexp_extract(v, {literal(CORE)})"
 MOST_DIGITS = 18  # of a BIGINT
+MIXED = Written("VARCHAR", "v", "text: the values have different units")
 
 
 @dataclass(frozen=True)
@@ -54,56 +58,80 @@ FORMATS = (
 )
 
 
-def may_be_either(cells: Cells, fitting: list[Format]) -> bool:
-    """Whether the formats read the values differently: `1,234` is 1234 or 1.234."""
-    return len({form.decimal for form in fitting}) > 1 and has_separators(cells)
+def with_separators(cells: Cells, columns: Iterable[str]) -> set[str]:
+    """The columns in which some number may have thousands or decimals."""
+    told = cells.ask(columns, [r"bool_or(regexp_matches(v, '\d[.,]|[.,]\d'))"])
+    return {column for column, (found,) in told.items() if found}
 
 
-def has_separators(cells: Cells) -> bool:
-    (found,) = cells.ask([r"bool_or(regexp_matches(v, '\d[.,]|[.,]\d'))"])
-    return bool(found)
+def as_numbers(cells: Cells, columns: Iterable[str], form: Format) -> dict[str, Written]:
+    """How to convert the values; nothing for columns that look like phone numbers, addresses or long ids."""
+    told = cells.ask(columns, _seen(form))
+    read = {column: _read(Seen(*row), form) for column, row in told.items()}
+    return {column: written for column, written in read.items() if written}
 
 
-def as_numbers(cells: Cells, form: Format) -> Written | None:
-    """How to convert the values; None if they look like phone numbers, addresses or long ids."""
-    digits = f"regexp_extract(v, {literal(CORE)})"
+class Seen(NamedTuple):
+    """Of the values of a column, in the order of `_seen`."""
+
+    total: int
+    percents: int
+    currencies: int  # different ones
+    currency: str
+    measured: int
+    units: int  # different ones
+    unit: str
+    scaled: int
+    parts: int
+    longest: int
+    fewest_separators: int
+    most_separators: int
+    shortest_digits: int
+    longest_digits: int
+
+
+def _seen(form: Format) -> list[str]:
+    bare = _bare(form)
     money = f"regexp_extract(v, {literal(MONEY)})"
-    bare = _without(digits, form.separators)
     unit = f"trim(regexp_extract(v, {literal(f'{UNIT}$')}), ' .')"
     one = f"rtrim({unit}, 's')"  # 1 day, 2 days
     scaled = " OR ".join(f"regexp_matches(v, {literal(pattern)})" for _, pattern in SCALES)
-    total, percents, currencies, currency, measured, units, named, scales, parts, longest, *sizes = cells.ask(
-        [
-            "count(*)",
-            "count(*) FILTER (contains(v, '%'))",
-            f"count(DISTINCT {money}) FILTER ({money} <> '')",
-            f"max({money})",
-            f"count(*) FILTER ({unit} <> '')",
-            f"count(DISTINCT {one}) FILTER ({unit} <> '')",
-            f"max({unit})",
-            f"count(*) FILTER ({scaled})",
-            f"count(*) FILTER (contains({bare}, {literal(form.decimal)}) OR regexp_matches(v, '\\d[eE][-+]?\\d'))",
-            f"max(length({bare}))",
-            f"min(length({digits}) - length({bare}))",
-            f"max(length({digits}) - length({bare}))",
-            f"min(length({digits}))",
-            f"max(length({digits}))",
-        ]
-    )
-    if percents not in (0, total) or currencies > 1 or measured not in (0, total) or units > 1:
-        return Written("VARCHAR", "v", "text: the values have different units")
-    plain = not percents and not currencies and not measured and not scales
-    if not parts and (longest > MOST_DIGITS or (plain and _looks_like_phone(form, *sizes))):
+    return [
+        "count(*)",
+        "count(*) FILTER (contains(v, '%'))",
+        f"count(DISTINCT {money}) FILTER ({money} <> '')",
+        f"max({money})",
+        f"count(*) FILTER ({unit} <> '')",
+        f"count(DISTINCT {one}) FILTER ({unit} <> '')",
+        f"max({unit})",
+        f"count(*) FILTER ({scaled})",
+        f"count(*) FILTER (contains({bare}, {literal(form.decimal)}) OR regexp_matches(v, '\\d[eE][-+]?\\d'))",
+        f"max(length({bare}))",
+        f"min(length({DIGITS}) - length({bare}))",
+        f"max(length({DIGITS}) - length({bare}))",
+        f"min(length({DIGITS}))",
+        f"max(length({DIGITS}))",
+    ]
+
+
+def _read(seen: Seen, form: Format) -> Written | None:
+    if seen.percents not in (0, seen.total) or seen.currencies > 1:
+        return MIXED
+    if seen.measured not in (0, seen.total) or seen.units > 1:
+        return MIXED
+    plain = not seen.percents and not seen.currencies and not seen.measured and not seen.scaled
+    if not seen.parts and (seen.longest > MOST_DIGITS or (plain and _looks_like_phone(seen, form))):
         return None
-    type_ = "DOUBLE" if parts or scales else "BIGINT"
+    type_ = "DOUBLE" if seen.parts or seen.scaled else "BIGINT"
     if plain:  # much faster than to look for the digits
         value = f"CAST({_pointed(_without('v', form.separators + '+'), form)} AS {type_})"
     else:
-        value = f"CAST({_pointed(bare, form)} AS {type_}) * CASE WHEN regexp_matches(v, '^\\D*[-−]') THEN -1 ELSE 1 END"
-    if scales:
+        value = f"CAST({_pointed(_bare(form), form)} AS {type_})"
+        value = f"{value} * CASE WHEN regexp_matches(v, '^\\D*[-−]') THEN -1 ELSE 1 END"
+    if seen.scaled:
         cases = " ".join(f"WHEN regexp_matches(v, {literal(pattern)}) THEN {factor}" for factor, pattern in SCALES)
         value = f"round({value} * CASE {cases} ELSE 1 END, 6)"
-    said = "percent" if percents else currency or named
+    said = "percent" if seen.percents else seen.currency or seen.unit
     return Written(type_, value, f"text such as {form.example}, read as numbers{f' in {said}' if said else ''}")
 
 
@@ -111,6 +139,10 @@ def unit_in(note: str) -> str | None:
     """The unit that a note of loading names: `€`, `USD`, `%`, `kg`."""
     found = NOTED.search(note)
     return "%" if found and found[1] == "percent" else found[1] if found else None
+
+
+def _bare(form: Format) -> str:
+    return _without(DIGITS, form.separators)
 
 
 def _without(text: str, characters: str) -> str:
@@ -124,8 +156,9 @@ def _pointed(text: str, form: Format) -> str:
     return f"replace(replace({text}, {literal(form.decimal)}, '.'), '−', '-')"
 
 
-def _looks_like_phone(form: Format, fewest: int, most: int, shortest: int, longest: int) -> bool:
+def _looks_like_phone(seen: Seen, form: Format) -> bool:
     """All values have the same form: `601 234 567`, or four parts with dots."""
     if " " in form.separators:
-        return fewest == most >= 2 and shortest == longest
-    return form.separators == "." and fewest == most == 3
+        is_even = seen.shortest_digits == seen.longest_digits
+        return is_even and seen.fewest_separators == seen.most_separators >= 2
+    return form.separators == "." and seen.fewest_separators == seen.most_separators == 3

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 import duckdb
 
-from groundplan.sources.tables.files.quoting import literal, quoted
-from groundplan.sources.tables.files.text_cells import write_anew
+from groundplan.sources.tables.files.quoting import literal
+from groundplan.sources.tables.files.text_cells import batches, one_below_the_other, write_anew
 
 MOST_VALUES = 300  # different ones; more name things or are codes
 SHORTEST = 2  # a letter may be a code: m and M
@@ -16,21 +16,31 @@ ROWS_EACH = 3  # on average, of a category
 SHOWN = 3
 
 
-def unify_spellings(connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, str]:
+def unify_spellings(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
     """Each value is written as it mostly is. Returns a note for each column that was changed."""
-    found = {column: spelt for column in columns if (spelt := _respelt(connection, table, column))}
+    found: dict[str, dict[str, str]] = {}
+    for some in batches(connection, table, columns):
+        counted = _categories(connection, table, some)
+        found |= {column: spelt for column in some if (spelt := _respelt(counted.get(column, {})))}
     if found:
-        write_anew(connection, table, {column: _respelling(column, spelt) for column, spelt in found.items()})
+        write_anew(connection, table, {column: _respelling(spelt) for column, spelt in found.items()})
     return {column: _note(spelt) for column, spelt in found.items()}
 
 
-def _respelt(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, str]:
+def _categories(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, dict[str, int]]:
+    """By column, its values and how many rows have each, where they are few."""
+    places = {column: place for place, column in enumerate(columns)}
+    sql = (
+        "SELECT place, list(v), list(number) FROM (SELECT place, v, count(*) AS number "  # noqa: S608 - quoted
+        f"FROM ({one_below_the_other(table, places)}) WHERE v IS NOT NULL GROUP BY place, v) "
+        f"GROUP BY place HAVING count(*) <= {MOST_VALUES} AND sum(number) >= {ROWS_EACH} * count(*)"
+    )
+    told = connection.execute(sql).fetchall()
+    return {columns[place]: dict(zip(values, numbers, strict=True)) for place, values, numbers in told}
+
+
+def _respelt(counted: Mapping[str, int]) -> dict[str, str]:
     """The usual spelling of each value that has another one."""
-    name = quoted(column)
-    sql = f"SELECT {name}, count(*) FROM {quoted(table)} WHERE {name} IS NOT NULL GROUP BY 1 LIMIT {MOST_VALUES + 1}"  # noqa: S608
-    counted: dict[str, int] = dict(connection.execute(sql).fetchall())
-    if len(counted) > MOST_VALUES or sum(counted.values()) < ROWS_EACH * len(counted):
-        return {}
     alike: dict[str, list[str]] = defaultdict(list)
     for value in counted:
         alike[" ".join(value.casefold().replace("ё", "е").split())].append(value)
@@ -42,9 +52,9 @@ def _respelt(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> 
     return dict(sorted(respelt.items()))
 
 
-def _respelling(column: str, spelt: dict[str, str]) -> str:
+def _respelling(spelt: dict[str, str]) -> str:
     cases = " ".join(f"WHEN {literal(value)} THEN {literal(usual)}" for value, usual in spelt.items())
-    return f"CASE {quoted(column)} {cases} ELSE {quoted(column)} END"
+    return f"CASE v {cases} ELSE v END"
 
 
 def _note(spelt: dict[str, str]) -> str:

@@ -9,10 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
-from groundplan.sources.tables.files.quoting import quoted
-from groundplan.sources.tables.files.text_cells import Cells, Written, clear_marks, convert, likely, listed_marks
+from groundplan.sources.tables.files.quoting import literal, quoted
+from groundplan.sources.tables.files.text_cells import (
+    Cells,
+    Written,
+    clear_marks,
+    collect,
+    convert,
+    likely,
+    listed_marks,
+)
 from groundplan.sources.tables.files.text_dates import DATES
-from groundplan.sources.tables.files.text_numbers import FORMATS, Format, as_numbers, has_separators, may_be_either
+from groundplan.sources.tables.files.text_numbers import FORMATS, as_numbers, with_separators
 from groundplan.sources.tables.files.text_spellings import unify_spellings
 from groundplan.text.names import split_name
 
@@ -29,19 +37,12 @@ def convert_text(connection: duckdb.DuckDBPyConnection, table: str, comma_decima
 
     `comma_decimals`: the file may well write 1.5 as 1,5, so that 1,234 alone decides nothing.
     """
-    numbers: dict[Cells, list[Format]] = {}
-    written: dict[Cells, Written] = {}
-    for place, (column, patterns) in enumerate(likely(connection, table, _text_columns(connection, table), PATTERNS)):
-        cells = Cells(connection, table, column, place)
-        fitting = {*cells.matching(patterns)}
-        numbers[cells] = [form for form in FORMATS if form.pattern in fitting]
-        dates = next((read(cells) for pattern, read in DATES.items() if pattern in fitting), None)
-        if dates:
-            written[cells] = dates
-    written |= _numbers({cells: forms for cells, forms in numbers.items() if forms}, comma_decimals)
-    for cells in numbers:
-        cells.forget()
-    notes = _convert(connection, table, written)
+    fitting = dict(likely(connection, table, _text_columns(connection, table), PATTERNS))
+    cells = collect(connection, table, [*fitting])
+    matched = _matched(cells, fitting)
+    written = _dates(cells, matched) | _numbers(cells, matched, comma_decimals)
+    notes = _convert(connection, table, cells, written)
+    cells.forget()
     notes |= clear_marks(connection, table, [name for name in _text_columns(connection, table) if name not in notes])
     return notes | unify_spellings(
         connection, table, [name for name in _text_columns(connection, table) if name not in notes]
@@ -53,17 +54,40 @@ def _text_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[str
     return [name for name, type_, *_ in described if type_ == "VARCHAR" and not CODES & {*split_name(name)}]
 
 
-def _numbers(columns: Mapping[Cells, list[Format]], comma_decimals: bool) -> dict[Cells, Written]:
-    """Columns that can be read in two ways are read like the others of the table."""
-    unclear = {cells for cells, forms in columns.items() if may_be_either(cells, forms)}
-    others = {forms[0].decimal for cells, forms in columns.items() if cells not in unclear and has_separators(cells)}
-    decimal = _decimal(others, comma_decimals)
-    written: dict[Cells, Written] = {}
-    for cells, forms in columns.items():
-        form = next((form for form in forms if cells not in unclear or form.decimal == decimal), None)
-        read = as_numbers(cells, form) if form else Written("VARCHAR", "v", EITHER_NUMBER)
-        if read:
-            written[cells] = read
+def _matched(cells: Cells, likely: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """By column, the patterns that every value matches."""
+    patterns = [pattern for pattern in PATTERNS if any(pattern in fitting for fitting in likely.values())]
+    counts = [f"count(*) FILTER (regexp_full_match(v, {literal(pattern)}))" for pattern in patterns]
+    told = cells.ask(likely, ["count(*)", *counts])
+    matched = {column: dict(zip(patterns, counted, strict=True)) for column, (_, *counted) in told.items()}
+    return {
+        column: [pattern for pattern in likely[column] if counted[pattern] == told[column][0]]
+        for column, counted in matched.items()
+    }
+
+
+def _dates(cells: Cells, matched: Mapping[str, Sequence[str]]) -> dict[str, Written]:
+    first = {column: next((form for form in DATES if form in fitting), None) for column, fitting in matched.items()}
+    written: dict[str, Written] = {}
+    for pattern, read in DATES.items():
+        written |= read(cells, [column for column, form in first.items() if form == pattern])
+    return written
+
+
+def _numbers(cells: Cells, matched: Mapping[str, Sequence[str]], comma_decimals: bool) -> dict[str, Written]:
+    """Columns that can be read in two ways, `1,234` as 1234 or as 1.234, are read like the others of the table."""
+    forms = {column: [form for form in FORMATS if form.pattern in fitting] for column, fitting in matched.items()}
+    forms = {column: some for column, some in forms.items() if some}
+    separated = with_separators(cells, forms)
+    unclear = {column for column in separated if len({form.decimal for form in forms[column]}) > 1}
+    decimal = _decimal({forms[column][0].decimal for column in separated - unclear}, comma_decimals)
+    read = {
+        column: next((form for form in some if column not in unclear or form.decimal == decimal), None)
+        for column, some in forms.items()
+    }
+    written = {column: Written("VARCHAR", "v", EITHER_NUMBER) for column, form in read.items() if form is None}
+    for form in FORMATS:
+        written |= as_numbers(cells, [column for column, chosen in read.items() if chosen == form], form)
     return written
 
 
@@ -74,12 +98,14 @@ def _decimal(others: Iterable[str], comma_decimals: bool) -> str | None:
     return None if comma_decimals else "."
 
 
-def _convert(connection: duckdb.DuckDBPyConnection, table: str, written: Mapping[Cells, Written]) -> dict[str, str]:
-    changed = {cells: how for cells, how in written.items() if how.type != "VARCHAR"}
-    marks = {cells: cells.missing_marks() for cells in changed}
+def _convert(
+    connection: duckdb.DuckDBPyConnection, table: str, cells: Cells, written: Mapping[str, Written]
+) -> dict[str, str]:
+    changed = {column: how for column, how in written.items() if how.type != "VARCHAR"}
+    marks = cells.missing_marks(changed)
     if changed:
-        convert(connection, table, {cells.column: how for cells, how in changed.items()})
-    return {cells.column: how.note + _missing(marks.get(cells, [])) for cells, how in written.items()}
+        convert(connection, table, changed)
+    return {column: how.note + _missing(marks.get(column, [])) for column, how in written.items()}
 
 
 def _missing(marks: Sequence[str]) -> str:
