@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
+from unittest.mock import patch
 
 import duckdb
 import ibis
 import pyarrow as pa
 import pytest
 
+from groundplan.asking.tables.grammar import read
+from groundplan.contracts.schema import Column, Table
 from groundplan.sources.tables.engine.handle import handle_on
 from groundplan.sources.tables.files.text_values import convert_text
 from groundplan.sources.tables.schema.statistics import statistics
@@ -107,3 +111,13 @@ def test_statistics_of_a_wide_table_are_those_of_its_columns_in_few_queries(rows
     assert {name: repr(wide[name]) for name in alone} == {name: repr(found) for name, found in alone.items()}
     if not rows:
         assert wide["day 3"] == {"values": 0, "distinct": 0, "least": None, "greatest": None}
+
+
+def test_a_question_is_read_by_few_of_a_thousand_dates() -> None:
+    columns = tuple(
+        Column(name=f"c{n}", type="date", kind="time", role="temporal", cardinality=20, nulls=0) for n in range(1_000)
+    )
+    with patch.object(read, "senses_of", wraps=read.senses_of) as senses:
+        found = read.derive("how many rows", Table(name="t", columns=columns, row_count=20), {}, today=date(2026, 1, 1))
+    assert found.reading is not None
+    assert senses.call_count <= 50

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from groundplan.asking.tables.grammar.analyses import LOOKS, analyse, is_drawn_count, is_pair, look_of
@@ -47,6 +48,7 @@ CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
 QUANTITIES = frozenset({"qty", "quantity", "units", "pieces", "pcs"})  # words of columns that count units
 ELSEWHERE = 0.5  # for counting what has a table of its own in a table that points at it
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
+MOST_DATES = 20  # by which rows may be dated that are held against each other: a hostile table has hundreds
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,15 @@ def derive(
     if best.reading is None:
         return best
     own = meaning_of(best.reading)
-    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in _other_dates(senses.meanings)]
+    other_dates = _other_dates(senses.meanings)[:MOST_DATES]
+    rivals: list[Mapping[str, Any]] = [{"dated_by": column.name} for column in other_dates]
     if own.things is not None and any(len(key) == 1 for key in table.keys):  # pay of an employee, or of a job code?
         rivals.append({"once": False})
     if any(map(_is_share_of_some, own.measures)) and own.groups:
         rivals.append({"shares_limit": True})
     if Rows() in own.measures and builders.money is not None and _names_money(senses):
         rivals.append({"rows_are_money": True})
-    rivals += [{"dated_by": name} for name in _later_dates(own, senses.meanings)]
+    rivals += [{"dated_by": name} for name in islice(_later_dates(own, senses.meanings), MOST_DATES)]
     by_other = [
         _derived(*senses_of(question, table, values, **known, changes=changes), nearness, wide).reading
         for changes in rivals
