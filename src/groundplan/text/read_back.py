@@ -426,12 +426,13 @@ def rows_called(reading: Reading) -> str | None:
     table = reading.tables[0]
     if language_of(reading) == "ru":
         return SAID["ru"]["rows of"].format(_quoted(worded(table), "ru"))
-    names = (v.name for v in values if isinstance(v, Metric) and v.column is None and _counts_rows(v))
+    names = (v.name for v in values if isinstance(v, Metric) and v.column is None and _says_rows(v))
     return next((name for name in names if name and PLURAL.fullmatch(name)), None) or things_of(table)
 
 
-def _counts_rows(metric: Metric) -> bool:
-    return metric.expression is None or metric.expression == Rows()
+def _says_rows(metric: Metric) -> bool:
+    """True of a count of rows whose name somebody said: `rows` beside another measure is ours."""
+    return metric.expression is None or (metric.expression == Rows() and metric.name != "rows")
 
 
 def _things(meaning: Meaning, wording: Wording) -> str:
