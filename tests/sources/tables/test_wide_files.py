@@ -66,10 +66,11 @@ def test_columns_beside_each_other_are_read_as_each_of_them_alone() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wide_table_takes_no_more_statements_than_a_narrow_one(kind: str) -> None:
-    narrow, wide = Counting({"a": KINDS[kind]}), Counting({f"a{n}": KINDS[kind] for n in range(1_998)})
+    few, many = ({f"a{n}": KINDS[kind] for n in range(size)} for size in (1, 1_998))
+    narrow, wide = Counting(few), Counting(many)
     narrow.converted()
     wide.converted()
-    assert wide.statements == narrow.statements
+    assert wide.statements <= narrow.statements
 
 
 def test_a_name_may_look_like_what_is_made_on_the_way() -> None:

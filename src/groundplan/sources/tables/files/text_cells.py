@@ -13,7 +13,7 @@ import duckdb
 from groundplan.sources.tables.files.quoting import literal, quoted
 
 KEPT = "temp.values_of_columns"
-IN_LIST = 100  # columns that are written anew as one list
+IN_LIST = 100  # columns that are written anew as one list, where there are more
 LIST = '"list  {}"'  # no column has two blanks in its name
 AT_ONCE, CELL = 20_000_000, 16  # bytes of the columns that one query reads beside each other; and of a short value
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
@@ -128,31 +128,47 @@ def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[
 def write_anew(connection: duckdb.DuckDBPyConnection, table: str, items: Mapping[str, str]) -> None:
     """The table with other values in some columns: by an expression for each, of its own value `v`.
 
-    Columns with the same expression are made as one list: to plan an expression for each of 2,000 takes long.
+    In a wide table, columns with the same expression are made as one list: to plan 2,000 of them takes long.
     All columns are listed: for 2,000, `* REPLACE` takes a minute.
     """
     alike: dict[str, list[str]] = defaultdict(list)
     for column, expression in items.items():
         alike[expression].append(column)
-    parts = [(expression, some) for expression, columns in alike.items() for some in _parts(columns)]
-    lists = [
-        f"[{expression} FOR v IN [{', '.join(map(quoted, some))}]] AS {LIST.format(place)}"
-        for place, (expression, some) in enumerate(parts)
-    ]
-    made = {
-        column: f"{LIST.format(place)}[{number}] AS {quoted(column)}"
-        for place, (_, some) in enumerate(parts)
-        for number, column in enumerate(some, 1)
-    }
+    if len(items) <= IN_LIST:  # without copies of long texts
+        made, rows = _one_by_one(connection, alike), quoted(table)
+    else:
+        made, lists = _in_lists(alike)
+        rows = f"(SELECT *, {', '.join(lists)} FROM {quoted(table)})"  # noqa: S608 - quoted
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
-    listed = ", ".join(made.get(name) or quoted(name) for name, *_ in described)
-    rows = f"(SELECT *, {', '.join(lists)} FROM {quoted(table)})"  # noqa: S608 - quoted
+    listed = ", ".join(f"{made.get(name, quoted(name))} AS {quoted(name)}" for name, *_ in described)
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT {listed} FROM {rows}")  # noqa: S608
 
 
-def _parts(columns: Sequence[str]) -> list[Sequence[str]]:
-    """As many as one list holds."""
-    return [columns[start : start + IN_LIST] for start in range(0, len(columns), IN_LIST)]
+def _one_by_one(connection: duckdb.DuckDBPyConnection, alike: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    for place, expression in enumerate(alike):
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO written_{place}(v) AS {expression}")
+    return {
+        column: f"written_{place}({quoted(column)})"
+        for place, columns in enumerate(alike.values())
+        for column in columns
+    }
+
+
+def _in_lists(alike: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[str]]:
+    parts = [
+        (expression, columns[start : start + IN_LIST])
+        for expression, columns in alike.items()
+        for start in range(0, len(columns), IN_LIST)
+    ]
+    made = {
+        column: f"{LIST.format(place)}[{number}]"
+        for place, (_, some) in enumerate(parts)
+        for number, column in enumerate(some, 1)
+    }
+    return made, [
+        f"[{expression} FOR v IN [{', '.join(map(quoted, some))}]] AS {LIST.format(place)}"
+        for place, (expression, some) in enumerate(parts)
+    ]
 
 
 def clear_marks(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> dict[str, str]:
