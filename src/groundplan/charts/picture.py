@@ -32,9 +32,10 @@ def with_data(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Se
 
 def retitled(spec: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """The spec with these names of columns in its titles: `Number of orders by region` for `Count by region`."""
+    made: dict[str, Any] = _plain(spec)
     for column, name in names.items():
-        spec = _retitled(_plain(spec), re.compile(rf"\b{re.escape(inner(column))}\b", re.IGNORECASE), drawable(name))
-    return dict(spec)
+        made = _retitled(made, re.compile(rf"\b{re.escape(inner(column))}\b", re.IGNORECASE), drawable(name))
+    return made
 
 
 def _retitled(part: Any, column: re.Pattern[str], name: str) -> Any:

@@ -595,12 +595,9 @@ def is_ratio(node: Node) -> bool:
 
 def _follows(condition: Condition, from_all: Collection[Condition]) -> bool:
     """True if it is one of them, or says that a value is known that one of them compares."""
-    match condition:
-        case Not(part=Missing(of=of)):
-            compared = {one.left for one in from_all if isinstance(one, Compare) and one.operator != "!="}
-            compared |= {one.of for one in from_all if isinstance(one, OneOf)}
-            return of in compared or condition in from_all
-    return condition in from_all
+    compared = {one.left for one in from_all if isinstance(one, Compare) and one.operator != "!="}
+    compared |= {one.of for one in from_all if isinstance(one, OneOf)}
+    return condition in from_all or condition in {Not(part=Missing(of=of)) for of in compared}
 
 
 def _conjuncts(condition: Condition | None) -> Iterator[Condition]:
