@@ -62,5 +62,5 @@ sbom:  ## write a CycloneDX list of what is shipped to build/sbom.json
 	@mkdir -p build && $(BIN)cyclonedx-py requirements requirements/run.lock --pyproject pyproject.toml --output-reproducible -o build/sbom.json
 	@echo "build/sbom.json"
 
-release:  ## show what VERSION would be released; DO=yes commits and tags it
+release:  ## show what VERSION would be released; DO=yes builds dist/, commits and tags it
 	$(BIN)python .ci/release.py $(VERSION) $(if $(filter yes,$(DO)),--do)

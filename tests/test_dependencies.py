@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -70,10 +72,58 @@ def test_an_undeclared_import_would_be_found(tmp_path: Path) -> None:
 
 
 def test_a_release_is_shown_and_nothing_is_changed() -> None:
-    command = [sys.executable, ".ci/release.py", "999.0.0"]
     before = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "CHANGELOG.md")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = release(ROOT, "999.0.0")
     assert "-> 999.0.0" in done.stdout
     assert "Nothing was changed" in done.stdout
     assert [(ROOT / name).read_bytes() for name in ("pyproject.toml", "CHANGELOG.md")] == before
-    assert subprocess.run([*command[:2], "0.0.1"], cwd=ROOT, capture_output=True, check=False).returncode == 1
+    assert release(ROOT, "0.0.1").returncode == 1
+
+
+def test_the_version_of_the_project_can_be_released_and_only_once(clone: Path) -> None:
+    present = PROJECT["project"]["version"]
+    assert f"{present} -> {present}" in release(clone, present).stdout
+    git(clone, "tag", f"v{present}")
+    assert f"{present} was released already" in release(clone, present).stderr
+
+
+def test_what_cannot_be_built_is_not_released(clone: Path) -> None:
+    before = git(clone, "rev-parse", "HEAD")
+    shutil.rmtree(clone / "web")
+    git(clone, "commit", "--all", "--message", "Without pages")
+    done = release(clone, "999.0.0", "--do")
+    assert "nothing was released" in done.stderr, done
+    assert git(clone, "rev-parse", "HEAD~1") == before
+    assert git(clone, "tag", "--list", "v999.0.0") == git(clone, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_release_is_built_from_what_is_committed_and_tagged(clone: Path) -> None:
+    done = release(clone, "999.0.0", "--do")
+    assert done.returncode == 0, done.stderr
+    assert git(clone, "status", "--porcelain") == ""
+    assert git(clone, "describe") == "v999.0.0"
+    wheel, sdist = sorted((clone / "dist").iterdir())
+    assert (wheel.name, sdist.name) == ("groundplan-999.0.0-py3-none-any.whl", "groundplan-999.0.0.tar.gz")
+    assert "groundplan/service/web/index.html" in zipfile.ZipFile(wheel).namelist()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Of what is committed, with the script as it is."""
+    git(tmp_path, "clone", "--quiet", "--no-local", "--depth=1", f"file://{ROOT}", "clone")
+    folder = tmp_path / "clone"
+    git(folder, "config", "user.name", "Ada")
+    git(folder, "config", "user.email", "ada@example.org")
+    (folder / ".ci/release.py").write_bytes((ROOT / ".ci/release.py").read_bytes())
+    git(folder, "commit", "--all", "--allow-empty", "--message", "The script")
+    return folder
+
+
+def release(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ".ci/release.py", *words]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
