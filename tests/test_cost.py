@@ -50,6 +50,7 @@ def address(request: pytest.FixtureRequest) -> str:
     return found
 
 
+@pytest.mark.requirement("R86", part="cost")
 def test_a_plan_that_reads_too_much_waits_with_the_estimate_and_a_cheaper_question(address: str) -> None:
     with Project(address, rows_without_approval=10_000) as project:
         outcome = project.ask(QUESTION).outcome
@@ -105,6 +106,7 @@ def test_small_tables_need_no_estimate(duckdb_address: str, monkeypatch: pytest.
         assert isinstance(project.ask(QUESTION).outcome, Answer)
 
 
+@pytest.mark.requirement("R86", part="cost")
 def test_estimates_are_of_the_rows_that_are_read_not_of_those_that_are_kept(
     duckdb_address: str, postgres_address: str
 ) -> None:

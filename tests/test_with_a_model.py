@@ -285,6 +285,7 @@ def test_where_the_model_and_the_words_differ_the_user_is_asked() -> None:
     assert len(outcome.readings) == 2
 
 
+@pytest.mark.requirement("R71", part="clarifications")
 def test_a_russian_question_is_read_and_asked_back_in_russian() -> None:
     outcome = asyncio.run(asked("барыши по уделам", told({"sql": TOTALS})))
     assert isinstance(outcome, Clarification)

@@ -56,6 +56,19 @@ def test_a_russian_question_is_refused_in_russian(question: str, code: str, tmp_
     assert [word for word in LATIN.findall(re.sub(r"\w+_\w+", "", refused.text)) if word not in named] == []
 
 
+@pytest.mark.requirement("R71", part="clarifications")
+@pytest.mark.parametrize(
+    ("question", "asked"), [("выручка по регену", "это"), ("анамалии выручки", "Что имеется в виду?")]
+)
+def test_a_russian_question_is_asked_back_in_russian(question: str, asked: str) -> None:
+    with groundplan.open(SALES) as project:
+        clarification = project.ask(question).outcome
+        columns = {column.name for table in project.schemas["tables"].tables for column in table.columns}
+    assert clarification.kind == "clarification", clarification.text
+    assert asked in clarification.text
+    assert [word for word in LATIN.findall(re.sub(r"\w+_\w+", "", clarification.text)) if word not in columns] == []
+
+
 def test_a_known_word_is_not_called_missing(tmp_path: Path) -> None:
     for name, columns in (("orders", "customer,amount\nAnn,3\n"), ("people", "name,age\nBob,4\n")):
         (tmp_path / f"{name}.csv").write_text(columns)

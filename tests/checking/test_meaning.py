@@ -12,8 +12,9 @@ from groundplan.asking.tables.plan import propose
 from groundplan.catalog.catalog import Catalog
 from groundplan.checking.gate import check
 from groundplan.contracts.contract import thaw
+from groundplan.contracts.meaning import meaning_of
 from groundplan.contracts.plan import Plan, Step
-from groundplan.contracts.reading import Reading
+from groundplan.contracts.reading import Filter, GroupBy, Metric, Reading
 from groundplan.contracts.verdict import Passed, Refused
 from tests.checking.asked import SCHEMA, catalog
 from tests.questions.notation import reading
@@ -104,6 +105,21 @@ READINGS: Mapping[str, Mapping[str, Any]] = {
     },
     "a correlation": {"metric": {"together": "correlation(units, revenue)"}, "by": {"region": "region"}},
 }
+SHORT: Mapping[str, tuple[Any, ...]] = {
+    "region == 'West'": ("region", "=", "West"),
+    "region != 'West'": ("region", "!=", "West"),
+    "units < 5": ("units", "<", 5),
+    "units <= 5": ("units", "<=", 5),
+    "units > 5": ("units", ">", 5),
+    "units >= 5": ("units", ">=", 5),
+    "one_of(region, 'West', 'East')": ("region", "in", "West", "East"),
+    "not one_of(region, 'West', 'East')": ("region", "not in", "West", "East"),
+    "contains(region, 'es')": ("region", "contains", "es"),
+    "missing(revenue)": ("revenue", "is null"),
+    "not missing(revenue)": ("revenue", "not null"),
+    "date >= '2025-01-01' and date < '2025-02-01'": ("date", "between", "2025-01-01", "2025-02-01"),
+}
+"""A condition, and the same as a column, an operator and values."""
 OTHER = {
     "=": "!=", "!=": "=", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+": "-", "-": "+", "*": "/", "/": "*",
     "sum": "mean", "mean": "sum", "count": "count_distinct", "top": "bottom", "all": "any", "any": "all",
@@ -157,6 +173,46 @@ def test_a_plan_that_filters_more_is_refused(name: str, tools: Catalog) -> None:
     params = {key: value for key, value in first.params.items() if key != "table"}
     steps = (more, first.model_copy(update={"params": params, "needs": ("more",)}), *rest)
     assert _differs(plan.model_copy(update={"steps": steps}), wanted, tools)
+
+
+@pytest.mark.requirement("R69", part="normal form of short forms")
+@pytest.mark.parametrize("condition", SHORT)
+def test_a_short_form_and_the_expression_that_it_stands_for_have_one_plan(condition: str, tools: Catalog) -> None:
+    written, short = in_full(condition), in_short(condition)
+    assert written != short
+    assert meaning_of(written) == meaning_of(short)
+    for plan, wanted in ((propose(short, SCHEMA), written), (propose(written, SCHEMA), short)):
+        verdict = check(plan, wanted, tools, {"tables": SCHEMA})
+        assert isinstance(verdict, Passed), verdict.issues
+
+
+@pytest.mark.requirement("R69", part="normal form of short forms")
+@pytest.mark.parametrize("condition", SHORT)
+def test_the_plan_of_another_short_form_is_refused(condition: str, tools: Catalog) -> None:
+    plan = propose(in_short(condition), SCHEMA)
+    assert [other for other in SHORT if other != condition and not _differs(plan, in_full(other), tools)] == []
+
+
+def in_full(condition: str) -> Reading:
+    """Every part as an expression."""
+    return reading(
+        "asked", "sales", {"metric": {"total": "sum(revenue)"}, "by": {"channel": "channel"}, "where": [condition]}
+    )
+
+
+def in_short(condition: str) -> Reading:
+    """The same, each part as a column with its function, its operator or alone."""
+    column, operator, *values = SHORT[condition]
+    shorts = {
+        "metric": Metric(column="revenue", function="sum", name="total"),
+        "group_by": GroupBy(column="channel"),
+        "filter": Filter(column=column, operator=operator, values=tuple(values)),
+    }
+    written = in_full(condition)
+    parts = [
+        part.model_copy(update={"value": shorts.get(part.value.kind, part.value)}) for part in written.requirements
+    ]
+    return written.model_copy(update={"requirements": tuple(parts)})
 
 
 def test_a_series_goes_along_the_group_that_orders_it(tools: Catalog) -> None:

@@ -91,6 +91,7 @@ def test_there_means_what_was_found(developer: Project) -> None:
     assert "- Kafka" in said(developer, "а какие технологии там использовались?", "of it")
 
 
+@pytest.mark.requirement("R71", part="clarifications")
 @pytest.mark.requirement("R10")
 @pytest.mark.parametrize(
     ("question", "text"),

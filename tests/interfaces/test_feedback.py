@@ -31,6 +31,9 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
+@pytest.mark.requirement("R90", part="regression set")
+@pytest.mark.requirement("R90", part="example")
+@pytest.mark.requirement("R90", part="feedback")
 def test_a_bad_answer_is_reviewed_and_becomes_an_example_and_a_regression(state: Path) -> None:
     assert command("ask", QUESTION, "--json").returncode == 0
     assert command("feedback", "last", "bad", "the average was meant").returncode == 0
@@ -83,6 +86,7 @@ def test_a_thumb_is_good_or_bad() -> None:
     assert "an answer is good or bad, not 'fine'" in command("feedback", "last", "fine").stderr
 
 
+@pytest.mark.requirement("R90", part="feedback")
 @pytest.mark.needs("mcp")
 def test_a_client_over_stdio_gives_feedback_on_the_run_it_was_told(tmp_path: Path) -> None:
     _, [answer] = asyncio.run(called(tmp_path, [str(SALES)], [("ask", {"question": QUESTION, "thread": "t"})]))

@@ -119,6 +119,9 @@ def service(own_postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield Service(own_postgres, client, *keys)
 
 
+@pytest.mark.requirement("R90", part="regression set")
+@pytest.mark.requirement("R90", part="example")
+@pytest.mark.requirement("R90", part="feedback")
 def test_over_http_a_review_becomes_an_example_and_satisfaction_is_measured(service: Service, tmp_path: Path) -> None:
     client = service.client
     run = ask(client, QUESTION)["id"]

@@ -45,6 +45,7 @@ def chip(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name="How it was read").get_by_role("button", name=name)
 
 
+@pytest.mark.requirement("R57", part="web")
 def test_a_question_is_asked_and_each_number_shows_where_it_comes_from(page: Page, client: httpx.Client) -> None:
     page.goto("/")
     page.get_by_label("Your question").fill(TOP)
@@ -94,6 +95,7 @@ def test_no_line_breaks_between_a_number_and_its_bracket(page: Page, client: htt
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
 
 
+@pytest.mark.requirement("R57", part="web")
 def test_a_chip_is_changed_and_the_reading_runs_again(page: Page, client: httpx.Client) -> None:
     before = open_answer(page, client, TOP)
     expect(page.locator("h1 span").filter(has_text="by region")).to_be_visible()
@@ -181,6 +183,7 @@ def test_a_condition_is_removed(page: Page, client: httpx.Client) -> None:
     expect(text_of(page)).not_to_contain_text("2025")
 
 
+@pytest.mark.requirement("R57", part="web")
 def test_the_gate_refuses_beside_the_chip_that_is_impossible(page: Page, client: httpx.Client) -> None:
     open_answer(page, client, "monthly revenue trend")
     chip(page, "measure total revenue").click()
@@ -203,6 +206,7 @@ def test_something_is_added(page: Page, client: httpx.Client) -> None:
     expect(text_of(page)).to_contain_text("channel is online")
 
 
+@pytest.mark.requirement("R53", part="tables")
 def test_the_csv_is_the_table(page: Page, client: httpx.Client) -> None:
     open_answer(page, client, "total revenue by region")
     page.get_by_role("tab", name="Table").click()
@@ -225,6 +229,7 @@ def test_the_chart_is_saved(page: Page, client: httpx.Client, name: str, begins:
     assert Path(saved.value.path()).read_bytes().startswith(begins)
 
 
+@pytest.mark.requirement("R53", part="browser")
 def test_a_chart_draws_its_dates(page: Page, client: httpx.Client) -> None:
     """The interpreter, which is used because code may not be evaluated, once lost them."""
     open_answer(page, client, "monthly revenue by channel")
@@ -234,6 +239,7 @@ def test_a_chart_draws_its_dates(page: Page, client: httpx.Client) -> None:
     assert "Jan 2024" in Path(saved.value.path()).read_text()
 
 
+@pytest.mark.requirement("R57", part="web")
 def test_the_query_is_shown(page: Page, client: httpx.Client) -> None:
     id_ = open_answer(page, client, "total revenue by region")
     page.get_by_role("tab", name="Query").click()
@@ -241,6 +247,7 @@ def test_the_query_is_shown(page: Page, client: httpx.Client) -> None:
     assert page.locator("pre").inner_text().split() == query.split()
 
 
+@pytest.mark.requirement("R57", part="web")
 def test_the_plan_is_a_list_and_a_graph(page: Page, client: httpx.Client) -> None:
     id_ = open_answer(page, client, "monthly revenue by region in 2025")
     steps = get(client, id_)["outcome"]["plan"]["steps"]

@@ -76,6 +76,7 @@ def _column(source: Tables, table: str, name: str) -> Column:
     return column
 
 
+@pytest.mark.requirement("R86", part="opening")
 def test_no_statement_of_opening_reads_a_large_table_of_postgres_whole(large: str) -> None:
     before = _read(large)
     source = Tables.open(large)
@@ -239,6 +240,7 @@ def test_only_words_with_no_other_meaning_are_looked_up(question: str, named: li
     assert bool(runs) == bool(named)
 
 
+@pytest.mark.requirement("R86", part="opening")
 def test_every_engine_describes_a_large_table_by_a_sample(source: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be large elsewhere: the sample has all rows, so it says what the whole table does."""
     whole = asyncio.run(Tables(source._executor.engine).describe()).find("sales")
