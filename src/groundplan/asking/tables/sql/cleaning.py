@@ -41,11 +41,11 @@ def _cleans(node: Any) -> bool:
 
 
 def changed_texts(node: Any, scope: Scope) -> tuple[Expression, Callable[[str], str], tuple[str, ...]] | None:
-    """A column under LOWER, UPPER and TRIM, what these do, and all of its values; None if it is something else."""
+    """A column under LOWER, UPPER, TRIM and REPLACE, what these do, and all of its values; None for anything else."""
     changes: list[Callable[[str], str]] = []
     inner, within = peeled(node, scope)
-    while type(inner) in CLEANING and not inner.expression:
-        changes.append(CLEANING[type(inner)])
+    while (change := _change(inner)) is not None:
+        changes.append(change)
         inner, within = peeled(inner.this, within)
     if not changes or not isinstance(inner, exp.Column):
         return None
@@ -54,12 +54,22 @@ def changed_texts(node: Any, scope: Scope) -> tuple[Expression, Callable[[str], 
     if domain is None:
         return None
 
-    def change(text: str) -> str:
+    def changed(text: str) -> str:
         for one in reversed(changes):
             text = one(text)
         return text
 
-    return of, change, domain
+    return of, changed, domain
+
+
+def _change(node: Any) -> Callable[[str], str] | None:
+    """What TRIM, LOWER, UPPER and REPLACE of constants do with a text."""
+    if type(node) in CLEANING and not node.expression:
+        return CLEANING[type(node)]
+    old, new = node.args.get("expression"), node.args.get("replacement")
+    if isinstance(node, exp.Replace) and all(isinstance(one, exp.Literal) and one.is_string for one in (old, new)):
+        return lambda text: text.replace(old.name, new.name) if old.name else text
+    return None
 
 
 def _cleaned(node: Any, scope: Scope) -> Expression:
@@ -73,7 +83,7 @@ def _cleaned(node: Any, scope: Scope) -> Expression:
         if all(change(text) == text for text in domain):
             return of
         if len({change(text) for text in domain}) <= MOST_TEXTS:
-            return _by_text(of, change, domain)
+            return by_text(of, change, domain)
     elif isinstance(node, exp.Trim) and not node.expression:
         value = scope.value(node.this)
         if scope.is_trimmed(value):
@@ -81,7 +91,7 @@ def _cleaned(node: Any, scope: Scope) -> Expression:
     raise Untranslatable(named(node), f"{shown(node)}: it may change the values")
 
 
-def _by_text(of: Expression, change: Callable[[str], str], domain: Sequence[str]) -> Expression:
+def by_text(of: Expression, change: Callable[[str], str], domain: Sequence[str]) -> Expression:
     """Every text that the column holds, under the one that it is turned into."""
     turned: dict[str, list[str]] = {}
     for text in domain:

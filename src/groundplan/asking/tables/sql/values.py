@@ -18,7 +18,7 @@ from groundplan.asking.tables.sql import (
     windows,
 )
 from groundplan.asking.tables.sql.best import is_special
-from groundplan.asking.tables.sql.cleaning import uncleaned
+from groundplan.asking.tables.sql.cleaning import MOST_TEXTS, by_text, uncleaned
 from groundplan.asking.tables.sql.conditions import all_of, known
 from groundplan.asking.tables.sql.derived import under, value_of
 from groundplan.asking.tables.sql.scope import Output, Scope, peeled
@@ -42,6 +42,7 @@ from groundplan.contracts.expression import (
     Filled,
     Holds,
     Not,
+    OneOf,
     Overall,
     Rounded,
 )
@@ -205,6 +206,9 @@ def _case(node: Any, scope: Scope) -> Expression:
     otherwise = node.args.get("default")
     other = None if otherwise is None or isinstance(otherwise, exp.Null) else scope.value(otherwise)
     values = [scope.value(result) for result in results]
+    renamed = isinstance(other, Column) and _renamed_texts(conditions, values, other, scope)
+    if renamed:
+        return renamed
     if all(isinstance(value, Constant) for value in values) and (other is None or isinstance(other, Constant)):
         constants = tuple(value.value for value in values if isinstance(value, Constant))
         kinds = {
@@ -228,6 +232,32 @@ def _case(node: Any, scope: Scope) -> Expression:
     raise Untranslatable(
         "CASE with results that are no constants", f"{shown(node)}; inside an aggregate one is possible"
     )
+
+
+def _renamed_texts(
+    conditions: Sequence[Condition], values: Sequence[Expression], column: Column, scope: Scope
+) -> Expression | None:
+    """`CASE WHEN state IN ('paid', 'settled') THEN 'paid' ELSE state END`: each text of the column by its new name."""
+    domain = scope.domain(column)
+    names: dict[object, str] = {}
+    for condition, value in zip(conditions, values, strict=True):
+        texts = _texts_of(condition, column)
+        if not texts or not isinstance(value, Constant) or not isinstance(value.value, str):
+            return None
+        names = {**dict.fromkeys(texts, value.value), **names}  # the first condition that holds
+    if domain is None or len(domain) > MOST_TEXTS:
+        return None
+    return by_text(column, lambda text: names.get(text, text), domain)
+
+
+def _texts_of(condition: Condition, column: Column) -> tuple[object, ...]:
+    """`column = 'a'` and `column IN ('a', 'b')`: the texts."""
+    match condition:
+        case OneOf(of=of, values=texts) if of == column:
+            return texts
+        case Compare(left=left, operator="=", right=Constant(value=text)) if left == column:
+            return (text,)
+    return ()
 
 
 def _ranges(
