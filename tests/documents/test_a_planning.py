@@ -386,7 +386,7 @@ def expected_held() -> list[float]:
     return [float(row[0]) for row in rows]
 
 
-@pytest.mark.requirement("R87")
+@pytest.mark.requirement("R87", part="tools")
 def test_a_tool_of_ones_own_is_found_checked_run_and_drawn(sales: Path) -> None:
     with Project(sales, tools=own(SETTLED)) as project:
         outcome = project.ask(ASKED).outcome
