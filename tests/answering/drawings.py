@@ -13,7 +13,9 @@ from typing import Any
 import duckdb
 import ibis
 
+from groundplan.charts import picture_aside
 from groundplan.charts.picture import with_data
+from groundplan.contracts.contract import thaw
 from groundplan.contracts.facts import TableColumn
 from groundplan.sources.tables.tools.charts import chart, prepare
 
@@ -128,6 +130,21 @@ def drawn(
     )
     _, spec, _ = chart(tool, params, [dict(row) for row in rows], columns, len(rows))
     return with_data(spec, list(kinds), [[_json(row[name]) for name in kinds] for row in rows])
+
+
+def svg(spec: Mapping[str, Any]) -> str:
+    """As `groundplan.charts.picture` draws it, but in this process: a child starts the library anew each time."""
+    return _picture(spec, "svg").decode()
+
+
+def png(spec: Mapping[str, Any]) -> bytes:
+    return _picture(spec, "png")
+
+
+def _picture(spec: Mapping[str, Any], format_: str) -> bytes:
+    plain = thaw(spec)
+    assert isinstance(plain, dict)
+    return picture_aside.drawn(plain, format_, 2)
 
 
 def marks(svg: str, mark: str) -> list[dict[str, str]]:

@@ -14,10 +14,11 @@ from xml.etree import ElementTree
 import pytest
 
 from groundplan.charts import picture_aside
-from groundplan.charts.picture import png, svg, terminal, with_data
+from groundplan.charts.picture import pictures, png, svg, terminal, with_data
 from groundplan.charts.terminal_text import cells, compact, fitted
 from groundplan.contracts.facts import Chart, TableRef
 from groundplan.errors import ToolError
+from tests.answering import drawings
 from tests.answering.drawings import KINDS, drawn, of_kind
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -27,14 +28,19 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 @pytest.mark.requirement("R53", part="svg")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_a_png_and_an_svg(kind: str) -> None:
-    picture = png(of_kind(kind))
+    picture = drawings.png(of_kind(kind))
     assert picture.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", picture[16:24])
     assert width > 800
     assert height > 200
     assert len(picture) > 8_000  # an empty frame of this size has less
-    drawing = ElementTree.fromstring(svg(of_kind(kind)))
+    drawing = ElementTree.fromstring(drawings.svg(of_kind(kind)))
     assert len(drawing.findall(".//*[@aria-roledescription]")) > 3
+
+
+def test_the_child_process_draws_the_same() -> None:
+    spec = of_kind("line of many series")
+    assert pictures(spec, ["png", "svg"]) == {"png": drawings.png(spec), "svg": drawings.svg(spec).encode()}
 
 
 def test_the_scale_makes_a_larger_picture() -> None:

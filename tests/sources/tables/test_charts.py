@@ -19,10 +19,10 @@ import altair
 import ibis
 import pytest
 from jsonschema import ValidationError
-from tests.answering.drawings import KINDS, STORE, drawn, marks, of_kind, sales
+from tests.answering.drawings import KINDS, STORE, drawn, marks, of_kind, sales, svg
 from tests.sources.tables.data import ROWS
 
-from groundplan.charts.picture import svg, with_data
+from groundplan.charts.picture import with_data
 from groundplan.charts.time import MONTHS
 from groundplan.contracts.facts import PartialPeriod, TableColumn
 from groundplan.errors import ToolError
@@ -192,9 +192,7 @@ def test_text_from_data_stays_inside_its_literal() -> None:
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
 def test_dates_do_not_move_with_the_zone_of_the_machine(zone: str) -> None:
     code = (
-        "from tests.answering.drawings import of_kind\n"
-        "from groundplan.charts.picture import svg\n"
-        "print(svg(of_kind('line')), svg(of_kind('bar over time')))"
+        "from tests.answering.drawings import of_kind, svg\nprint(svg(of_kind('line')), svg(of_kind('bar over time')))"
     )
     root = Path(__file__).parents[3]
     there, here = (
