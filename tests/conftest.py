@@ -17,7 +17,10 @@ from groundplan.project import load_catalog
 from tests.asking.tables.described import SALES, Known, describe
 from tests.extras import missing, missing_for
 
-LONG = ("tests/mcp/", "tests/questions/", "tests/reference/", "tests/service/", "tests/web/")
+LONG = (
+    *("tests/adversarial/", "tests/mcp/", "tests/questions/", "tests/reference/", "tests/service/"),
+    *("tests/sources/tables/", "tests/test_", "tests/web/"),
+)
 """Files of minutes. They come first, or one of two workers is left alone with the last one."""
 
 

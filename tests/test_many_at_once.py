@@ -66,8 +66,9 @@ async def compare(where: object, questions: int, at_once: int) -> tuple[str, ...
 
 
 @pytest.mark.requirement("R75", part="one process")
-def test_two_hundred_questions_sixty_four_at_a_time(folder: Path) -> None:
-    assert asyncio.run(compare(folder, 200, 64)) == ()
+@pytest.mark.parametrize("questions", [96, pytest.param(200, marks=pytest.mark.slow)])
+def test_questions_sixty_four_at_a_time(folder: Path, questions: int) -> None:
+    assert asyncio.run(compare(folder, questions, 64)) == ()
 
 
 @pytest.mark.requirement("R75", part="one process")

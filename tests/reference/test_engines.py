@@ -18,7 +18,7 @@ from tests.reference.executing import Store, duckdb_store, mysql_store, postgres
 from tests.reference.generating import TABLES, readings
 from tests.sail import sail
 
-IN_CI = 40
+IN_CI = 25
 SLOW = {"duckdb": 2_000, "postgres": 2_000, "sqlite": 300, "mariadb": 300, "spark": 300, "real_spark": 300}
 ALWAYS = ("sqlite", "mariadb", "spark")  # test_22_ground_truth.py compares the others in CI
 

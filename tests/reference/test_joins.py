@@ -112,7 +112,7 @@ def stores(request: pytest.FixtureRequest) -> Iterator[Stores]:
 
 @pytest.mark.requirement("R72")
 def test_plans_over_several_tables_give_what_subqueries_give(stores: Stores) -> None:
-    warehouses = 60 if stores.backend.name == "duckdb" else 12
+    warehouses = 20 if stores.backend.name == "duckdb" else 6
     reasons = compared(stores, range(warehouses))
     assert reasons["passed"] > 3 * warehouses
     assert {*reasons} <= REASONS
