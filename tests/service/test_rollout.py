@@ -186,7 +186,7 @@ def readers(run: Run) -> tuple[str, ...]:
 
 @pytest.mark.requirement("R62", part="shadow")
 @pytest.mark.requirement("R62", part="share")
-@pytest.mark.parametrize("count", [100, pytest.param(2_000, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("count", [60, pytest.param(2_000, marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.timed
 def test_from_words_to_a_model_no_conversation_changes_sides(count: int, postgres: str, tmp_path: Path) -> None:
     """Questions of conversations that begin at each share and go on at later ones."""

@@ -35,6 +35,9 @@ pytestmark = [
     pytest.mark.timed,  # beside other tests, a process of the lowest priority stands still
 ]
 LONG = 1_000.0  # seconds until the model replies
+MOSTLY_SQLITE = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 COUNTED = (  # by the worker, of one question that its child has read
     'groundplan_variant_questions_total{fell_back="none",side="shadow",status="answered"} 1.0',
     'groundplan_shadow_agreements_total{same="true",what="rows"} 1.0',
@@ -102,6 +105,7 @@ def in_service(
     asyncio.run(run())
 
 
+@MOSTLY_SQLITE
 @pytest.mark.requirement("R62", part="shadow")
 def test_it_runs_while_a_variant_is_in_the_shadow(database: OpenDatabase, tmp_path: Path) -> None:
     async def work(service: Service) -> None:
@@ -147,6 +151,7 @@ def test_what_a_killed_child_was_reading_is_read_by_the_next(database: OpenDatab
     in_service(database, tmp_path, work)
 
 
+@MOSTLY_SQLITE
 def test_a_question_that_kills_the_child_is_dropped_after_some_tries(database: OpenDatabase, tmp_path: Path) -> None:
     async def work(service: Service) -> None:
         await service.commands.start("large")
@@ -162,6 +167,7 @@ def test_a_question_that_kills_the_child_is_dropped_after_some_tries(database: O
     in_service(database, tmp_path, work)
 
 
+@MOSTLY_SQLITE
 def test_it_gives_way_when_every_slot_is_needed_and_goes_on_later(database: OpenDatabase, tmp_path: Path) -> None:
     """The model does not reply to the first question until a person needs the only slot; it is asked again after it."""
 
@@ -180,6 +186,7 @@ def test_it_gives_way_when_every_slot_is_needed_and_goes_on_later(database: Open
     in_service(database, tmp_path, work, at_once=1)
 
 
+@MOSTLY_SQLITE
 def test_a_worker_that_stops_gives_back_what_is_being_read(database: OpenDatabase, tmp_path: Path) -> None:
     async def run() -> None:
         async with database() as opened:

@@ -103,7 +103,7 @@ def _assert_few_are_lost(found: Counter[str]) -> None:
 
 
 def test_readings_written_as_sql_and_translated_again_mean_the_same() -> None:
-    _assert_few_are_lost(_outcomes(400))
+    _assert_few_are_lost(_outcomes(150))
 
 
 @pytest.mark.slow

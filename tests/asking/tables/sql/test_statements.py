@@ -78,15 +78,15 @@ def test_texts_found_by_a_pattern_are_not_renamed(made_up: Open) -> None:
 
 @pytest.mark.requirement("R80", part="translated")
 def test_statements_made_by_chance_are_refused_or_give_their_own_rows(made_up: Open) -> None:
-    found = fuzzed(made_up, range(250))
-    assert found["same"] > 150, found
-    assert found["gate"] < 10, found
+    found = fuzzed(made_up, range(100))
+    assert found["same"] > 60, found
+    assert found["gate"] < 4, found
 
 
 def test_words_changed_in_statements_are_refused_or_give_their_own_rows(made_up: Open) -> None:
     assert {outcome(sql, made_up, TODAY) for sql in WRITTEN} == {"same"}
-    found = Counter(outcome(mutated(seed), made_up, TODAY) for seed in range(150))
-    assert found["same"] > 60, found
+    found = Counter(outcome(mutated(seed), made_up, TODAY) for seed in range(60))
+    assert found["same"] > 24, found
 
 
 @pytest.mark.slow

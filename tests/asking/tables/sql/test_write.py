@@ -46,7 +46,7 @@ def project() -> Iterator[Project]:
         yield opened
 
 
-@settings(ANY_SPEED, max_examples=200)
+@settings(ANY_SPEED, max_examples=80)
 @given(asked=readings(), rows=TABLES)
 def test_the_sql_of_a_reading_gives_its_rows(store: Store, asked: Reading, rows: list[dict[str, Any]]) -> None:
     assert_rows(asked, _selected(store, _written(asked), rows), answer(asked, rows))
