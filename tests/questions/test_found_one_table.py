@@ -63,6 +63,12 @@ SHIFTS = """
     CREATE TABLE shifts AS SELECT 'S' || n AS "shift no", ['PT', 'QA', 'BX', 'lab'][1 + n % 4] AS team,
         ['x', 'y', 'a', 'all'][1 + n * 3 % 7 % 4] AS bay, 2 + n * 5 % 9 AS pay FROM range(1, 70) AS s(n)
 """
+PLANTS = """
+    CREATE TABLE plants AS SELECT 'P' || n AS "sale id", DATE '2025-01-02' + CAST(n * 13 % 400 AS INT) AS "sale date",
+        ['Shop', 'Yard', 'Market'][1 + n % 3] AS stand, ['Rosé', 'Rose', 'Fern', 'Box'][1 + n * 3 % 7 % 4] AS plant,
+        ['Ivo', 'Una', 'Rhea'][1 + n * 5 % 7 % 3] AS seller, 1 + n * 3 % 5 AS qty, 2 + n * 7 % 50 + 0.5 AS takings,
+        1 + n * 11 % 9 + 0.25 AS hours, ['done', 'returned'][1 + n * 3 % 8 % 7 % 2] AS state FROM range(1, 91) AS s(n)
+"""
 CHARGE = "CAST(replace(charge, '£', '') AS DOUBLE)"
 MONTH_FIXED = "CAST(date_trunc('month', fixed_on) AS DATE)"
 ASKED = {
@@ -201,6 +207,25 @@ ASKED = {
         "lowest rated examiner": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 LIMIT 1",
         "2 highest rated examiners": "SELECT examiner, avg(rating) FROM exams GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
     },
+    "plants": {
+        "what did the shop take in total in 2025": (
+            "SELECT sum(takings) FROM plants WHERE stand = 'Shop' AND year(\"sale date\") = 2025"
+        ),
+        "return rate by seller (returned sales / all sales)": NO_ANSWER,
+        "return rate of returned sales": NO_ANSWER,
+        "number of ferns sold per month": ASK,
+        "how many ferns by seller": "SELECT seller, count(*) FROM plants WHERE plant = 'Fern' GROUP BY 1",
+        "hours per seller": ASK,
+        "total hours per seller": "SELECT seller, sum(hours) FROM plants GROUP BY 1",
+        "list the returned sales: sale id, seller": "SELECT \"sale id\", seller FROM plants WHERE state = 'returned'",
+        "list the returned sales in May 2025: sale id, sale date, stand": (
+            'SELECT "sale id", "sale date", stand FROM plants '
+            "WHERE state = 'returned' AND date_trunc('month', \"sale date\") = DATE '2025-05-01'"
+        ),
+        "total qty by plant": (
+            "SELECT CASE WHEN plant = 'Rosé' THEN 'Rose' ELSE plant END, sum(qty) FROM plants GROUP BY 1"
+        ),
+    },
 }
 MADE = {
     "hires": HIRES,
@@ -212,6 +237,7 @@ MADE = {
     "tours": TOURS,
     "crew": CREW,
     "shifts": SHIFTS,
+    "plants": PLANTS,
 }
 CASES = [(table, question) for table, asked in ASKED.items() for question in asked]
 

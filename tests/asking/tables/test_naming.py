@@ -199,7 +199,7 @@ def expected(file: Path, sql: str) -> list[tuple[str, float]]:
 @pytest.mark.parametrize(
     ("question", "kept", "candidates"),
     [
-        ("hours by month", "usual_function", {"dates": 2}),
+        ("total hours by month", "usual_function", {"dates": 2}),
         ("average hours by month", "main_date", {}),
         ("hours by bay", "main_date", {"functions": 2}),
     ],

@@ -245,6 +245,16 @@ def test_spellings_of_a_category_are_unified_with_a_note() -> None:
     assert notes == {"result": "spellings are unified: 'FAIL' as 'Fail', 'fail ' as 'Fail', 'Королев' as 'Королёв'"}
 
 
+def test_accents_of_a_category_are_unified() -> None:
+    connection = duckdb.connect()
+    told = ["Créteil", "Creteil", "Créteil", "Lyon", "Мой", "Мои", "Øster", "Oster"] * 4
+    connection.register("given", pa.table({"place": pa.array(told, pa.string())}))
+    connection.execute("CREATE TABLE t AS FROM given")
+    assert convert_text(connection, "t") == {"place": "spellings are unified: 'Creteil' as 'Créteil'"}
+    found = dict(connection.execute("SELECT place, count(*) FROM t GROUP BY 1").fetchall())
+    assert found == {"Créteil": 12, "Lyon": 4, "Мой": 4, "Мои": 4, "Øster": 4, "Oster": 4}
+
+
 def test_names_and_codes_keep_their_spelling() -> None:
     values = [f"aB{n}" for n in range(40)] + [f"Ab{n}" for n in range(40)]
     assert loaded(*values) == ("VARCHAR", values)

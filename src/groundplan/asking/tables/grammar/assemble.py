@@ -49,7 +49,18 @@ from groundplan.asking.tables.grammar.requirements import (
 from groundplan.asking.tables.grammar.series import compared_values, read_series
 from groundplan.asking.tables.grammar.state import LOOSE, DoesNotCompose, NeedsClarification, Part, State
 from groundplan.asking.tables.grammar.together import asks_together
-from groundplan.contracts.expression import Aggregate, All, Bins, Column, Compare, Condition, Constant, Elapsed, Rows
+from groundplan.contracts.expression import (
+    Aggregate,
+    All,
+    Arithmetic,
+    Bins,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    Elapsed,
+    Rows,
+)
 from groundplan.contracts.reading import (
     AnalysisAsked,
     ColumnsAsked,
@@ -289,12 +300,15 @@ def _count_rows(state: State) -> None:
 
 def _what_slots_forbid(state: State) -> Mapping[str, object]:
     expressions, names = [m.expression for m, _ in state.measures], [g.name for g, _ in state.groups]
+    parts = [e.left for e in expressions if isinstance(e, Arithmetic) and e.operator == "/"]
+    shared = [part.where for part in parts if isinstance(part, Rows | Aggregate) and part.where]
     return {
         "rows and measures": state.columns and (state.measures or state.having),
         "a condition on groups without groups": state.having and not state.groups and not state.each,
         "a share of those with at least one, of which each group has one": (
             state.having and not state.each and any(isinstance(i.value, ShareOf) for i in state.used)
         ),
+        "a share of rows that are all so": any(map({c.condition for c, _ in state.conditions}.__contains__, shared)),
         "a measure twice": len({*expressions}) < len(expressions),
         "a group twice": len({*names}) < len(names),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from groundplan.asking.tables.grammar.phrases import Item, Rule
@@ -27,11 +27,12 @@ class _Edge:
 
 
 class Chart:
-    def __init__(self, rules: Sequence[Rule], skippable: Sequence[bool]) -> None:
+    def __init__(self, rules: Sequence[Rule], skippable: Sequence[bool], closed: Collection[int] = frozenset()) -> None:
+        """`closed`: the places at which a part of the sentence begins: no phrase reaches over them."""
         self._by_first: dict[str, list[Rule]] = defaultdict(list)
         for rule in rules:
             self._by_first[rule.parts[0]].append(rule)
-        self._skippable = skippable
+        self._skippable, self._closed = skippable, closed
         self._starting: dict[tuple[int, str], list[Item]] = defaultdict(list)
         self._waiting: dict[tuple[int, str], list[_Edge]] = defaultdict(list)
         self._kept: dict[tuple[str, int, int], list[Item]] = defaultdict(list)
@@ -78,7 +79,7 @@ class Chart:
         self._waiting[edge.end, wanted].append(edge)
         self._open[edge.end].append(edge)
         place = edge.end
-        while True:
+        while place not in self._closed:
             for item in tuple(self._starting.get((place, wanted), ())):
                 self._advance(_Edge(edge.rule, (*edge.done, item), item.last, edge.within))
             for category in ADJUNCTS:
@@ -96,10 +97,12 @@ class Chart:
 
     def _reaching(self, place: int) -> list[int]:
         """The ends of phrases from which only skippable words lead here."""
-        found = [place]
-        while place > 0 and self._skippable[place - 1]:
-            place -= 1
+        found: list[int] = []
+        while place not in self._closed:
             found.append(place)
+            if place == 0 or not self._skippable[place - 1]:
+                break
+            place -= 1
         return found
 
 

@@ -132,7 +132,7 @@ def ask_things(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
         if measured and not all(m.usual and m.base and m.base.column for m in measured):
             raise DoesNotCompose("rows and a measure")
         dated = {condition.date for condition, _ in state.conditions}  # jobs opened here in May
-        chosen = [name for name, _ in state.show if name not in dated]
+        chosen = [name for name, said in state.show if name not in dated or any(_is_enumerated(state, i) for i in said)]
         shown = [*names, *chosen, *(m.base.name for m in measured if m.base)]
         if shown == names and thing.said != "who":
             shown = []  # nothing was chosen: the whole rows
@@ -153,6 +153,12 @@ def ask_things(state: State, thing: Thing, items: tuple[Item, ...]) -> None:
             state.leave_out_missing(Column(name=key))
     else:
         _show_columns(state, [key, *names, *(name for name, _ in state.show)], items, distinct=True)
+
+
+def _is_enumerated(state: State, item: Item) -> bool:
+    """Beside a comma: `the jobs of May: job no, opened at, site`."""
+    beside = (place for place in (item.first - 1, item.last - 1) if 0 <= place < len(state.words) - 1)
+    return any("," in state.between(place) for place in beside)
 
 
 def show_thing(state: State, thing: Thing, items: tuple[Item, ...]) -> None:

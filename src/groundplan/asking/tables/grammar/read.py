@@ -11,7 +11,7 @@ from typing import Any
 from groundplan.asking.tables.grammar.analyses import LOOKS, analyse, is_drawn_count, is_pair, look_of
 from groundplan.asking.tables.grammar.assemble import assemble
 from groundplan.asking.tables.grammar.chart import Chart, Cover, covers
-from groundplan.asking.tables.grammar.meanings import Meanings
+from groundplan.asking.tables.grammar.meanings import LASTING, Meanings
 from groundplan.asking.tables.grammar.named_metrics import measured_tables
 from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.phrases import Mark, Thing
@@ -40,11 +40,14 @@ from groundplan.text.periods.find import find_periods
 from groundplan.text.periods.pairs import set_apart
 from groundplan.text.read_back import distinct_sentences
 from groundplan.text.similar import Nearness
-from groundplan.text.stems import stem
+from groundplan.text.stems import lower, stem
 from groundplan.text.words import Word, language_of, normalise, words_of
 
 JOIN = 0.05  # for each table that a reading needs: of two that explain as much, the one with fewer
 CONJUNCTIONS = frozenset({"and", "or", "и", "или"})
+SOLD = frozenset(
+    {"sold", "sell", "sells", "bought", "buy", "buys", "продано", "продали", "продают", "купили", "куплено"}
+)
 QUANTITIES = frozenset({"qty", "quantity", "units", "pieces", "pcs"})  # words of columns that count units
 ELSEWHERE = 0.5  # for counting what has a table of its own in a table that points at it
 CLOSE = 0.15  # derivations whose scores differ less are equally likely
@@ -105,7 +108,8 @@ def derive(
         for changes in rivals
     ]
     others = [reading for reading in by_other if reading is not None and meaning_of(reading) != own]
-    return replace(best, others=(*best.others, *others, *_by_other_functions(best.reading, table)))
+    others += [*_by_other_functions(best.reading, table), *_by_quantity(best.reading, senses)]
+    return replace(best, others=(*best.others, *others))
 
 
 def _other_dates(meanings: Meanings) -> Sequence[Described]:
@@ -116,10 +120,13 @@ def _other_dates(meanings: Meanings) -> Sequence[Described]:
 
 
 def _by_other_functions(reading: Reading, table: Table) -> Iterator[Reading]:
-    """The total and the average instead of the usual function, where the model file lets nothing be assumed."""
+    """The total and the average instead of the usual function: of hours, and where the model file lets nothing be
+    assumed."""
     looked = any(isinstance(r.value, AnalysisAsked) and r.value.label in LOOKS for r in reading.requirements)
-    usual = {r.value.usual for r in reading.requirements if isinstance(r.value, Metric) and not r.value.function}
-    if "usual_function" in table.assume or looked or not usual - {None}:
+    metrics = [r.value for r in reading.requirements if isinstance(r.value, Metric) and r.value.usual]
+    usual = {metric.usual for metric in metrics}
+    spent = any(lower(metric.column or "") in LASTING for metric in metrics)  # of work, or of each job?
+    if ("usual_function" in table.assume and not spent) or looked or not usual:
         return
     for function in {"sum", "mean"} - usual:
         parts = tuple(
@@ -129,6 +136,19 @@ def _by_other_functions(reading: Reading, table: Table) -> Iterator[Reading]:
             for r in reading.requirements
         )
         yield reading.model_copy(update={"requirements": parts})
+
+
+def _by_quantity(reading: Reading, senses: Senses) -> Iterator[Reading]:
+    """How many tickets were sold: as many as rows, or as their quantities come to?"""
+    quantities = [column for column in senses.meanings.table.columns if QUANTITIES & {*split_name(column.name)}]
+    if len(quantities) != 1 or not any(word.lower in SOLD for word in senses.words):
+        return
+    total = Aggregate(function="sum", of=Column(name=quantities[0].name))
+    rows = [r for r in reading.requirements if isinstance(r.value, Metric) and measure_of(r.value) == Rows()]
+    for counted in rows[:1]:
+        value = Metric(expression=total, name=quantities[0].name)
+        parts = (r.model_copy(update={"value": value}) if r is counted else r for r in reading.requirements)
+        yield reading.model_copy(update={"requirements": tuple(parts)})
 
 
 def _later_dates(own: Meaning, meanings: Meanings) -> Iterator[str]:
@@ -169,7 +189,8 @@ def _derived(senses: Senses, builders: Builders, nearness: Nearness | None, wide
 def covers_of(senses: Senses, builders: Builders) -> list[Cover]:
     skippable = senses.skippable()
     joining = [word.lower in CONJUNCTIONS for word in senses.words]  # sales and profit are two
-    chart = Chart(rules_for(builders), [may and not joins for may, joins in zip(skippable, joining, strict=True)])
+    within = [may and not joins for may, joins in zip(skippable, joining, strict=True)]
+    chart = Chart(rules_for(builders), within, senses.parts_begin())
     return covers(chart.parse(senses.items), skippable, USABLE)
 
 

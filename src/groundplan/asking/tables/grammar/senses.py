@@ -106,6 +106,8 @@ DAYS = (
     ("понедельник", "вторник", "среда", "четверг", "пятница", "суббота", "воскресенье", "выходные", "будни"),
 )
 CODED = ("language", "lang", "country", "nation", "nationality", "market", "язык", "страна")
+NAMES = frozenset({"thing", "field", "weak_field", "generic", "event", "moment"})
+ARTICLES = frozenset({"the", "a", "an", "our", "your", "their", "each", "every"})
 DAY_KEYS = ("1", "2", "3", "4", "5", "6", "7", "67", "12345")
 
 
@@ -151,8 +153,22 @@ class Senses:
         self._dates_of_events()
         self._values_before_things()
         self._adjectives_are_no_names()
+        self.items = [item for item in self.items if not self._is_of_two_parts(item)]
         self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
+
+    def parts_begin(self) -> frozenset[int]:
+        """The places of the words behind a colon or a semicolon."""
+        return frozenset(place for place in range(1, len(self.words)) if {*self._before(place)} & {*":;"})
+
+    def _before(self, place: int) -> str:
+        """What stands between a word and the one before it."""
+        return self.text[self.words[place - 1].end : self.words[place].start]
+
+    def _is_of_two_parts(self, item: Item) -> bool:
+        """`job id, date` is no date of a job."""
+        between = "".join(map(self._before, range(item.first + 1, item.last)))
+        return item.category in NAMES and bool({*between} & {*",:;()"})
 
     def _spans(self) -> Iterator[tuple[int, int]]:
         size = len(self.words)
@@ -281,7 +297,13 @@ class Senses:
         if self.meanings.is_row_verb(word) and not noun:
             return True
         shortened = word.plain in structure and "'" in word.lower and not word.lower.endswith("n't")
-        return place not in counted and (word.lower in structure or shortened)
+        return place not in counted and not self._is_noun_for_value(place) and (word.lower in structure or shortened)
+
+    def _is_noun_for_value(self, place: int) -> bool:
+        """The shop, where a department is called so; in `who can work` it is a verb."""
+        word, before = self.words[place], self.words[place - 1].lower if place else ""
+        held = self.names.said.whole.get((word.stem,), {}) if before in ARTICLES and len(word.lower) > 3 else {}
+        return any(lower(value) == word.lower for values in held.values() for value in values)
 
     def _add(self, category: str, first: int, last: int, value: object, score: float) -> None:
         weight = (last - first) ** 0.9 if last - first > 1 else 1.0
@@ -833,6 +855,8 @@ class Senses:
             return False
         if last - first == 1 and self._is_deed(first, value):
             return False
+        if last - first == 1 and self._is_noun_for_value(first):
+            return True
         plain = all(word.lower in self.meanings.lexicon.structure for word in span)
         following = self.words[last].lower if last < len(self.words) else ""
         if plain and following in ("you", "i", "we", "u", "someone", "anyone"):

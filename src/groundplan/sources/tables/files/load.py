@@ -36,7 +36,7 @@ from groundplan.sources.tables.files.quoting import arguments, quoted
 from groundplan.sources.tables.files.text_cells import write_anew
 from groundplan.sources.tables.files.text_values import convert_text
 
-LOADER = f"10/{duckdb.__version__}"  # change it when the same file would load differently
+LOADER = f"11/{duckdb.__version__}"  # change it when the same file would load differently
 MOST_HASHED = 64_000_000  # bytes of a file whose content is hashed, in a tenth of a second
 MOST_SECONDS = 600.0  # to load one file
 FREE_BYTES = 256_000_000  # that any file may become when it is loaded

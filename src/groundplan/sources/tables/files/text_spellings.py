@@ -1,15 +1,18 @@
-"""Values of a category that differ only in case or spaces become one value, with a note."""
+"""Values of a category that differ only in case, spaces or accents become one value, with a note."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from unicodedata import normalize
 
 import duckdb
 
 from groundplan.sources.tables.files.quoting import literal
 from groundplan.sources.tables.files.text_cells import batches, one_below_the_other, write_anew
 
+LATIN = re.compile("[\u00c0-\u024f]")  # letters with accents
 MOST_VALUES = 300  # different ones; more name things or are codes
 SHORTEST = 2  # a letter may be a code: m and M
 ROWS_EACH = 3  # on average, of a category
@@ -43,13 +46,21 @@ def _respelt(counted: Mapping[str, int]) -> dict[str, str]:
     """The usual spelling of each value that has another one."""
     alike: dict[str, list[str]] = defaultdict(list)
     for value in counted:
-        alike[" ".join(value.casefold().replace("ё", "е").split())].append(value)
+        alike[_folded(value)].append(value)
     respelt: dict[str, str] = {}
     for folded, values in alike.items():
         if len(folded) >= SHORTEST:
             usual = min(values, key=lambda value: (-counted[value], value != value.strip(), value))
             respelt |= {value: usual for value in values if value != usual}
     return dict(sorted(respelt.items()))
+
+
+def _folded(value: str) -> str:
+    """Without case, accents of Latin letters, the dots of `ё`, and further spaces."""
+    plain = value.casefold().replace("ё", "е")
+    if not plain.isascii():
+        plain = LATIN.sub(lambda letter: normalize("NFKD", letter[0])[0], plain)
+    return " ".join(plain.split())
 
 
 def _respelling(spelt: dict[str, str]) -> str:
