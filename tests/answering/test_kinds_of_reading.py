@@ -101,7 +101,7 @@ def test_conditions_of_every_kind_are_stated(shop: Project) -> None:
     text = answered(shop, written).text
     kept = "Only rows where (revenue × 2 is above 30 or status is missing) and date is on 4 March 2024 are counted."
     assert kept in text
-    assert text.endswith("Only groups where orders is above 0 are shown.")
+    assert text.endswith("Only regions with more than 0 orders are shown.")
     russian = answered(shop, written, "ru").text
     assert "где («revenue» × 2 больше 30 или «status» не заполнено) и «date» — 4 марта 2024." in russian
 

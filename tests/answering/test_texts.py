@@ -54,7 +54,7 @@ def test_groups(shop: Data) -> None:
         == "North has the highest revenue (5,500.50, 52% of the total of 10,501) and South the lowest (5,000)."
     )
     assert run.text("ru") == (
-        "Revenue: больше всего — «North» (5\u00a0500,50, 52\u00a0% от общей суммы 10\u00a0501), "
+        "Revenue: больше всего — «North» (5\u00a0500,50, 52\u00a0% из 10\u00a0501), "
         "меньше всего — «South» (5\u00a0000)."
     )
 

@@ -11,10 +11,9 @@ from typing import Literal
 
 from groundplan.answering.drafting.tokens import kinds_of
 from groundplan.answering.writing.citing import Cites, Citing, Figure, placed
-from groundplan.answering.writing.display import named, period
+from groundplan.answering.writing.display import condition_of, named, period, where
 from groundplan.answering.writing.subjects import ShownMeasure, Subject, selects_groups, subjects
 from groundplan.answering.writing.tracing import flat
-from groundplan.answering.writing.write import condition_in_words
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.facts import Facts
@@ -239,7 +238,9 @@ class _Offering:
     def _conditions(self) -> None:
         for path, told in self.subject.filters.items():
             operator, values = told.get("operator"), told.get("values", ())
-            simple = path.rpartition(".")[0].endswith(".conditions") and not selects_groups(self.plan, path)
+            if selects_groups(self.plan, path):
+                continue  # the remarks say which groups are shown
+            simple = path.rpartition(".")[0].endswith(".conditions")
             if simple and operator == "=" and len(values) == 1:
                 cites = placed(named(values[0], self.cite.language, is_time=True), f"{path}.values.0", values[0])
                 self._add("condition", cites, str(told["column"]))
@@ -249,7 +250,7 @@ class _Offering:
                 )
                 self._add("condition", cites, str(told["column"]))
             else:
-                words = condition_in_words(path, told, self.cite.language)
+                words = where(condition_of(path, told), self.cite.language)
                 self._add("clause", placed(words, path, flat(told)))
 
     def _add(

@@ -22,7 +22,9 @@ from groundplan.answering.writing.display import (
     period,
     where,
 )
+from groundplan.answering.writing.kept_groups import kept_groups
 from groundplan.answering.writing.phrases import GRAINS, METHODS, RHYTHMS, headed
+from groundplan.answering.writing.subjects import selects_groups
 from groundplan.answering.writing.tracing import Cell, Column, Derived, Place, Trace
 from groundplan.contracts.answer import Citation
 from groundplan.contracts.contract import Language
@@ -30,6 +32,7 @@ from groundplan.contracts.expression import read_condition
 from groundplan.text.names import worded
 from groundplan.text.safe import as_code
 
+CONDITION = re.compile(r"plan\.steps\.\d+\.params\.(conditions\.\d+|where)")
 HOLDS_COLUMN_NAMES = {"left", "right", "column"}
 
 
@@ -67,6 +70,8 @@ def _shows_cell(text: str, cell: Cell, record: Record, language: Language) -> bo
 
 def _shows_place(text: str, path: str, record: Record, language: Language) -> bool:
     found: Any = record.place(path)
+    if CONDITION.fullmatch(path) and selects_groups(record.plan, path):
+        return text.casefold() == kept_groups(record.plan, path, found, language).casefold()
     for pattern, words in PLANNED.items():
         if re.fullmatch(rf"plan\.(steps\.\d+\.params|requirements)\.{pattern}", path):
             return text.casefold() == words(found, language).casefold()

@@ -22,7 +22,7 @@ from groundplan.answering.writing.phrases import (
     WEEK,
 )
 from groundplan.contracts.contract import Language, Scalar, thaw
-from groundplan.contracts.expression import Condition
+from groundplan.contracts.expression import Condition, read_condition
 from groundplan.contracts.facts import Item
 from groundplan.contracts.meaning import DAY
 from groundplan.contracts.normal_form import of_filter
@@ -35,6 +35,7 @@ from groundplan.text.safe import ACTIVE, as_code, plain
 
 BARE = re.compile(r"[\w.@+:/#-]+")  # a text that needs no quotes
 QUOTES = str.maketrans(dict.fromkeys('"«»“”„', "'"))
+NO_LABELS: Mapping[str, str] = {}
 ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
 
 
@@ -150,10 +151,20 @@ def condition(told: Mapping[str, Any], language: Language) -> str:
     return where(of_filter(Filter.model_validate(thaw(told))), language)
 
 
-def where(condition: Condition, language: Language) -> str:
-    """A condition in words; a period of days by its name, or by its first and last day."""
+def condition_of(path: str, told: Mapping[str, Any]) -> Condition:
+    """The condition at a path of the plan, which ends in `where` or holds a filter in its short form."""
+    return read_condition(told) if path.endswith(".where") else of_filter(Filter.model_validate(thaw(told)))
+
+
+def where(condition: Condition, language: Language, labels: Mapping[str, str] = NO_LABELS) -> str:
+    """A condition in words; a period of days by its name, or by its first and last day.
+
+    `labels` say what columns are called that the plan itself has made.
+    """
 
     def name(column: str) -> str:
+        if column in labels:
+            return labels[column]
         return TEXT[language].format(worded(column)) if language == "ru" else worded(column)
 
     def value(given: Scalar) -> str:

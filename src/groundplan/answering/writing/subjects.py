@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from groundplan.answering.writing.display import period
-from groundplan.answering.writing.phrases import COMPARED, LABELS, label
+from groundplan.answering.writing.phrases import COMPARED, GRAINS, LABELS, label
 from groundplan.contracts.answer import ShownTable
 from groundplan.contracts.contract import Language, Scalar
 from groundplan.contracts.expression import (
@@ -239,12 +239,11 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
     made_by = behind[-1] if behind else None
     kind, source, params = _kind(plan, behind, frozenset(table.columns))
     whole = not any("filter" in plan.tools[step.tool].capabilities for step in behind[:-1] if step.tool)
-    asked = {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
     counted = _table_before(plan, made_by) if made_by else None
     rows = things_of(counted) if counted else None
     measures = {
         m.column: replace(m, whole=whole, rows=rows, table=counted)
-        for m in _measures(_metrics(plan, behind), columns, asked)
+        for m in _measures(_metrics(plan, behind), columns, _asked(plan))
     }
     place = next((place for place, other in enumerate(plan.steps) if other is source), 0)
     return Subject(
@@ -260,6 +259,25 @@ def _subject(plan: CheckedPlan, step: str, ref: TableRef, table: ShownTable, is_
         keys=_keys(plan, made_by, columns),
         filters=dict(find_filters(plan, step)),
     )
+
+
+def _asked(plan: CheckedPlan) -> set[str | None]:
+    """The names that the question gives to measures."""
+    return {r.value.name for r in plan.requirements if isinstance(r.value, Metric)}
+
+
+def groups_at(plan: CheckedPlan, path: str) -> tuple[tuple[str, ...], dict[str, ShownMeasure]]:
+    """What the filter at a path of the plan chooses from: the columns that make the groups, and their measures."""
+    behind = [*_behind(plan, plan.steps[int(path.split(".")[2])].id)]
+    made_by = behind[-1]
+    params: Mapping[str, Any] = made_by.params
+    counted = _table_before(plan, made_by)
+    rows, asked = things_of(counted) if counted else None, _asked(plan)
+    known = {name: _named_measure(name, metric, asked) for name, metric in _metrics(plan, behind).items()}
+    keys = [key for name in plan.tools[made_by.tool or ""].output.key or () for key in params.get(name, ())]
+    cut = params.get("grain", "none")
+    grains = (f"{cut}s",) if len(keys) == 1 and cut in GRAINS["en"] else ()
+    return grains or tuple(keys), {name: replace(one, rows=rows, table=counted) for name, one in known.items()}
 
 
 def _behind(plan: CheckedPlan, step: str) -> Iterator[Step]:
@@ -334,21 +352,21 @@ def _measures(
     quotients = _quotients(known)
     for name, column in columns.items():
         if name in known:
-            metric = known[name]
-            of = metric.get("column") if "function" in metric else name  # an expression goes by its own name
-            called = metric.get("called") or name
-            shown = quotients.get(name)
-            yield ShownMeasure(
-                name,
-                metric.get("function"),
-                of,
-                column.unit,
-                name=called if called in asked else None,
+            metric, shown = known[name], quotients.get(name)
+            yield replace(
+                _named_measure(name, metric, asked),
+                unit=column.unit,
                 adds_up=column.adds_up and adds_up(_measure_of(metric)),
                 quotient=shown if shown and {shown.part, shown.whole} <= columns.keys() else None,
             )
         elif column.kind == "number":
             yield ShownMeasure(name, None, name, column.unit)
+
+
+def _named_measure(column: str, metric: Mapping[str, Any], asked: Set[str | None]) -> ShownMeasure:
+    of = metric.get("column") if "function" in metric else column  # an expression goes by its own name
+    called = metric.get("called") or column
+    return ShownMeasure(column, metric.get("function"), of, name=called if called in asked else None)
 
 
 def _quotients(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, Quotient]:

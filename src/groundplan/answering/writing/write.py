@@ -10,8 +10,9 @@ from typing import Any
 
 from groundplan.answering.verifying.artefacts import without_artefacts
 from groundplan.answering.writing.citing import Citing, placed
-from groundplan.answering.writing.display import age, condition, joined_by, where
+from groundplan.answering.writing.display import age, condition_of, joined_by, where
 from groundplan.answering.writing.forms import Sentence
+from groundplan.answering.writing.kept_groups import kept_groups
 from groundplan.answering.writing.phrases import GRAINS
 from groundplan.answering.writing.render import rendered
 from groundplan.answering.writing.steps import step_sentences
@@ -22,7 +23,6 @@ from groundplan.answering.writing.tracing import flat
 from groundplan.contracts.answer import Citation, ShownTable
 from groundplan.contracts.asks import place_of
 from groundplan.contracts.contract import Language
-from groundplan.contracts.expression import read_condition
 from groundplan.contracts.facts import Facts, Stale, Truncated
 from groundplan.contracts.plan import CheckedPlan
 from groundplan.contracts.reading import IntentAsked
@@ -155,10 +155,16 @@ def _kept(plan: CheckedPlan, facts: Facts, about: Sequence[Subject], language: L
         filters = {path: told for end in ran for path, told in find_filters(plan, end)}
     for form, of_groups in (("filters", False), ("filters_of_groups", True)):
         kept = {path: told for path, told in filters.items() if selects_groups(plan, path) == of_groups}
-        once = {condition_in_words(path, told, language): (path, told) for path, told in reversed(kept.items())}
+        once = {_condition(plan, path, told, language): (path, told) for path, told in reversed(kept.items())}
         cites = [cite for words, (path, told) in reversed(once.items()) for cite in placed(words, path, flat(told))]
         if cites:
             yield Sentence(form, {"conditions": tuple(cites)})
+
+
+def _condition(plan: CheckedPlan, path: str, told: Mapping[str, Any], language: Language) -> str:
+    if selects_groups(plan, path):
+        return kept_groups(plan, path, told, language)
+    return where(condition_of(path, told), language)
 
 
 def _joins(plan: CheckedPlan) -> Iterator[Sentence]:
@@ -183,12 +189,6 @@ def _aggregated(plan: CheckedPlan, places: Mapping[str, int], step: str) -> tupl
         if port is not None:
             return f"plan.steps.{places[step]}.params.{port}", params[port]
         step = next(iter(plan.inputs[step].values())).steps[0]
-
-
-def condition_in_words(path: str, told: Mapping[str, Any], language: Language) -> str:
-    if path.endswith(".where"):
-        return where(read_condition(told), language)
-    return condition(told, language)
 
 
 def _partial(cite: Citing) -> Iterator[Sentence]:
