@@ -184,3 +184,17 @@ def pages_in(nav: object) -> Iterator[str]:
     elif isinstance(nav, list):
         for inner in nav:
             yield from pages_in(inner)
+
+
+QUOTED = re.compile(r"\b\d\.\d{2,3}\b")
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", DOCS / "explanation" / "how-it-compares.md"], ids=lambda page: page.name
+)
+def test_each_figure_is_one_of_the_page_of_figures(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    measured = {*QUOTED.findall((DOCS / "figures.md").read_text(encoding="utf-8"))}
+    quoted = QUOTED.findall(text.partition("## Its numbers")[2].partition("\n## ")[0] or text)
+    assert quoted
+    assert [figure for figure in quoted if not any(one.startswith(figure) for one in measured)] == []

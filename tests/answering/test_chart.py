@@ -16,8 +16,9 @@ import pytest
 from groundplan.charts import picture_aside
 from groundplan.charts.picture import pictures, png, svg, terminal, with_data
 from groundplan.charts.terminal_text import cells, compact, fitted
-from groundplan.contracts.facts import Chart, TableRef
+from groundplan.contracts.facts import Chart, PartialPeriod, TableColumn, TableRef
 from groundplan.errors import ToolError
+from groundplan.sources.tables.tools.charts import chart
 from tests.answering import drawings
 from tests.answering.drawings import KINDS, drawn, of_kind
 
@@ -115,6 +116,36 @@ def test_bars_in_a_terminal_are_in_proportion_and_in_order() -> None:
     lines = terminal(spec, 60, 10, colour=False).splitlines()[-2:]
     assert [line.split()[0] for line in lines] == ["Oslo", "Rome"]
     assert abs(lines[0].count("█") - 2 * lines[1].count("█")) <= 1
+
+
+TIDES = TableColumn(name="hour", kind="number", grain="hour")
+BOATS = TableColumn(name="boats", kind="number")
+
+
+@pytest.mark.parametrize("tool", ["plot_bar", "plot_heatmap"])
+def test_hours_without_rows_have_their_place_in_a_terminal(tool: str) -> None:
+    rows = [{"hour": hour, "boats": 10 * hour, "pier": pier} for hour in (6, 7, 9) for pier in ("north", "south")]
+    pier = TableColumn(name="pier", kind="text")
+    params = {"plot_bar": {"x": "hour", "y": "boats"}, "plot_heatmap": {"x": "hour", "y": "pier", "color": "boats"}}
+    _, spec, _ = chart(tool, params[tool], rows, (TIDES, BOATS, pier), len(rows))
+    lines = terminal(with_data(spec, ["hour", "boats", "pier"], [[*row.values()] for row in rows]), 60, 20).splitlines()
+    if tool == "plot_bar":
+        assert [line.split()[0] for line in lines[-4:]] == ["06:00", "07:00", "08:00", "09:00"]
+        assert lines[-2] == "08:00"
+    else:
+        assert [line[7:11].index(" ") for line in lines[-3:-1]] == [2, 2]
+        assert lines[-1].startswith("06:00 to 09:00")
+
+
+def test_no_line_leads_to_a_period_that_the_data_covers_in_part() -> None:
+    partial = PartialPeriod(period="2026-03-01", edge="ends", at="2026-03-04")
+    month = TableColumn(name="month", kind="time", grain="month", partial=(partial,))
+    rows = [{"month": f"2026-0{at}-01", "boats": boats} for at, boats in ((1, 900), (2, 950), (3, 100))]
+    _, spec, _ = chart("plot_line", {"x": "month", "y": "boats"}, rows, (month, BOATS), len(rows))
+    text = terminal(with_data(spec, ["month", "boats"], [[*row.values()] for row in rows]), 60, 14, colour=False)
+    drawn = [line.partition("┤")[2] or line.partition("│")[2] for line in text.splitlines()[3:-2]]
+    assert [line.strip(" │") for line in drawn if "○" in line] == ["○"]
+    assert all(line.strip(" │") == "" for line in drawn[len(drawn) // 2 : -1])
 
 
 def test_small_series_are_summed_in_a_terminal_too() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from groundplan.charts.terminal_text import Screen, cells, compact, fitted, plain_text, point, to_ascii
+from groundplan.charts.text import MISSING as NONE
 from groundplan.contracts.contract import Language, Scalar
 
 Row = dict[str, Any]
@@ -20,6 +21,8 @@ SPAN: Mapping[Language, str] = {"en": "{} to {}", "ru": "{} – {}"}
 ONE_SCALE: Mapping[Language, str] = {"en": "all on one scale", "ru": "все в одном масштабе"}
 NO_ROWS: Mapping[Language, str] = {"en": "(no rows)", "ru": "(нет строк)"}
 MARKERS = "ABCDEFGHIJ"
+COLOURS = ("blue+", "green+", "red+", "cyan+", "magenta+", "yellow+", "gray+")
+PARTIAL = "○"
 GRAIN_LENGTHS = {"year": 4, "month": 7, "quarter": 7, "week": 10, "day": 10}
 
 
@@ -31,6 +34,8 @@ class Meaning:
     columns: dict[str, str]
     orders: dict[str, list[Scalar]]
     grains: dict[str, str]
+    hours: tuple[str, ...] = ()  # the roles whose numbers are hours of the day
+    partial: tuple[str, ...] = ()  # the periods of a time axis that the data covers only in part
     folded: bool = False
     percent: bool = False
     language: Language = "en"
@@ -55,19 +60,32 @@ class Meaning:
         if value is None:
             return MISSING[self.language]
         if role in self.grains:
-            return str(value)[: GRAIN_LENGTHS.get(self.grains[role], 16)]
+            return self.period(role, str(value))
         if role == "color" and self.folded and value not in self.orders[role]:
             return _text(self.orders[role][-1])
-        return _text(value)
+        return self.text(role, value)
+
+    def period(self, role: str, value: str) -> str:
+        return value[: GRAIN_LENGTHS.get(self.grains[role], 16)]
+
+    def text(self, role: str, value: Scalar) -> str:
+        is_hour = role in self.hours and isinstance(value, int | float)
+        return f"{value:02.0f}:00" if is_hour else _text(value)
+
+    def categories(self, role: str) -> list[str]:
+        """The labels of the chart in order, with hours that have no rows."""
+        return [
+            MISSING[self.language] if value == NONE else self.text(role, value) for value in self.orders.get(role, [])
+        ]
 
     def shown(self, row: Row) -> bool:
         """Whether the row has a value and its categories are shown."""
-        kept = (self.label(role, row) in map(_text, order) for role, order in self.orders.items())
+        kept = (self.label(role, row) in self.categories(role) for role in self.orders)
         return row[self.measure] is not None and all(kept)
 
     def ordered(self, role: str, labels: set[str]) -> list[str]:
         """The labels in the order of the chart; on a continuous scale, by number or date."""
-        places = {_text(value): place for place, value in enumerate(self.orders.get(role, []))}
+        places = {label: place for place, label in enumerate(self.categories(role))}
         return sorted(labels, key=lambda label: (places.get(label, len(places)), _number(label), label))
 
 
@@ -102,7 +120,8 @@ def _line(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     for name, points in series.items():
         placed = sorted((places[x], value) for x, value in points.items())
         curves.append((name, [place for place, _ in placed], [value for _, value in placed]))
-    return _plotted(curves, screen, order, meaning)
+    apart = {places[label] for one in meaning.partial if (label := meaning.period("x", one)) in places}
+    return _plotted(curves, screen, order, meaning, apart)
 
 
 def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
@@ -120,8 +139,11 @@ def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
 
 
 def _bar(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
-    """One row for each bar; one row for each part of a stack."""
+    """One row for each bar; one row for each part of a stack. An hour without rows has an empty one."""
     measured = _measured(meaning, rows, "facet", "x", "color")
+    if "x" in meaning.hours and not {"facet", "color"} & {*meaning.columns}:
+        known = dict(measured)
+        measured = [((hour,), known.get((hour,))) for hour in meaning.categories("x")]
     return _bars([(" / ".join(names), value) for names, value in measured], screen, meaning.written)
 
 
@@ -155,6 +177,8 @@ def _heatmap(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     values = {(meaning.label("y", row), meaning.label("x", row)): float(row[meaning.measure]) for row in rows}
     down, across = ({key[place] for key in values} for place in (0, 1))
     wide = _label_width(list(down), screen)
+    if "x" in meaning.hours:
+        across |= {*meaning.categories("x")} - {MISSING[meaning.language]}
     shown = meaning.ordered("x", across)[: screen.width - wide - 2]
     shade = _shades(list(values.values()), screen)
     lines = [
@@ -191,8 +215,14 @@ def _measured(meaning: Meaning, rows: list[Row], *roles: str) -> list[tuple[tupl
     return sorted(sums.items(), key=lambda item: [at[label] for at, label in zip(places, item[0], strict=True)])
 
 
-def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None, meaning: Meaning) -> list[str]:
-    """A plotext plot: lines if the positions have labels, else points."""
+def _plotted(
+    curves: list[Curve],
+    screen: Screen,
+    labels: list[str] | None,
+    meaning: Meaning,
+    apart: Collection[float] = (),
+) -> list[str]:
+    """A plotext plot: lines if the positions have labels, else points. No line leads to the positions `apart`."""
     import plotext
 
     plotext.clear_figure()
@@ -203,8 +233,13 @@ def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None, mean
     letters = screen.ascii_only or (not screen.colour and len(curves) > 1)
     for place, (name, x, y) in enumerate(curves):
         draw = plotext.plot if labels is not None else plotext.scatter
-        marker = MARKERS[place % len(MARKERS)] if letters else "braille"
-        draw(x, y, marker=marker, label=fitted(name, 18).rstrip() or None)
+        marker, colour = MARKERS[place % len(MARKERS)], COLOURS[place % len(COLOURS)]
+        pairs = [*zip(x, y, strict=True)]
+        if whole := [pair for pair in pairs if pair[0] not in apart]:
+            label = fitted(name, 18).rstrip() or None
+            draw(*_columns(whole), marker=marker if letters else "braille", color=colour, label=label)
+        if alone := [pair for pair in pairs if pair[0] in apart]:
+            plotext.scatter(*_columns(alone), marker=marker if letters else PARTIAL, color=colour)
     _ticks([value for _, _, values in curves for value in values], plotext.yticks, 5, meaning.written)
     if labels is None:
         along = [value for _, values, _ in curves for value in values]
@@ -215,6 +250,10 @@ def _plotted(curves: list[Curve], screen: Screen, labels: list[str] | None, mean
     text = str(plotext.build())
     plotext.clear_figure()
     return (text if screen.colour else str(plotext.uncolorize(text))).splitlines()
+
+
+def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in pairs], [y for _, y in pairs]
 
 
 def _ticks(
@@ -241,14 +280,15 @@ def _sparklines(series: dict[str, dict[str, float]], order: list[str], screen: S
     return [*_cut(lines, screen), span]
 
 
-def _bars(named: list[tuple[str, float]], screen: Screen, written: Written) -> list[str]:
+def _bars(named: Sequence[tuple[str, float | None]], screen: Screen, written: Written) -> list[str]:
     wide = _label_width([name for name, _ in named], screen)
     room = max(screen.width - wide - 11, 1)
-    longest = max((abs(value) for _, value in named), default=0) or 1
+    longest = max((abs(value or 0) for _, value in named), default=0) or 1
     lines = []
     for name, value in named:
-        length = round(abs(value) / longest * room)
-        lines.append(f"{fitted(name, wide)} {screen.block * length} {written(value)}")
+        length = round(abs(value or 0) / longest * room)
+        number = "" if value is None else written(value)
+        lines.append(f"{fitted(name, wide)} {screen.block * length} {number}".rstrip())
     return _cut(lines, screen)
 
 

@@ -217,9 +217,13 @@ def _meaning(sketch: Sketch, drawn: Drawn) -> Spec:
     kept = {role: category for role, category in shown.items() if category}
     orders = {role: list(category.values) for role, category in kept.items() if not category.timeline}
     grains = {role: times.grain for role, name in roles.items() if (times := sketch.timeline(name))}
+    found = {role: sketch.columns[name] for role, name in roles.items() if name in sketch.columns}
+    hours = [role for role, column in found.items() if column.kind == "number" and column.grain == "hour"]
+    partial = [one.period for one in found["x"].partial] if "x" in grains else []
+    axes = {name: held for name, held in {"hours": hours, "partial": partial}.items() if held}
     folded = {"folded": True} if drawn.series and drawn.series.folded else {}
     kind = "line" if sketch.tool == "plot_band" else sketch.tool.removeprefix("plot_")
     measure = sketch.columns.get(sketch.name("color" if kind == "heatmap" else "y") or "")
     percent = {"percent": True} if measure and measure.ratio else {}
     language = {"language": "ru"} if sketch.language == "ru" else {}
-    return {"kind": kind, "columns": roles, "orders": orders, "grains": grains} | folded | percent | language
+    return {"kind": kind, "columns": roles, "orders": orders, "grains": grains} | axes | folded | percent | language
