@@ -21,10 +21,16 @@ REPLIED = {  # fresh sets with replies: floors of what is right, ceilings of wha
     "fresh_with_model": (0.98, 0.017),
     "fresh/driving_and_pests": (0.98, 0.0),
     "fresh/hire_and_bakery": (1.0, 0.0),
+    "kept_apart/opticians_and_towing": (1.0, 0.0),
 }
 SOON = ("fresh_with_model", "fresh/hire_and_bakery")
 SETS = [pytest.param(name, marks=[] if name in SOON else [pytest.mark.slow]) for name in REPLIED]
-AGREED = {"fresh_with_model": 0.98, "fresh/driving_and_pests": 0.92, "fresh/hire_and_bakery": 0.96}
+AGREED = {
+    "fresh_with_model": 0.98,
+    "fresh/driving_and_pests": 0.92,
+    "fresh/hire_and_bakery": 0.96,
+    "kept_apart/opticians_and_towing": 0.9,
+}
 OTHER_NAMES = {  # right but for how a group is called; the last shows two people of one name apart, without asking
     "hr_people-12",
     "hr_people-18",
