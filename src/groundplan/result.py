@@ -30,6 +30,7 @@ from groundplan.pipeline import Stage, State, begin, drive, plan_of, trace_of
 from groundplan.running.options import RunOptions
 from groundplan.sources.interface import Source
 from groundplan.text.read_back import read_as
+from groundplan.text.rounding import sure
 
 VEGA_LITE = "application/vnd.vegalite.v6+json"
 ROWS_IN_A_NOTEBOOK = 30
@@ -121,12 +122,14 @@ class Result:
     def _html_tables(self) -> Iterator[str]:
         for table in self.outcome.tables if isinstance(self.outcome, Answer) else ():
             rows = [table.columns, *table.rows[:ROWS_IN_A_NOTEBOOK]]
-            cells = [
-                "".join(f"<td>{escape('' if value is None else str(value))}</td>" for value in row) for row in rows
-            ]
+            cells = ["".join(f"<td>{escape(_cell(value))}</td>" for value in row) for row in rows]
             lines = "".join(f"<tr>{row}</tr>" for row in cells)
             more = table.row_count - min(len(table.rows), ROWS_IN_A_NOTEBOOK)
             yield f"<table>{lines}</table>" + (f"<p>… {more:,} more rows</p>" if more > 0 else "")
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(sure(value) if isinstance(value, float) else value)
 
 
 class Picture:

@@ -183,6 +183,13 @@ class Settings(Contract):
         )
         return self.columns if is_own else {}
 
+    def unused_columns(self, source: Any) -> str | None:
+        """A remark if [columns] is not used for this source."""
+        if not self.columns or self.columns_of(source):
+            return None
+        lacking = "is about other data" if self.source or self.sources else "names no data; add `source` to it"
+        return f"[columns] of {FILE} is not used here: the file {lacking}"
+
     def roles_of(self, models: Sequence[Endpoint]) -> Roles:
         """The roles for these models; a command may name others than the settings do."""
         return self.roles.among(tuple(model.name for model in models))

@@ -153,14 +153,58 @@ def test_a_folder_with_settings_knows_its_data(tmp_path: Path, monkeypatch: pyte
     assert "21,930" in done.stdout
     assert command("init", "sales.csv").returncode == 2
     settings = (tmp_path / "groundplan.toml").read_text(encoding="utf-8")
-    taught = settings.replace("# [", "[").replace("# called", "called").replace("# meaning", "meaning")
-    assert taught != settings
+    hint = '# [columns."units"]  # 5 to 584\n# called = []\n# meaning = "count"\n'
+    assert hint in settings
+    assert '# [columns."date"]  # 2024-01-01 to 2025-12-31\n# called = []\n#\n' in settings  # no meaning to choose
+    taught = settings.replace(hint, hint.replace("# called = []", 'called = ["takings"]').replace("# [", "[", 1))
     (tmp_path / "groundplan.toml").write_text(taught, encoding="utf-8")
     assert "Units total" in command("ask", "total takings").stdout
     (tmp_path / "groundplan.toml").write_text("sauce = 1\n")
     wrong = command("ask", "how many rows are there?")
     assert wrong.returncode == 2
     assert "sauce" in wrong.stderr
+
+
+def test_init_names_a_question_that_this_data_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"P{n % 3},2025-02-{n:02},{n * 7 % 50 + 0.5}\n" for n in range(1, 25))
+    (tmp_path / "kilns.csv").write_text(f"potter,fired_on,heat\n{rows}")
+    done = command("init", "kilns.csv")
+    asked = done.stdout.splitlines()[-1].partition('groundplan ask "')[2].rstrip('"')
+    assert asked == "average heat by potter"
+    assert command("ask", asked).returncode == 0
+    (tmp_path / "kilns.csv").write_text("a\n")
+    (tmp_path / "groundplan.toml").unlink()
+    assert 'ask "how many rows are there?"' in command("init", "kilns.csv").stdout
+
+
+def test_columns_that_are_not_used_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sales.csv").write_bytes(SALES.read_bytes())
+    settings = tmp_path / "groundplan.toml"
+    settings.write_text('[columns."units"]\ncalled = ["takings"]\n')
+    assert "is not used here: the file names no data; add `source`" in command("ask", "sales.csv", "total units").stderr
+    settings.write_text('source = "sales.csv"\n[columns."units"]\ncalled = ["takings"]\n')
+    assert "[columns]" not in command("ask", "sales.csv", "total takings").stderr
+    assert "is about other data" in command("ask", str(SALES), "total units").stderr
+
+
+def test_a_wrong_file_name_is_answered_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sales.csv").write_bytes(SALES.read_bytes())
+    done = command("ask", "slaes.csv", "total units")
+    assert done.returncode == 2
+    assert "no such file or folder; did you mean 'sales.csv'?" in done.stderr
+
+
+def test_a_refusal_of_words_says_once_that_a_model_understands_more() -> None:
+    told = "With a model, more wordings are understood: groundplan doctor"
+    refused = command("ask", SALES, "revenue by salesperson")
+    assert refused.stderr.splitlines()[-1] == told
+    assert told not in command("ask", SALES, "revenue by salesperson", "--json").stderr
+    assert told not in command("ask", SALES, "delete all sales").stderr
+    assert told not in command("ask", SALES, "total revenue").stderr
+    assert "С моделью" in command("ask", SALES, "выручка по продавцам").stderr
 
 
 def test_a_question_without_data_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

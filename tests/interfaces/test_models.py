@@ -124,6 +124,7 @@ def test_what_a_model_was_asked_is_counted_behind_a_refusal_too() -> None:
     done, asked = served("ask", SALES, UNKNOWN, script=(says(PROBED), NONSENSE))
     assert done.returncode == 1
     assert "salesperson" in done.stdout
+    assert "With a model" not in done.stderr
     assert f"qwen: {asked} calls, {7 * asked} + {3 * asked} tokens, " in done.stderr.splitlines()[-1]
     assert asked >= 2
 

@@ -217,3 +217,26 @@ KILNS = """
 )
 def test_a_code_joins_files_and_units_are_those_that_are_counted(question: str, wanted: str, tmp_path: Path) -> None:
     assert_asked(tmp_path, KILNS, ("glazes", "pours"), question, wanted)
+
+
+LOADS = """
+    CREATE TABLE depots AS SELECT ['Fal', 'Ose', 'Tay'][n] AS depot, ['east', 'west'][1 + n % 2] AS coast
+        FROM range(1, 4) AS s(n);
+    CREATE TABLE loads AS SELECT n AS load_id, ['Fal', 'Ose', 'Tay'][1 + n % 3] AS depot, n * 7 % 40 AS tonnes
+        FROM range(1, 60) AS s(n);
+"""
+
+
+def test_a_column_called_like_the_table_whose_rows_it_tells_joins_files(tmp_path: Path) -> None:
+    wanted = "SELECT coast, sum(tonnes) FROM loads JOIN depots USING (depot) GROUP BY 1"
+    assert_asked(tmp_path, LOADS, ("depots", "loads"), "total tonnes by coast", wanted)
+
+
+RECITALS = """
+    CREATE TABLE recitals AS SELECT n AS recital_id, ['Elm', 'Oak'][1 + n % 2] AS organ, n * 7 % 40 AS pieces
+        FROM range(1, 60) AS s(n);
+"""
+
+
+def test_a_person_is_not_what_he_is_called_after(tmp_path: Path) -> None:
+    assert_asked(tmp_path, RECITALS, ("recitals",), "total pieces by organist", NO_ANSWER)

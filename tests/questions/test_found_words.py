@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from groundplan.interfaces.report import write
 from groundplan.project import Project
 from tests.questions.found import TODAY, write_csv
 
@@ -50,3 +52,15 @@ def test_a_share_of_a_count_is_no_share_of_a_sum(moorings: Project) -> None:
     told = said(moorings, "количество moorings по marina")
     assert "«Alder» (20, 50\u00a0% из 40)" in told
     assert "сумм" not in told
+
+
+def test_digits_that_only_adding_made_are_in_no_file_and_no_notebook(tmp_path: Path) -> None:
+    (tmp_path / "kegs.csv").write_text("cellar,litres\nold,0.1\nold,0.2\nnew,5\nold,0.4\nnew,-0.125\n")
+    with Project(str(tmp_path / "kegs.csv")) as project:
+        found = project.ask("total litres by cellar", today=TODAY)
+    held = dict(found.outcome.tables[0].rows)  # type: ignore[union-attr]
+    assert held["old"] != 0.7, "these numbers add up exactly, so nothing is tried here"
+    (tmp_path / "out").mkdir()
+    write(found.outcome, tmp_path / "out", "total litres by cellar")
+    assert (tmp_path / "out/table.csv").read_text().splitlines()[1:] == ["new,4.875", "old,0.7"]
+    assert "<td>old</td><td>0.7</td>" in found._repr_mimebundle_()["text/html"]

@@ -12,6 +12,7 @@ QUOTED = re.compile(r"'([^']*)'")
 HINTS = (  # the parts of a hint, and how they are said
     (re.compile(r"the nearest (?:is|are) (.+)"), "Похоже называется: {}."),
     (re.compile(r"ask for what is there: total (.+) by (.+)"), "Спросите, например: сумма «{}» по «{}»."),
+    (re.compile(r"ask for what is there: average (.+) by (.+)"), "Спросите, например: среднее «{}» по «{}»."),
     (re.compile(r"ask for what is there: number of (.+) by (.+)"), "Спросите, например: количество {} по «{}»."),
     (
         re.compile(r"(called = .+) under (\[.+\]) in groundplan\.toml teaches the word"),

@@ -19,6 +19,8 @@ _UNITS = frozenset(  # stay together
 IDENTIFYING = frozenset({"id", "key", "code", "number", "no", "uuid", "guid", "ид", "код", "номер"})
 """Last words of names of columns that identify and do not measure."""
 _FAMILY = re.compile("(?<=....)(?:ation|ition|ission|sion|tion|ion|ance|ence|able|ible|ive|al|er|or)$")
+_PERSONS = frozenset({"ian", "ians", "ist", "ists", "ant", "ants", "er", "ers", "eer", "eers", "ee", "ees"})
+"""Endings that make a person of a word, which is then not its abbreviation."""
 _VOWELS = "aeiouаеиоуыэюя"
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -76,7 +78,9 @@ def is_short_for(short: str, word: str) -> bool:
     """The beginning of the word, its consonants in order, or its first letter and its end."""
     if not 3 <= len(short) < len(word):
         return False
-    if word.startswith(short) or (word[0] in _VOWELS and word[1:].startswith(short)):
+    if word.startswith(short):
+        return word.removeprefix(short) not in _PERSONS  # a clinician is no clinic
+    if word[0] in _VOWELS and word[1:].startswith(short):
         return True
     if short[0] != word[0]:
         return False

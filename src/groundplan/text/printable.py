@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from groundplan.contracts.contract import Scalar
+from groundplan.text.rounding import sure
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except line breaks and tabs
@@ -50,8 +51,18 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Scalar]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     for row in (columns, *rows):
-        writer.writerow([spreadsheet(value) if isinstance(value, str) else value for value in row])
+        writer.writerow([_in_file(value) for value in row])
     return file.getvalue()
+
+
+def _in_file(value: Scalar) -> Scalar:
+    match value:
+        case str():
+            return spreadsheet(value)
+        case float():
+            return sure(value)
+        case _:
+            return value
 
 
 def spreadsheet(text: str) -> str:

@@ -12,3 +12,8 @@ def rounded(value: float, places: int, sign: str = "") -> str:
     """`14,070` for 14069.5, with commas between thousands; `sign` is `+` to show it always."""
     known = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.{DIGITS}g}")
     return f"{_HALF_UP.quantize(known, Decimal(1).scaleb(-places)):{sign},f}"
+
+
+def sure(value: float) -> float:
+    """Without the digits that depend on the order of adding: 8748.1 for 8748.099999999999."""
+    return value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.asking.tables.nearest import nearest
+from groundplan.asking.tables.nouns import may_name
 from groundplan.contracts.answer import Clarification, Refusal
 from groundplan.project import Project
 
@@ -100,3 +101,72 @@ def test_the_setting_names_the_word_that_is_near_its_column(surgery: Project) ->
     refused = surgery.ask("average age of patients").outcome
     assert isinstance(refused, Refusal)
     assert 'called = ["patients"] under [columns."Pt No"]' in refused.text
+
+
+@pytest.fixture(scope="module")
+def regatta(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    file = tmp_path_factory.mktemp("regatta") / "races.csv"
+    rows = (
+        f"2025-0{1 + n % 9}-03,{('Capt Ito', 'Capt Osei', 'Miss Rhys')[n % 3]},"
+        f"{('Single Handed', 'Crewed')[n % 2]},{('MV', 'Sail')[n % 2]},{n}"
+        for n in range(1, 60)
+    )
+    file.write_text("\n".join(["held_on,helm,class,drive,prize", *rows]) + "\n")
+    return Project(str(file))
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("prize by captain", 'the nearest is helm (\'Capt Ito\'); called = ["captain"] under [columns."helm"]'),
+        ("total prize of SH", "the nearest is 'Single Handed' of class."),
+        ("total prize for motor vessel", "the nearest is 'MV' of drive."),
+    ],
+)
+def test_a_value_is_near_by_its_title_or_its_initials(regatta: Project, question: str, says: str) -> None:
+    refused = regatta.ask(question).outcome
+    assert isinstance(refused, Refusal), refused
+    assert says in refused.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["how many races overlap in March", "which helm thrives", "total prize we forfeit", "prizes plummet by class"],
+)
+def test_a_verb_is_no_name_to_teach(regatta: Project, question: str) -> None:
+    outcome = regatta.ask(question).outcome
+    if isinstance(outcome, Clarification):
+        assert not any(outcome.means)
+        assert not outcome.notes
+        return
+    assert isinstance(outcome, Refusal)
+    assert outcome.unknown is None
+    assert "called = " not in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("question", "word"), [("prize by sponsor", "sponsor"), ("prize by class for dormant", "dormant")]
+)
+def test_a_noun_or_an_adjective_is_a_name_to_teach(regatta: Project, question: str, word: str) -> None:
+    outcome = regatta.ask(question).outcome
+    assert isinstance(outcome, Refusal), outcome
+    assert outcome.unknown is not None
+    assert outcome.unknown.word == word
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "expected"),
+    [
+        ("overlap", "how many races overlap in March", False),
+        ("overlap", "the overlap of races", True),
+        ("thrives", "which helm thrives", False),
+        ("enumerate", "enumerate the races", False),
+        ("handicap", "handicap by class", True),
+        ("purse", "average purse of races", True),
+        ("финишировали", "сколько капитанов финишировали", False),
+        ("сложности", "гонки по сложности", True),
+        ("сложность", "средняя сложность гонок", True),
+    ],
+)
+def test_a_verb_is_known_by_its_place_or_its_ending(phrase: str, text: str, expected: bool) -> None:
+    assert may_name(phrase, text) is expected

@@ -184,6 +184,7 @@ function RefusalBody({ refusal, reading }: { refusal: Refusal; reading: Reading 
           <Link href="/sources">{t.nav.sources}</Link>.
         </p>
       )}
+      {/^reading\/(unread-word|no-question)$/.test(refusal.issues[0]?.code ?? "") && !refusal.usage?.calls && <p className="small quiet">{t.refusal.withModel}</p>}
       {refusal.issues.length > 1 && (
         <>
           <h3 className="label">{t.refusal.what}</h3>

@@ -166,6 +166,7 @@ export const en = {
     what: "What stands in the way",
     edit: "Change the question",
     teach: (word: string) => `If a column means “${word}”, give it that name on the page `,
+    withModel: "With a model, more wordings are understood: run `groundplan doctor`.",
     tried: "What was tried",
   },
   question: {

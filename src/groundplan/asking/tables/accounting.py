@@ -10,6 +10,7 @@ from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.meanings import meanings_of
 from groundplan.asking.tables.grammar.names import Names
 from groundplan.asking.tables.nearest import nearest
+from groundplan.asking.tables.nouns import may_name
 from groundplan.asking.tables.values import Values
 from groundplan.contracts.answer import Refusal, UnknownWord, refused
 from groundplan.contracts.asks import cited_as
@@ -201,7 +202,7 @@ def not_understood(
     if not said:
         problem = "I recognise every word but cannot tell what to compute"
         return refused(
-            "reading/no-question", problem, f"say what to compute, of what, and by what{_example(schema, text)}"
+            "reading/no-question", problem, f"say what to compute, of what, and by what{_as_example(schema, text)}"
         )
     quoted = ", ".join(repr(word) for word in said[:6])
     closed = [f"{table.name} cannot be read: {table.unreadable}" for table in schema.tables if table.unreadable][:3]
@@ -211,10 +212,11 @@ def not_understood(
     if near:
         hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(one.told for one in near)}"
     else:
-        hint = f"ask for what is there{_example(schema, text)}"
+        hint = f"ask for what is there{_as_example(schema, text)}"
     problem = f"I do not understand {quoted} here" if known else f"the data has nothing called {quoted}"
     hints = "; ".join([*closed, hint])
-    word, taught = _taught(said, schema, values or {}) if near else (said[0], "COLUMN")
+    names = [phrase for phrase in said if may_name(phrase, text)]
+    word, taught = _taught(names, schema, values or {}) if near or not names else (names[0], "COLUMN")
     if known or not taught:
         return refused("reading/unread-word", problem, hints)
     named, called = (json.dumps(name, ensure_ascii=False) for name in (taught, word))
@@ -223,13 +225,13 @@ def not_understood(
     return refused("reading/unread-word", problem, hints + setting).model_copy(update={"unknown": unknown})
 
 
-def _taught(said: Sequence[str], schema: SourceSchema, values: Mapping[str, Values]) -> tuple[str, str | None]:
+def _taught(names: Sequence[str], schema: SourceSchema, values: Mapping[str, Values]) -> tuple[str, str | None]:
     """The first word that is near a column, and the column."""
-    for word in said:
+    for word in names:
         columns = (one.column for one in nearest([word], schema, values) if one.column and one.value is None)
         if column := next(columns, None):
             return word, column
-    return said[0], None
+    return "", None
 
 
 def _phrases_of(words: Iterable[str], text: str) -> list[str]:
@@ -255,7 +257,12 @@ def _uncomputed(text: str, schema: SourceSchema) -> list[str]:
     return [phrase for phrase in phrases if not is_named([phrase], schema)]
 
 
-def _example(schema: SourceSchema, text: str) -> str:
+def _as_example(schema: SourceSchema, text: str) -> str:
+    example = example_question(schema, text)
+    return f": {example}" if example else ""
+
+
+def example_question(schema: SourceSchema, text: str = "") -> str:
     """A question that the table which the words are about answers; else the first with a number and a category."""
     structure = load().structure | load().no_noun_after
     said = {word.stem for word in words_of(text) if word.lower not in structure}
@@ -265,13 +272,14 @@ def _example(schema: SourceSchema, text: str) -> str:
     for table in (*(meant if len(meant) == 1 else ()), *schema.tables):
         of = meanings_of(table, {}).of
         numbers = [name for name, meaning in of.items() if meaning in ("amount", "count")]
+        rates = [name for name, meaning in of.items() if meaning == "rate"]
         by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
-        for names in (numbers, by):
+        for names in (numbers, rates, by):
             names.sort(key=lambda name: not {stem(word) for word in split_name(name)} & said)
-        added = [f"total {name}" for name in numbers]
+        added = [*(f"total {name}" for name in numbers), *(f"average {name}" for name in rates)]
         added += [f"number of {things}"] if [table] == meant and (things := things_of(table.name)) else []
         if added and by:
-            return f": {added[0]} by {by[0]}"
+            return f"{added[0]} by {by[0]}"
     return ""
 
 

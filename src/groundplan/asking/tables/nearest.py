@@ -30,16 +30,19 @@ LETTERS = str.maketrans(
 
 @dataclass(frozen=True)
 class Near:
-    """A column, with the value if that is near; or a table."""
+    """A column, with the value if that is near; or a table. `example`: a value that shows what the column holds."""
 
     table: str
     column: str | None = None
     value: str | None = None
+    example: str | None = None
 
     @property
     def told(self) -> str:
         if self.value is not None:
             return f"{self.value!r} of {self.column}"
+        if self.example is not None:
+            return f"{self.column} ({self.example!r})"
         return self.column or f"the table {self.table}"
 
 
@@ -101,9 +104,37 @@ def _as_money(phrase: str, column: Column, table: Table) -> float:
 def _values(phrase: str, values: Mapping[str, Values]) -> Iterator[tuple[float, Near]]:
     plain = lower(phrase).translate(LETTERS)
     if len(plain) < SHORTEST:
+        yield from ((RELATED, near) for near in _initials(plain, values))
         return
     for table, columns in values.items():
         for column, held in columns.items():
-            for value in held[:MOST_VALUES]:
+            some = held[:MOST_VALUES]
+            for value in some:
                 if abs(len(value) - len(plain)) <= SHORTEST:
                     yield fuzz.ratio(plain, lower(value)), Near(table, column, value)
+            yield from _titles(plain, table, column, some)
+    yield from ((RELATED, near) for near in _initials(plain, values))
+
+
+def _titles(plain: str, table: str, column: str, held: Sequence[str]) -> Iterator[tuple[float, Near]]:
+    """Values of several words that begin with the same one, which is like the phrase: `Dr Ahmed`, `Dr Costa`."""
+    firsts: dict[str, list[str]] = {}
+    for value in held:
+        words = split_name(value)
+        if len(words) > 1:
+            firsts.setdefault(words[0], []).append(value)
+    for first, named in firsts.items():
+        if len(named) > 1 and (score := alike(plain, first)) >= RELATED:
+            yield score, Near(table, column, example=named[0])
+
+
+def _initials(plain: str, values: Mapping[str, Values]) -> Iterator[Near]:
+    """`gp` for General Practice, and general practice for `GP`."""
+    said = "".join(word[0] for word in split_name(plain))
+    for table, columns in values.items():
+        for column, held in columns.items():
+            for value in held[:MOST_VALUES]:
+                words = split_name(value)
+                short = "".join(word[0] for word in words)
+                if (len(words) > 1 and short == plain) or (len(said) > 1 and said == lower(value)):
+                    yield Near(table, column, value)

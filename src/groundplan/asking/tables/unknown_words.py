@@ -9,6 +9,7 @@ from groundplan.asking.tables.accounting import is_named
 from groundplan.asking.tables.grammar.lexicon import load
 from groundplan.asking.tables.grammar.read import Derived
 from groundplan.asking.tables.nearest import MIN_ALIKE, alike
+from groundplan.asking.tables.nouns import may_name
 from groundplan.contracts.answer import Clarification, MeantColumn
 from groundplan.contracts.meaning import Meaning, meaning_of
 from groundplan.contracts.reading import Reading
@@ -90,7 +91,8 @@ def _asked(said: str, text: str, names: Sequence[Named], read: Callable[[str], D
     if not offered:
         return None
     asks, _, _, to_keep = TEXTS[_language(text)]
-    candidates, readings, means = zip(*offered, strict=True)
+    candidates, readings, columns = zip(*offered, strict=True)
+    means = columns if may_name(said, text) else ()  # a verb is no other name of a column
     return Clarification(
         text=asks.format(said),
         missing=said,

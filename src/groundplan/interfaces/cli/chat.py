@@ -16,7 +16,7 @@ from rich.markup import escape
 from groundplan.contracts.answer import Answer, Clarification, Outcome
 from groundplan.errors import Crashed, GroundplanError, WorldError
 from groundplan.interfaces.cli import show
-from groundplan.interfaces.cli.terminal import err
+from groundplan.interfaces.cli.terminal import err, say
 from groundplan.project import AsyncProject
 from groundplan.result import Planned
 from groundplan.settings import Endpoint, load_settings, own_tools, state_folder
@@ -33,6 +33,8 @@ HELP = (
 async def converse(data: Any, models: Sequence[Endpoint], **options: Any) -> None:
     """Open the data, chat about it, and close it."""
     settings = load_settings(Path.cwd())
+    if unused := settings.unused_columns(data):
+        say(unused, to_err=True)
     columns, roles = settings.columns_of(data), settings.roles_of(models)
     more: dict[str, Any] = {"tools": own_tools(Path.cwd()), "rows_without_approval": settings.rows_without_approval}
     project = await AsyncProject.open(data, settings.embeddings, models, columns, roles=roles, **more)

@@ -19,11 +19,18 @@ from rich.markup import escape
 
 from groundplan.errors import Crashed, GroundplanError
 from groundplan.interfaces.cli.terminal import out, print_json
-from groundplan.settings import Endpoint, cache_folder, load_models, load_settings, state_folder
+from groundplan.settings import ADDRESS, Endpoint, cache_folder, load_models, load_settings, state_folder
 from groundplan.state.measures import ModelSpeed, keep_speed
 
 MODEL_SECONDS = 20.0
 SOURCE_SECONDS = 20.0
+
+NO_MODEL_SET = (
+    "none is set, and none is required. With one, more wordings are understood: start Ollama, llama-server or another "
+    f"server, or name a hosted one. `groundplan doctor --model {ADDRESS} --questions` measures how well it reads "
+    f"(pip install 'groundplan[llm]'), `groundplan ask --model {ADDRESS} …` asks it, and model = \"{ADDRESS}\" in "
+    "groundplan.toml keeps it"
+)
 
 Check = tuple[str, bool | None, str]
 """The name of a check, whether it passes (None: something optional is missing), and a message."""
@@ -113,7 +120,7 @@ def _models(named: str | None) -> Iterator[Check]:
     """What each model's server can and cannot do; the models of this folder's settings, or those that are named."""
     endpoints = load_models(Path.cwd(), named)
     if not endpoints:
-        yield "model", None, "none is set, and none is required; `groundplan ask --model URL …` uses one"
+        yield "model", None, NO_MODEL_SET
     for endpoint in endpoints:
         yield from _model(endpoint)
 

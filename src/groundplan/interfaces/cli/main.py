@@ -388,8 +388,6 @@ def resume(
 @app.command()
 def init(source: Annotated[str, typer.Argument(help="The data that questions in this folder are about.")]) -> None:
     """Write a groundplan.toml, so that `groundplan ask QUESTION` knows its data; a model file for several tables."""
-    import json
-
     from groundplan.settings import FILE, trust_folder
     from groundplan.sources.tables.schema.model_file import NAME, found_model, model_path
 
@@ -399,6 +397,8 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
     if re.search(r"://[^@]*:[^@]*@|[?&]password=", source):
         raise UsageError(f"leave the password out, because {file} would contain it; use PGPASSWORD or ~/.pgpass")
     with _open(source) as project:
+        from groundplan.interfaces.cli.settings_file import first_question, settings_text
+
         tables = [table.name for schema in project.schemas.values() for table in schema.tables]
         model = Path(NAME) if "://" in source else model_path(source)
         related = [s for s in project.schemas.values() if len(s.tables) > 1]
@@ -407,15 +407,11 @@ def init(source: Annotated[str, typer.Argument(help="The data that questions in 
             assert model is not None
             model.write_text(found_model(related[0]), encoding="utf-8")
             say(f"{model}: how the tables are related; correct it, and add synonyms and metrics")
-        columns = [column for schema in project.schemas.values() for table in schema.tables for column in table.columns]
-        named = next((one.name for one in columns if one.role == "measure"), "COLUMN")
-    quoted = json.dumps(named, ensure_ascii=False)
-    hint = f'# What people call a column, and what it means:\n# [columns.{quoted}]\n# called = ["takings", "fee"]\n'
-    hint += '# meaning = "amount"  # or count, rate, identifier, category\n'
-    settings = f'source = {json.dumps(source, ensure_ascii=False)}\ntimezone = "UTC"\n\n{hint}'
+        settings, asked = settings_text(source, project), first_question(project)
     file.write_text(settings, encoding="utf-8")
     trust_folder(Path())  # its author has just named the data
-    say(f'{file}: {source} with {", ".join(tables)}. Now: groundplan ask "how many rows are there?"')
+    say(f"{file}: {source} with {', '.join(tables)}, and what its columns were taken to mean; correct it")
+    say(f'Now: groundplan ask "{asked}"')
 
 
 @app.command("import")
@@ -712,6 +708,8 @@ def _open(source: Any, models: Sequence[Endpoint] = ()) -> Any:
     from groundplan.settings import load_settings, own_tools
 
     settings, tools = load_settings(Path.cwd()), own_tools(Path.cwd())
+    if unused := settings.unused_columns(source):
+        say(unused, to_err=True)
     columns, roles, most = settings.columns_of(source), settings.roles_of(models), settings.rows_without_approval
     return Project(source, settings.embeddings, models, columns, roles, tools, most)
 

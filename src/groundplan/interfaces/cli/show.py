@@ -34,6 +34,7 @@ from groundplan.interfaces import table_cells
 from groundplan.interfaces.cli import spending
 from groundplan.interfaces.cli.terminal import confirm, draw, err, out, print_json, say, typed
 from groundplan.text.read_back import read_as
+from groundplan.text.words import language_of
 
 if TYPE_CHECKING:
     from groundplan.evaluation.report import Report
@@ -397,6 +398,8 @@ def _spent(
         planned = not isinstance(ended, Refusal | Clarification)
         said = spending.line(models, ended.usage, ended.trace, planned=planned, failed=bool(notes))
         err.print(f"[dim]{escape(said)}[/]", soft_wrap=True)
+    if not models and not json and isinstance(ended, Refusal) and spending.is_unread(ended):
+        err.print(f"[dim]{spending.WITH_A_MODEL['ru' if language_of(ended.text) == 'ru' else 'en']}[/]", soft_wrap=True)
 
 
 def _chart(spec: Any) -> None:
@@ -478,11 +481,11 @@ def _columns(known: SchemaTable) -> None:
     for column in known.columns:
         called = ", ".join((*column.synonyms, *column.verbs))
         note = column.note or column.description
-        table.add_row(*map(escape, (column.name, column.meaning or "", _span(column), called, note)))
+        table.add_row(*map(escape, (column.name, column.meaning or "", span(column), called, note)))
     out.print(table)
 
 
-def _span(column: Column) -> str:
+def span(column: Column) -> str:
     """The range of numbers and dates, or how many different values there are, and how many are missing."""
     if column.least is not None and column.meaning not in ("flag", "identifier"):
         told = f"{column.least} to {column.greatest}"

@@ -1,12 +1,19 @@
-"""The line on model usage after an answer, and the notes on model replies that were not used."""
+"""The line on model usage after an answer, the notes on model replies that were not used, and what a model would do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from groundplan.contracts.answer import Spent, TraceEntry, Usage
+from groundplan.contracts.answer import Refusal, Spent, TraceEntry, Usage
+from groundplan.contracts.contract import Language
 
 REUSED = ("remember", "reuse")  # planners that found an earlier plan, if there was no call
+
+UNREAD = ("reading/unread-word", "reading/no-question")
+WITH_A_MODEL: Mapping[Language, str] = {
+    "en": "With a model, more wordings are understood: groundplan doctor",
+    "ru": "С моделью понятно больше формулировок: groundplan doctor",
+}
 
 
 def line(models: Sequence[str], usage: Usage, trace: Sequence[TraceEntry], *, planned: bool, failed: bool) -> str:
@@ -30,6 +37,11 @@ def _by_role(usage: Usage) -> str:
     if len(usage.roles) == 1:
         return next(iter(usage.roles))
     return "; ".join(f"{role}: {counted(spent)}" for role, spent in usage.roles.items())
+
+
+def is_unread(refusal: Refusal) -> bool:
+    """Whether the words were refused that a model might read."""
+    return any(issue.code in UNREAD for issue in refusal.issues[:1])
 
 
 def printable(notes: Sequence[str]) -> Iterator[str]:

@@ -128,7 +128,9 @@ def _files(where: Path) -> Sequence[Path]:
             raise UsageError(f"{where}: contains none of the files that can be opened ({_supported()})")
         return found
     if where.suffix.lower() not in READERS:
-        raise UsageError(f"{where}: files of this kind cannot be opened; give one of {_supported()}, or a folder")
+        raise UsageError(
+            f"{where}: files of this kind cannot be opened; give one of {_supported()}, a SQLite file, or a folder"
+        )
     if not where.is_file():  # a pipe would be waited for without end
         raise UsageError(f"{where}: is no regular file; save what it gives as a file")
     return [where]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from groundplan.errors import UsageError
@@ -19,6 +21,7 @@ from groundplan.sources.tables.engine.engines import (
 from groundplan.sources.tables.files.lake import find_lake, open_lake
 from groundplan.sources.tables.files.load import DATABASES, load_files, load_frames
 
+MOST_BESIDE = 1_000  # names of a folder that are compared with a wrong one
 SQLITE = b"SQLite format 3\0"  # the first bytes of its files
 
 
@@ -73,9 +76,12 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise UsageError(f"{without_password(str(path))}: there is no such file or folder")
-    return path
+    if path.exists():
+        return path
+    beside = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE)] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, beside, n=1)
+    hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+    raise UsageError(f"{without_password(str(path))}: there is no such file or folder{hint}")
 
 
 def _open_frames(frames: Mapping[str, object]) -> Engine:

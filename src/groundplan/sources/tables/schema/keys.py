@@ -92,15 +92,21 @@ def _pointers(table: Table, other: str, key: tuple[str, ...]) -> Iterator[tuple[
     """The columns of `table` that may hold the key of the other; a key of several columns is called the same."""
     if len(key) == 1:
         for column in table.columns:
-            if _points(column.name, other, key[0]) or _is_same_code(column, table, key[0]):
+            if _points(column.name, other, key[0]) or _is_same_key(column, table, other, key[0]):
                 yield (column.name,)
     elif {*key} <= {column.name for column in table.columns} and key not in table.keys:
         yield key
 
 
-def _is_same_code(column: Column, table: Table, key: str) -> bool:
-    """`lines.sku` for `products.sku`: a code that tells the rows there repeats here under the same name."""
-    return column.name == key and bool(CODES & {*split_name(key)}) and (key,) not in table.keys
+def _is_same_key(column: Column, table: Table, other: str, key: str) -> bool:
+    """`lines.sku` for `products.sku`, `sales.region` for `regions.region`: a code, or what the other table is about,
+    that tells the rows there repeats here under the same name."""
+    about = _singular(split_name(other)) == _singular(split_name(key))
+    return column.name == key and (about or bool(CODES & {*split_name(key)})) and (key,) not in table.keys
+
+
+def _singular(words: Sequence[str]) -> tuple[str, ...]:
+    return (*words[:-1], singular(words[-1])) if words else ()
 
 
 def _namesakes(links: Sequence[Relationship]) -> list[Relationship]:
