@@ -140,11 +140,11 @@ def _scatter(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
 
 def _bar(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:
     """One row for each bar; one row for each part of a stack. An hour without rows has an empty one."""
-    measured = _measured(meaning, rows, "facet", "x", "color")
+    named = [(" / ".join(names), value) for names, value in _measured(meaning, rows, "facet", "x", "color")]
     if "x" in meaning.hours and not {"facet", "color"} & {*meaning.columns}:
-        known = dict(measured)
-        measured = [((hour,), known.get((hour,))) for hour in meaning.categories("x")]
-    return _bars([(" / ".join(names), value) for names, value in measured], screen, meaning.written)
+        known = dict(named)
+        return _bars([(hour, known.get(hour)) for hour in meaning.categories("x")], screen, meaning.written)
+    return _bars(named, screen, meaning.written)
 
 
 def _histogram(meaning: Meaning, rows: list[Row], screen: Screen) -> list[str]:

@@ -52,8 +52,8 @@ def test_a_heading_is_told(tmp_path: Path) -> None:
     [
         (b"<!DOCTYPE html>\n<html><body><table><tr><td>1</td></tr></table></body></html>", "a web page and no table"),
         (b"\n <html lang='en'><head></head></html>", "a web page and no table"),
-        (bytes(range(256)) * 9, "is no text"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dIHDR" * 40, "is no text"),
+        (bytes(range(256)) * 9, "is not a text file"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dIHDR" * 40, "is not a text file"),
     ],
 )
 def test_what_is_no_table_is_refused_by_what_it_is(content: bytes, says: str, tmp_path: Path) -> None:

@@ -204,7 +204,9 @@ Table = tuple[str, Callable[[str], Notes]]
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterable[Table]:
     if not is_text(path):
-        raise SourceError(f"{path}: is no text, whatever it is called; save it as CSV, or give it its format's ending")
+        raise SourceError(
+            f"{path} is not a text file; save it as CSV, or give it the ending of its real format, such as .xlsx"
+        )
     if is_page(path):
         raise SourceError(f"{path}: is a web page and no table; download the file itself, or save the table as CSV")
     if count_columns(path) > MOST_COLUMNS:
