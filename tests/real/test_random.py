@@ -30,10 +30,10 @@ SECONDS = 20.0  # that models have for one question
 
 
 @pytest.mark.model
-@pytest.mark.slow
 @pytest.mark.requirement("R7", "R32", "R40")
+@pytest.mark.parametrize("questions", [QUESTIONS[:1], pytest.param(QUESTIONS[1:], marks=pytest.mark.slow)], ids=len)
 def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
-    smollm2_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    questions: tuple[str, ...], smollm2_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path))
     hot: Any = {name: {"temperature": 2.0} for name in ROLES}
@@ -43,7 +43,7 @@ def test_every_question_ends_typed_in_time_and_what_runs_is_what_was_asked(
         endpoint = Endpoint(name="smollm2", url=smollm2_url, model="smollm2")
         project = await AsyncProject.open(SALES, models=[endpoint], roles=roles)
         ended = []
-        for question in QUESTIONS:
+        for question in questions:
             begun = time.monotonic()
             ended.append((await project.ask(question, strategy="adapt"), time.monotonic() - begun))
         await project.close()
