@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -285,6 +286,24 @@ def test_a_session_that_was_lost_is_not_asked_again_although_the_server_takes_it
             with pytest.raises(Exception, match=r"operation not found|Table not found"):
                 lost.sql("SELECT * FROM hauls").toArrow()
         assert count() == 1
+
+
+def test_a_session_that_closes_leaves_the_threads_of_others_alone(spark_address: str) -> None:
+    from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator as Replies
+
+    one, other = open_url(spark_address), open_url(spark_address)
+    asked = [engine.schema("SELECT 1 AS a", CancelScope()).names for engine in (one, other)]
+    answered = threading.Event()
+    waiting = Replies._get_or_create_release_thread_pool().submit(answered.wait, HANGS)  # as for a dead server
+    try:
+        one.close()
+        assert not waiting.done()
+        assert other.schema("SELECT 1 AS b", CancelScope()).names == ("b",)
+        assert Replies._release_thread_pool_instance is not None
+    finally:
+        answered.set()
+        other.close()
+    assert asked == [("a",), ("a",)]
 
 
 @pytest.mark.requirement("R45", part="spark")

@@ -60,6 +60,9 @@ def open_spark(url: str) -> Spark:
         socket.create_connection((parts.hostname or "", parts.port or PORT), CONNECT_SECONDS).close()
         session = SparkSession.builder.remote(";".join([address, *(f"{k}={v}" for k, v in given.items())])).create()
         session.client.set_retry_policies([DefaultPolicy(**RETRIES)])
+        # the client's own `close` also ends a pool of threads that all sessions share, and waits for it:
+        # for as long as a dead server is asked, and without end if one of these threads is what closes
+        session.client.close = session.client._channel.close
         if database := parts.path.strip("/"):
             session.catalog.setCurrentDatabase(database)
         return session
