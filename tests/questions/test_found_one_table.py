@@ -162,13 +162,11 @@ ASKED = {
         "sold stalls by goods": "SELECT goods, count(*) FROM stalls WHERE state = 'Sold' GROUP BY 1",
     },
     "crew": {
-        "average tenure by unit name": (
-            f"SELECT unit_name, avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew GROUP BY 1"
-        ),
+        "average tenure by unit name": REFUSE,
         "average tenure of those who left in 2025 by unit name": (
             "SELECT unit_name, avg(left_on - hired_on) FROM crew WHERE year(left_on) = 2025 GROUP BY 1"
         ),
-        "средний стаж": f"SELECT avg(coalesce(left_on, DATE '{TODAY}') - hired_on) FROM crew",
+        "средний стаж": REFUSE,
     },
     "tours": {
         "repeat walkers": NO_ANSWER,

@@ -62,14 +62,8 @@ ASKED = {
         "SELECT check_id, permit_id, warden_id, fee, minutes, items, method, warden_name FROM checks "
         "JOIN wardens USING (warden_id) WHERE fee > 92"
     ),
-    "permits and fee by month": (
-        f"SELECT {MONTH}, count(DISTINCT permit_id), sum(fee) FROM permits LEFT JOIN checks USING (permit_id) "
-        "GROUP BY 1"
-    ),
-    "total fee and number of permits by county": (
-        "SELECT county, sum(fee), count(DISTINCT permit_id) FROM permits JOIN reserves USING (reserve_id) "
-        "LEFT JOIN checks USING (permit_id) GROUP BY 1"
-    ),
+    "permits and fee by month": REFUSE,
+    "total fee and number of permits by county": REFUSE,
 }
 
 
@@ -135,10 +129,7 @@ CHARGES = """
             "SELECT valley, count(*) FROM charges JOIN stays USING (stay_id) JOIN lodges USING (lodge_id) GROUP BY 1",
         ),
         ("how many stays have charges", "SELECT count(DISTINCT stay_id) FROM charges"),
-        (
-            "which stays were never charged out",
-            "SELECT stay_id FROM stays WHERE stay_id NOT IN (SELECT stay_id FROM charges)",
-        ),
+        ("which stays were never charged out", REFUSE),
         ("which stays were charged out", NO_ANSWER),
     ],
 )

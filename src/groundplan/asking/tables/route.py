@@ -14,7 +14,6 @@ from groundplan.asking.tables.accounting import not_understood
 from groundplan.asking.tables.follow_up.edit import edit
 from groundplan.asking.tables.grammar.doubts import no_time, unclear_period
 from groundplan.asking.tables.grammar.read import Derived, decided, derive_best
-from groundplan.asking.tables.grammar.restated import restated
 from groundplan.asking.tables.grammar.vocabulary import Vocabulary
 from groundplan.asking.tables.naming import Naming
 from groundplan.asking.tables.phrases import Phrased, phrased_in, read_phrase
@@ -244,10 +243,6 @@ def read_plain(
     several = read_several(text, derived.reading, lambda asked: analysed(asked) or one(asked))
     if several:
         return Plain(decided(Derived(several[0], others=several[1:]), text) or several[0])
-    explained = restated(text, derived.unread)
-    if explained and isinstance(read_again := decided(derive(explained.text), explained.text), Reading):
-        note = f"{explained.words!r} was read as {explained.explanation!r}, as the question says"
-        return Plain(read_again, (note,))
     answer = decided(derived, text)
     notes = tuple(f"{said!r} was read as {meant!r}" for said, meant in derived.corrected) if answer else ()
     if isinstance(answer, Reading):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 
-from groundplan.asking.tables.grammar.comparing import read_differences
 from groundplan.asking.tables.grammar.counting import (
     count_once_each,
     count_things_said,
@@ -19,18 +18,17 @@ from groundplan.asking.tables.grammar.counting import (
 from groundplan.asking.tables.grammar.dating import (
     drawn_over_time,
     is_current,
+    lasts_until_unknown,
     named_days,
     present_people,
     read_periods,
-    still_waiting,
-    until_today,
 )
 from groundplan.asking.tables.grammar.gathering import collect, keep_empty
 from groundplan.asking.tables.grammar.implied import intent_of, with_implied
 from groundplan.asking.tables.grammar.listing import named_things, names_alone, read_asked
 from groundplan.asking.tables.grammar.measuring import (
     apply_functions,
-    average_of_periods,
+    averages_periods,
     read_bare,
     read_shares,
     share_of_groups,
@@ -197,7 +195,6 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _check(state: State) -> None:
-    _values_of_named(state)
     _refuse(_what_words_forbid(state))
     if not state.measures and not state.columns and not (state.having and state.groups):
         _count_rows(state)
@@ -242,6 +239,7 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         ),
         "in one period and in another": any(_are_apart(*pair) for pair in combinations(spans, 2)),
         "where, of which column?": said[-1] in ("where", "где"),
+        "letters that a text contains": {"contain", "contains"} & {*said},
         "those without rows in a period": state.distinct and any(c.negated and c.date for c, _ in state.conditions),
         "whether it lasts so long, of which a number was read": (
             said[0] in ("do", "does", "did") and any(map(_is_how_long, state.conditions))
@@ -311,6 +309,9 @@ def _what_slots_forbid(state: State) -> Mapping[str, object]:
         "a share of rows that are all so": any(map({c.condition for c, _ in state.conditions}.__contains__, shared)),
         "a measure twice": len({*expressions}) < len(expressions),
         "a group twice": len({*names}) < len(names),
+        "an average of periods or of rows": averages_periods(state),
+        "how long what has not ended lasts": lasts_until_unknown(state),
+        "the value of somebody, not an average": _is_of_somebody(state),
     }
 
 
@@ -322,20 +323,12 @@ def _grouped_once(state: State) -> None:
     state.groups = [*once.items()]
 
 
-def _values_of_named(state: State) -> None:
-    """Anna's salary: the value of each row that is called so, not an average."""
-    named = [c for c, _ in state.conditions if c.column and state.meanings.of.get(c.column) == "name"]
-    alone = (
-        len(state.measures) == 1 and not state.groups and not state.having and state.order is None and not state.each
-    )
-    if not (named and alone and state.meanings.person and state.meanings.person.is_rows):
-        return
-    measure, items = state.measures[0]
-    if measure.usual and measure.base is not None and measure.base.column is not None:
-        names = [c.name for c in state.meanings.name_columns(state.meanings.person)]
-        state.measures = []
-        state.columns = tuple(dict.fromkeys([*names, measure.base.name]))
-        state.columns_items = items
+def _is_of_somebody(state: State) -> bool:
+    """Anna's salary: rows are people, and nothing says how to put several of that name together."""
+    named = any(c.column and state.meanings.of.get(c.column) == "name" for c, _ in state.conditions)
+    alone = len(state.measures) == 1 and not (state.groups or state.having or state.order or state.each)
+    usual = alone and state.measures[0][0].usual
+    return bool(named and usual and state.meanings.person and state.meanings.person.is_rows)
 
 
 def _are_apart(left: Condition, right: Condition) -> bool:
@@ -362,13 +355,9 @@ STEPS: tuple[Callable[[State], None], ...] = (
     count_things_said,
     nest_conditions,
     read_series,
-    average_of_periods,
-    read_differences,
     named_days,
     named_things,
-    until_today,
     present_people,
-    still_waiting,
     count_once_each,
     names_alone,
     drawn_over_time,

@@ -20,21 +20,17 @@ from groundplan.contracts.expression import (
     Constant,
     DatePart,
     Elapsed,
-    Filled,
     Missing,
     Not,
     columns_of,
     walk,
 )
-from groundplan.contracts.normal_form import mapped
 from groundplan.contracts.reading import Rank as RankAsked
 from groundplan.contracts.schema import Column as SchemaColumn
-from groundplan.text.periods.calendar import shift
 from groundplan.text.periods.pairs import says_twice
 from groundplan.text.stems import is_russian, stem
 from groundplan.text.words import language_of
 
-EARLIER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}  # the longer it lasts, the earlier it began
 TENURE = frozenset(map(stem, ("tenure", "стаж")))
 
 
@@ -214,33 +210,15 @@ def event_axis(state: State) -> None:
         state.order = state.order.model_copy(update={"within": within})
 
 
-def still_waiting(state: State) -> None:
-    """Open for more than 30 days: without an end, it lasts until today."""
+def lasts_until_unknown(state: State) -> bool:
+    """Open for more than 30 days, or the tenure of those who are still there: it would last until today."""
     unknown = {c.condition.of for c, _ in state.conditions if isinstance(c.condition, Missing)}
-    for place, (condition, items) in enumerate(state.conditions):
-        match condition.condition:
-            case Compare(left=Elapsed(start=start, end=end, unit=unit), right=Constant(value=int(count))) as made:
-                if end in unknown and unit in ("day", "week", "month", "year") and made.operator in EARLIER:
-                    since = Constant(value=shift(state.builders.today, unit, -count).isoformat())
-                    kept = Compare(left=start, operator=EARLIER[made.operator], right=since)
-                    state.conditions[place] = (Cond(kept), items)
-    if any(isinstance(p, Elapsed) and p.end in unknown for c, _ in state.conditions for p in walk(c.condition)):
-        raise DoesNotCompose("how long it took until what has not happened")
-
-
-def until_today(state: State) -> None:
-    """Tenure goes on for whom it has not ended, unless the question is about those who left."""
-    ended = {node.name for c, _ in state.conditions for node in walk(c.condition) if isinstance(node, Column)}
-
-    def put(node: Any) -> Any:
-        match node:
-            case Elapsed(end=Column(name=name) as end) if name not in ended and state.meanings.column(name).nulls:
-                today = Constant(value=state.builders.today.isoformat())
-                return node.model_copy(update={"end": Filled(of=end, otherwise=today)})
-        return mapped(node, put)
-
+    spoken: list[Any] = [c.condition for c, _ in state.conditions]
     if TENURE & {word.stem for word in state.words}:
-        state.measures = [(replace(m, expression=put(m.expression)), items) for m, items in state.measures]
+        known = {node.name for c in spoken for node in walk(c) if isinstance(node, Column)}
+        unknown |= {Column(name=c.name) for c in state.meanings.dates if c.nulls and c.name not in known}
+        spoken += [m.expression for m, _ in state.measures]
+    return any(isinstance(part, Elapsed) and part.end in unknown for one in spoken for part in walk(one))
 
 
 def present_people(state: State) -> None:

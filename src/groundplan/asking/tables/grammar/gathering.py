@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from groundplan.asking.tables.grammar.comparing import read_than
 from groundplan.asking.tables.grammar.dating import events_in
 from groundplan.asking.tables.grammar.phrases import Ask, Cond, Field, Group, Item, Measure, Rank, Target, Thing, Unit
 from groundplan.asking.tables.grammar.senses import one_of
@@ -45,7 +44,6 @@ def collect(state: State) -> None:
     if {*spread} & {"its", "their", "ее", "их"}:
         raise DoesNotCompose("a breakdown, and how it spreads")
     state.axes.update(d for i in state.cover.items if (d := _date_of(i.value)))
-    read_than(state)
     _join_values(state)
     for unit in state.all("in_unit"):
         _in_unit(state, str(unit.value.value), unit)  # type: ignore[attr-defined]

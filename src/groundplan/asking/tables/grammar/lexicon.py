@@ -39,7 +39,6 @@ LISTS = frozenset(
         "misspelt",
         "no_noun_after",
         "translated",
-        "explained",
     }
 )
 
@@ -71,7 +70,6 @@ class Lexicon:
     row_verbs: Mapping[str, frozenset[str]]  # stem of a noun: stems of the verbs that say what its rows are
     told_by_values: tuple[tuple[tuple[Key, ...], frozenset[str]], ...]  # what columns of such values are called
     no_noun_after: frozenset[str]
-    explained: Mapping[str, frozenset[str]]
     codes: Mapping[str, frozenset[str]]  # stem of a name: the codes that stand for it
     vocabulary: frozenset[str]  # to correct spelling
     said: frozenset[Key]  # all that people say for columns
@@ -178,7 +176,6 @@ def load() -> Lexicon:
         told_by_values=tuple(
             (tuple(map(stems_of, one["say"])), frozenset(map(lower, one["values"]))) for one in raw["told_by_values"]
         ),
-        explained={name: frozenset(words.split()) for name, words in raw["explained"].items()},
         no_noun_after=frozenset(lower(word) for line in raw["no_noun_after"] for word in line.split()),
         codes={stem(name): frozenset(map(lower, codes)) for name, codes in raw["codes"].items()},
         values={

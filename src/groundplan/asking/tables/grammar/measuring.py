@@ -28,9 +28,7 @@ from groundplan.contracts.expression import (
     All,
     Arithmetic,
     Column,
-    Compare,
     Condition,
-    Constant,
     Rows,
     Share,
     columns_of,
@@ -108,7 +106,8 @@ def _refuse_other_roles(state: State, item: Item) -> None:
 def _read_column(state: State, item: Item, value: Field) -> None:
     split = state.all("split")
     if (place := _described_by(state, item, value)) is not None:
-        _say_more(state, place, item)
+        condition, items = state.conditions[place]
+        state.conditions[place] = (condition, (*items, *state.take(item)))
         return
     if value.meaning == "flag" and not split:
         state.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
@@ -127,8 +126,6 @@ def _read_column(state: State, item: Item, value: Field) -> None:
         state.measures.append((state.builders.rows_counted(), state.take(item)))  # a chart of models by country
     elif state.ask is not None or state.all("list"):
         state.show.append((value.name, state.take(item)))
-    elif _is_measured(state) and (place := _whose_rows(state, item, value)) is not None:
-        _say_more(state, place, item)
     else:
         raise DoesNotCompose(f"what of {value.name}?")
 
@@ -141,21 +138,6 @@ def _is_measured(state: State) -> bool:
 def _may_be_split(state: State) -> bool:
     named = state.all("count", "split", "thing", "distribution", "chart")
     return bool(named or state.having) or _is_measured(state)
-
-
-def _say_more(state: State, place: int, item: Item) -> None:
-    """The words say once more what a condition does."""
-    condition, items = state.conditions[place]
-    state.conditions[place] = (condition, (*items, *state.take(item)))
-
-
-def _whose_rows(state: State, item: Item, value: Field) -> int | None:
-    """The place of the condition in profit for corporate customers, where customers have names."""
-    noun = state.words[item.first]
-    plural = item.length == 1 and noun.lower != noun.stem and value.whole
-    if value.meaning != "name" or not plural or state.all("count"):
-        return None
-    return next((place for place, (_, i) in enumerate(state.conditions) if i[-1].last == item.first), None)
 
 
 def _is_subject(state: State, item: Item) -> bool:
@@ -204,8 +186,6 @@ def _ranks_rows(state: State) -> bool:
 
 def apply_functions(state: State) -> None:
     """On average, said apart from what is averaged."""
-    for item in state.all("if_any"):
-        _if_any(state, item)
     if len(state.all("function")) > 1:
         raise DoesNotCompose("one function too many")
     for item in state.all("function"):
@@ -231,23 +211,14 @@ def apply_functions(state: State) -> None:
         state.take(item)
 
 
-def average_of_periods(state: State) -> None:
+def averages_periods(state: State) -> bool:
     """The average charge per day may be one of days or of rows; `by day` asks for one of each day."""
     cuts = [items for group, items in state.groups if group.time and group.grain and items]
     each = [items for items in cuts if EACH_PERIOD.search(state.said(*items).lower())]
     match state.measures:
         case [(Measure(expression=Aggregate(function="mean", of=Column(name=name), where=None), usual=False), _)]:
-            if len(each) == 1 and state.meanings.of.get(name) in ("amount", "count"):
-                raise DoesNotCompose("an average of periods or of rows")
-
-
-def _if_any(state: State, item: Item) -> None:
-    """The average fine where there is one."""
-    bases = [m.base for m, _ in state.measures if m.base is not None and m.base.column is not None]
-    if len(bases) != 1 or len(state.measures) != 1:
-        raise DoesNotCompose("if there is what?")
-    some = Compare(left=bases[0].expression, operator=">", right=Constant(value=0))
-    state.conditions.append((Cond(some), state.take(item)))
+            return len(each) == 1 and state.meanings.of.get(name) in ("amount", "count")
+    return False
 
 
 VERBS = frozenset({"is", "are", "was", "were", "have", "has", "had", "that", "who", "which", "get", "got", "do", "did"})

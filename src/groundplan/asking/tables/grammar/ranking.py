@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groundplan.asking.tables.grammar.best import best_together
 from groundplan.asking.tables.grammar.listing import known_only, named_too, put_in_order, same_by, target_group
 from groundplan.asking.tables.grammar.meanings import Entity
 from groundplan.asking.tables.grammar.phrases import Field, Item, Measure, Rank, Target, Thing
@@ -47,14 +46,10 @@ def read_ranking(state: State) -> None:
     if target is None:
         _extreme(state, rank, by, items)
         return
-    together = rank.limit > 1 and asks_together(state.words)
+    if rank.limit > 1 and asks_together(state.words):
+        raise DoesNotCompose("one number of the best together")
     if isinstance(target.value, Thing) and target.value.entity.is_rows:
-        if together:
-            raise DoesNotCompose("a number of the best rows together")
         _extreme_rows(state, rank, by, items)
-        return
-    if together:
-        best_together(state, _rank_measure(state, rank, by), rank, target, items)
         return
     _rank_groups(state, rank, by, target, items)
 
@@ -180,9 +175,6 @@ def _rank_measure(state: State, rank: Rank, by: Measure | Field | None) -> Measu
     if isinstance(by, Measure):
         return by
     adjective = any(item.category == "rank" for item in state.rank[1]) if state.rank else False
-    if by.meaning == "date":
-        function = "max" if rank.direction == "top" else "min"
-        return Measure(Aggregate(function=function, of=by.expression), by.name, base=by)
     if (
         by.meaning == "rate"
         and adjective

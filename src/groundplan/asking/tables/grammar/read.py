@@ -17,7 +17,6 @@ from groundplan.asking.tables.grammar.near import columns_meant
 from groundplan.asking.tables.grammar.phrases import Mark, Thing
 from groundplan.asking.tables.grammar.rules import MONEY, Builders, rules_for
 from groundplan.asking.tables.grammar.senses import Senses
-from groundplan.asking.tables.grammar.side_by_side import side_by_side
 from groundplan.asking.tables.grammar.state import (
     USABLE,
     DoesNotCompose,
@@ -29,7 +28,7 @@ from groundplan.asking.tables.grammar.state import (
 from groundplan.asking.tables.grammar.vocabulary import Vocabulary
 from groundplan.asking.tables.grammar.wide import Wide, over_tables
 from groundplan.contracts.answer import Clarification, Refusal, refused
-from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Related, Rows, columns_of
+from groundplan.contracts.expression import Aggregate, Arithmetic, Column, Expression, Rows, columns_of
 from groundplan.contracts.join_paths import foreign
 from groundplan.contracts.meaning import Meaning, meaning_of, measure_of
 from groundplan.contracts.reading import AnalysisAsked, GroupBy, Metric, OutputAsked, Rank, Reading, Value
@@ -284,32 +283,16 @@ def derive_best(
     """By one table, with what its rows point at; or by two, whose measures are put side by side."""
     known = vocabulary or Vocabulary()
 
-    def one(text: str) -> Derived:
-        return _by_one_table(text, schema, values, known, today=today, timezone=timezone, nearness=nearness)
-
-    def plain(text: str) -> Reading | None:
-        found = one(text)
-        return None if found.others else found.reading
-
-    best = one(question)
-    if best.unsound is not None:
-        return best
-    if best.reading is None or _by_pointers(best.reading) or _counts_pointers(best.reading, schema):
-        beside = side_by_side(normalise(question), schema, plain)
-        if beside is not None:
-            return Derived(reading=beside)
-        pointing = _only_chosen_by(best.reading) if best.reading is not None else ()
-        return replace(best, reading=None, others=(), unread=pointing) if pointing else best
+    best = _by_one_table(question, schema, values, known, today=today, timezone=timezone, nearness=nearness)
+    if best.reading is not None and _measures_two_tables(best.reading, schema):
+        return replace(best, reading=None, others=())
     return best
 
 
-def _only_chosen_by(reading: Reading) -> tuple[str, ...]:
-    """The words for what points at the rows, where nothing says the rows themselves: fees are no calls with fees."""
-    counted = any(
-        r.implied and isinstance(r.value, Metric) and r.value.function == "count" for r in reading.requirements
-    )
-    pointing = [r for r in reading.requirements if any(isinstance(node, Related) for node in foreign(r.value, ""))]
-    return tuple(word for r in pointing for word in r.words.split()) if counted else ()
+def _measures_two_tables(reading: Reading, schema: SourceSchema) -> bool:
+    """Orders and what their items come to: counted where the items are, orders without any would be lost."""
+    several = sum(isinstance(requirement.value, Metric) for requirement in reading.requirements) > 1
+    return several and _counts_pointers(reading, schema)
 
 
 def _by_one_table(
@@ -362,16 +345,13 @@ def _by_one_table(
     best = max(found, key=lambda one: (one.is_decided, one.score, -len(one.unread)), default=Derived())
     if best.reading is not None and _groups_by_pointer(best.reading, schema):
         own = next(table for table in tables if table.name == best.reading.tables[0])
-        named = vocabulary.wide(own, schema, values, False)
+        named = vocabulary.wide(own, schema, values)
         return _with_names(best, joined(named)) if named else best
     if (best.is_decided and not best.names_elsewhere) or not schema.relationships:
         return best
-    for pointed_at in (False, True):  # whether rows are chosen by what points at them
-        wide = [made for table in tables if (made := vocabulary.wide(table, schema, values, pointed_at))]
-        found = [_counted_at_home(one, schema) for one in map(joined, wide) if one.is_decided]
-        if found:
-            return max([best, *found] if best.is_decided else found, key=_joined_score)
-    return best
+    wide = [made for table in tables if (made := vocabulary.wide(table, schema, values))]
+    found = [_counted_at_home(one, schema) for one in map(joined, wide) if one.is_decided]
+    return max([best, *found] if best.is_decided else found, key=_joined_score) if found else best
 
 
 def _groups_by_pointer(reading: Reading, schema: SourceSchema) -> bool:
@@ -417,11 +397,6 @@ def _counts_pointers(reading: Reading, schema: SourceSchema) -> bool:
                 if (table or reading.tables[0], (name,)) in pointers:
                     return True
     return False
-
-
-def _by_pointers(reading: Reading) -> bool:
-    """Whether it chooses rows by what points at them, as `customers who ordered`."""
-    return any(isinstance(node, Related) for r in reading.requirements for node in foreign(r.value, ""))
 
 
 def _nouns_elsewhere(table: Table, schema: SourceSchema) -> frozenset[str]:

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
-from itertools import pairwise
 from math import isfinite
 
 from rapidfuzz.distance import OSA
 
-from groundplan.asking.tables.grammar.contained import contained
-from groundplan.asking.tables.grammar.labels import latest
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import (
     DATING,
@@ -78,13 +75,9 @@ LACKING = ("missing", "lacking")
 COUNTING = ("moved", "list", "count", "much", "compare", "share_word", *LACKING, "superlative", "comparative")
 COMPOUND = frozenset({"category", "name", *NUMBERS})
 PAST = frozenset(map(stem, ("last", "latest", "first")))  # last inspection: when it was inspected
-LATEST = frozenset(map(stem, ("last", "latest", "newest", "последний")))
 UNTOLD = frozenset(map(stem, DATING)) | PREPOSITIONS  # words that names of dates have in common
 NAMED = frozenset(map(stem, NAMING))
 DATED = frozenset(map(stem, ("дата", "date")))
-CALENDAR = frozenset(
-    map(stem, ("day", "week", "month", "quarter", "year", "день", "неделя", "месяц", "квартал", "год"))
-)
 OPERATORS = frozenset({"negation", *LACKING, "left_out", "out", "compare", "than", "sign", "undone"})
 COSTS = frozenset(
     map(stem, ("cost", "expense", "spend", "spent", "discount", "tax", "refund", "затраты", "расход", "скидка"))
@@ -143,18 +136,15 @@ class Senses:
             self._coded(first)
             self._unmarked(first)
             self._moments(first)
-            self._latest(first)
         self._values()
         self._priors()
         self._shifted()
         self._years_apart()
         self._counting_numbers()
         self._dated_units()
-        self._dates_of_events()
         self._values_before_things()
         self._adjectives_are_no_names()
         self.items = [item for item in self.items if not self._is_of_two_parts(item)]
-        self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
 
     def parts_begin(self) -> frozenset[int]:
@@ -201,15 +191,6 @@ class Senses:
             dates = [c for c in self.meanings.dates if said in {*self.meanings.names[c.name]} - UNTOLD]
             if len(dates) == 1 and isinstance(item.value, Unit):
                 self._add("unit", item.first - 1, item.last, replace(item.value, date=dates[0].name), 1.1)
-
-    def _dates_of_events(self) -> None:
-        """Дата отгрузки, where the date of the shipment is called `ship_date`."""
-        for place, (word, following) in enumerate(pairwise(self.words)):
-            if word.stem in DATED:
-                events = self.meanings.lexicon.values["event_names"].items()
-                for event in (event for event, names in events if following.lower in names):
-                    if (column := self.meanings.events.get(event)) is not None:
-                        self._add("field", place, place + 2, replace(as_field(column, self.meanings), whole=True), FULL)
 
     def _counting_numbers(self) -> None:
         """At least ten rooms: the number is one of rooms, whatever is named before it."""
@@ -478,19 +459,6 @@ class Senses:
             value = self.meanings.no_value(column) if self.meanings.of[column.name] == "flag" else None
             if value is not None and rest in self.meanings.names[column.name]:
                 self._add("condition", first, first + 1, one_of(column.name, (value,)), 0.8)
-
-    def _latest(self, first: int) -> None:
-        """The last season, where seasons are called Summer 2019. A last year may be the one before this."""
-        said = [word.lower for word in self.words[first : first + 2]]
-        size = 2 if said == ["most", "recent"] else 1
-        if size == 1 and self.words[first].stem not in LATEST:
-            return
-        for last in range(first + size + 1, min(first + size + LONGEST, len(self.words)) + 1):
-            for _, column in self._named(self.words[first + size : last]):
-                values = self.meanings.values.get(column.name, ())
-                newest = latest(values) if column.holds_only(values) else None
-                if newest is not None and CALENDAR.isdisjoint(self.meanings.names[column.name]):
-                    self._add("condition", first, last, one_of(column.name, (newest,)), 0.95 * (last - first))
 
     def _moments(self, first: int) -> None:
         """The words of a date's name, beside those that every date has: pickup of pickup_date."""

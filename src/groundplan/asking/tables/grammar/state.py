@@ -20,7 +20,7 @@ USABLE = frozenset(
     for line in (
         "measure share field thing group groups condition having period ask rank order event over_time whole_time list",
         "chart table by_measure binned versus compared change over_prior in_percent in_unit split count who function",
-        "than comparative difference what fresh if_any anomaly correlation distribution summary",
+        "what fresh if_any anomaly correlation distribution summary",
     )
     for category in line.split()
 )

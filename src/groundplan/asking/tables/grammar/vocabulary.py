@@ -18,14 +18,13 @@ Key = tuple[object, ...]
 class Vocabulary:
     """Of one schema and the values that one question may name."""
 
-    _wide: dict[Key, Wide | None] = field(default_factory=dict)
+    _wide: dict[str, Wide | None] = field(default_factory=dict)
     _names: dict[Key, tuple[Meanings, Names]] = field(default_factory=dict)
 
-    def wide(self, table: Table, schema: SourceSchema, values: Mapping[str, Values], pointed_at: bool) -> Wide | None:
-        key = (table.name, pointed_at)
-        if key not in self._wide:
-            self._wide[key] = widened(table, schema, values, pointed_at=pointed_at)
-        return self._wide[key]
+    def wide(self, table: Table, schema: SourceSchema, values: Mapping[str, Values]) -> Wide | None:
+        if table.name not in self._wide:
+            self._wide[table.name] = widened(table, schema, values)
+        return self._wide[table.name]
 
     def of(
         self,

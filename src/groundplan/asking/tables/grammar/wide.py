@@ -22,7 +22,6 @@ from groundplan.contracts.expression import (
     DateCut,
     Expression,
     Holds,
-    Missing,
     Related,
     Rows,
     columns_of,
@@ -70,8 +69,8 @@ class Wide:
 def widened(
     table: Table, schema: SourceSchema, values: Mapping[str, Values], *, pointed_at: bool = False
 ) -> Wide | None:
-    """With the columns of tables that its rows point at, or with whether rows of other tables point at them; None
-    without either."""
+    """With the columns of tables that its rows point at; and, to tell what names them, with tables whose rows point
+    at them. None without any."""
     columns, listed = [*table.columns], dict(values.get(table.name, {}))
     found: dict[str, Expression] = {}
     joined: dict[str, Joined] = {}
@@ -177,10 +176,6 @@ def over_tables(reading: Reading, wide: Wide) -> Reading:
         raise DoesNotCompose("several rows share what is measured")
     if not any(_is_own(r.value, wide) for r in requirements):
         raise DoesNotCompose("nothing is said of its own rows")
-    if any(isinstance(r.value, GroupBy) and isinstance(r.value.expression, Holds) for r in requirements):
-        raise DoesNotCompose("by which of what points at them?")
-    if _by_pointers(requirements) and _has_period(reading, wide):
-        raise DoesNotCompose("when was it done?")
     tables = (wide.table.name, *sorted(used))
     said = [r for r in requirements if not (r.implied and isinstance(r.value, AnalysisAsked | OutputAsked))]
     intents = (Intent(name=intent_of(said), confidence=1.0),)
@@ -202,16 +197,6 @@ def _has_own(node: Contract) -> bool:
     if isinstance(node, Column):
         return node.table is None
     return isinstance(node, Rows | Related) or any(map(_has_own, parts(node)))
-
-
-def _by_pointers(requirements: Sequence[Requirement]) -> bool:
-    return any(isinstance(node, Related) for r in requirements for node in foreign(r.value, ""))
-
-
-def _has_period(reading: Reading, wide: Wide) -> bool:
-    """A period beside a deed may be the period of the deed, which a yes or no does not tell."""
-    times = {column.name for column in wide.table.columns if column.role == "temporal"}
-    return any(columns_of(of_filter(r.value)) & times for r in reading.requirements if isinstance(r.value, Filter))
 
 
 def _over(requirement: Requirement, wide: Wide) -> Requirement:
@@ -250,15 +235,6 @@ def _put(node: Any, of: Mapping[str, Expression]) -> Any:
             return of.get(name, node)
         case Column() | Related():
             return node
-        case Compare(left=Column(name=name, table=None), operator="=" | "!=", right=Constant(value=bool() as yes)):
-            met = of.get(name)
-            if isinstance(met, Holds) and isinstance(met.condition, Compare):
-                some = yes == (node.operator == "=")
-                return met.condition if some else met.condition.model_copy(update={"operator": "="})
-        case Missing(of=Column(name=name, table=None)):
-            met = of.get(name)
-            if isinstance(met, Holds) and isinstance(met.condition, Compare):
-                return met.condition.model_copy(update={"operator": "="})
     return mapped(node, lambda part: _put(part, of))
 
 
