@@ -562,6 +562,17 @@ class AsyncProject:
         return prompt_for(await asked_of(asked, context, values, share_values=(self.roles or Roles()).share_values))
 
     @_typed()
+    async def derivation(self, question: str, *, today: date | None = None, timezone: str = "UTC") -> str:
+        """How the grammar reads a question about tables: senses, phrases and rules, or what does not compose."""
+        from groundplan.asking.tables.grammar.derivation import derivation
+
+        asked = _question(question, today, timezone, NO_MODEL)
+        context = (await self._stage(NO_MODEL, RunOptions())).context
+        context = replace(context, schemas=await self._schemas_about(question))
+        values = await context.find_values(question)
+        return "\n".join(derivation(question, context.tables, values, asked.today, asked.timezone))
+
+    @_typed()
     async def change(self, reading: Reading, changes: Sequence[Change] = (), *, today: date | None = None) -> Planned:
         """Plan a reading with changes made by hand, and check the plan. Only readings about tables can be changed;
         others come back with a refusal."""
@@ -910,6 +921,10 @@ class Project:
     def explain(self, question: str, **options: Unpack[PlanOptions]) -> tuple[Reason, ...]:
         """Why these steps: each requirement with the words that ask for it and the steps that serve it."""
         return self.plan(question, **options).reasons
+
+    def derivation(self, question: str, *, today: date | None = None, timezone: str = "UTC") -> str:
+        """How the grammar reads a question about tables: senses, phrases and rules, or what does not compose."""
+        return self._portal.call(self.aio.derivation(question, today=today, timezone=timezone))
 
     def verify(self, question: str, sql: str, *, today: date | None = None, timezone: str = "UTC") -> Verification:
         """What a SELECT that somebody else wrote asks, and what is wrong with it."""

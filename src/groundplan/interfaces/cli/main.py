@@ -273,12 +273,18 @@ def explain(
     model: ModelOption = None,
     today: TodayOption = None,
     timezone: ZoneOption = None,
+    derivation: Annotated[
+        bool, typer.Option("--derivation", help="show how the grammar reads it, rule by rule")
+    ] = False,
 ) -> None:
     """Explain a plan: each requirement, the words that ask for it, and the steps that serve it."""
     from groundplan.interfaces.cli import show
 
     source, question, clock = _asked(words, today, timezone)
     with _open(source, _models(model)) as project:
+        if derivation:
+            say(project.derivation(question, **clock))
+            return
         show.explained(project.plan(question, **clock), json, _names(project))
 
 
