@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -89,7 +90,28 @@ def test_a_question_about_a_table_that_cannot_be_read_is_refused(broken: str, na
             assert refused.issues[0].code == "reading/unreadable-table", question
             assert f"the table {name!r} cannot be read: " in refused.issues[0].problem
         assert "7" in project.ask("total amount").text
-        assert "7" in project.ask("total amount of orders").text
+        answer = project.ask("total amount of orders")
+        assert "7" in answer.text
+        assert [f"the table {name!r} cannot be read" in note for note in answer.outcome.notes] == [True]
+
+
+def test_a_view_of_postgres_that_cannot_be_read_is_named_and_told(superuser: str) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+    schema = f"f12_{os.getpid()}"
+    with psycopg.connect(superuser, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}; SET search_path = {schema}")
+        try:
+            connection.execute(ORDERS)
+            connection.execute("CREATE VIEW late_refunds AS SELECT CAST(customer AS INT) AS amount FROM orders")
+            with groundplan.open(f"{superuser.rpartition('?')[0] or superuser}/{schema}") as project:
+                refused = project.ask("total amount of late refunds").outcome
+                assert refused.kind == "refusal"
+                assert refused.issues[0].code == "reading/unreadable-table"
+                answer = project.ask("total amount of orders")
+                assert "7" in answer.text
+                assert ["'late_refunds' cannot be read" in note for note in answer.outcome.notes] == [True]
+        finally:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 def test_a_column_may_have_the_name_of_a_table_that_cannot_be_read(tmp_path: Path) -> None:

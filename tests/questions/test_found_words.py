@@ -54,6 +54,17 @@ def test_a_share_of_a_count_is_no_share_of_a_sum(moorings: Project) -> None:
     assert "сумм" not in told
 
 
+def test_names_that_are_counted_are_said_to_be_names(tmp_path: Path) -> None:
+    rows = "".join(f"2025-03-{n:02},{('Ada Moss', 'Ben Cole')[n % 2]},{('Elm', 'Oak')[n % 2]}\n" for n in range(1, 20))
+    (tmp_path / "swims.csv").write_text(f"swum_on,swimmer_name,pool\n{rows}")
+    with Project(str(tmp_path / "swims.csv")) as project:
+        named = project.ask("how many different swimmer names", today=TODAY).outcome
+        pools = project.ask("how many different pools", today=TODAY).outcome
+    assert "'swimmer_name' holds names, and names are counted: two of the same name are one" in named.notes
+    assert pools.kind == named.kind == "answer"
+    assert not pools.notes
+
+
 def test_digits_that_only_adding_made_are_in_no_file_and_no_notebook(tmp_path: Path) -> None:
     (tmp_path / "kegs.csv").write_text("cellar,litres\nold,0.1\nold,0.2\nnew,5\nold,0.4\nnew,-0.125\n")
     with Project(str(tmp_path / "kegs.csv")) as project:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from groundplan.proposing.loop import Accepted  # imported only where a model is used
 
 BASE_ROUTE_SCORE = 0.5  # of any question where there are tables: most questions name a few of their words
+MOST_LEFT_OUT = 3  # tables that cannot be read and are named in a remark
 MOST_TABLES = 12  # with more, the words cost seconds: then a second call of the model is the second opinion
 
 
@@ -71,6 +72,7 @@ class Tables(Route):
             if context.calls is None and _leads_nowhere(found):
                 return not_understood((found.missing,), context.tables, question.text)
         context.notes.extend(_not_looked_up(found, context.unread))
+        context.notes.extend(_left_out(found, context.tables))
         return found
 
     async def _read(self, question: Question, context: Context) -> Reading | Clarification | Refusal:
@@ -195,6 +197,16 @@ def _not_looked_up(found: Reading | Clarification | Refusal, unread: Collection[
     for table in sorted(unread):
         if not isinstance(found, Reading) or table in found.tables:
             yield f"the values of {table!r} could not be read in time, so words that name one were not looked up there"
+
+
+def _left_out(found: Reading | Clarification | Refusal, schema: SourceSchema) -> Iterator[str]:
+    """The tables that could not be read, so that nobody takes the others for all there is."""
+    if isinstance(found, Refusal) and found.issues[0].code == "reading/unreadable-table":
+        return
+    closed = [table for table in schema.tables if table.unreadable]
+    yield from (f"the table {table.name!r} cannot be read: {table.unreadable}" for table in closed[:MOST_LEFT_OUT])
+    if len(closed) > MOST_LEFT_OUT:
+        yield f"{len(closed) - MOST_LEFT_OUT:,} more tables cannot be read: groundplan catalog tables lists them"
 
 
 @dataclass(frozen=True)

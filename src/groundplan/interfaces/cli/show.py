@@ -396,7 +396,7 @@ def _spent(
         err.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
     if models and not json:
         planned = not isinstance(ended, Refusal | Clarification)
-        said = spending.line(models, ended.usage, ended.trace, planned=planned, failed=bool(notes))
+        said = spending.line(models, ended.usage, ended.trace, planned=planned, failed=ended.usage.failed > 0)
         err.print(f"[dim]{escape(said)}[/]", soft_wrap=True)
     if not models and not json and isinstance(ended, Refusal) and spending.is_unread(ended):
         err.print(f"[dim]{spending.WITH_A_MODEL['ru' if language_of(ended.text) == 'ru' else 'en']}[/]", soft_wrap=True)
