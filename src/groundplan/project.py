@@ -101,6 +101,7 @@ __all__ = ["AsyncProject", "Planned", "Project", "load_catalog"]
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 THREAD_CHARACTERS = 200
+MOST_LISTED = 50  # values of a column
 QUERY_CHARACTERS = 20_000  # of a query that are looked at for names of tables and values
 Proposed = Proposal | str | bytes
 """A plan with the reading it answers, as a contract or as JSON."""
@@ -673,6 +674,22 @@ class AsyncProject:
                 update={"tables": tuple(with_meanings(table, values.get(table.name, {})) for table in schema.tables)}
             )
             for name, schema in self.schemas.items()
+        }
+
+    async def few_values(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """By table and column, the values of categories that have few; none where values are not to be shared."""
+        if not (self.roles or Roles()).share_values:
+            return {}
+        known = await self._values_finder(set())("")
+        tables = [table for schema in (await self.describe()).values() for table in schema.tables]
+        return {
+            table.name: {
+                column.name: values
+                for column in table.columns
+                if column.meaning in ("category", "flag")
+                and 0 < len(values := known.get(table.name, {}).get(column.name, ())) <= MOST_LISTED
+            }
+            for table in tables
         }
 
     def check(self, proposed: Proposed) -> Verdict:

@@ -264,6 +264,18 @@ def test_health_sources_and_openapi(client: httpx.Client) -> None:
     assert {"/v1/runs", "/v1/plans", "/v1/checks", "/v1/explanations", "/v1/threads", "/v1/sources"} <= {*paths}
 
 
+def test_values_of_categories_are_listed_unless_they_are_not_to_be_shared(
+    client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = client.get("/v1/values").json()["sales"]
+    assert held["region"] == ["Central", "East", "North", "South", "West"]
+    assert "revenue" not in held
+    monkeypatch.setenv("GROUNDPLAN_STATE", str(tmp_path / "state"))
+    (tmp_path / "groundplan.toml").write_text("[roles]\nshare_values = false\n")
+    with served(tmp_path, str(SALES)) as silent:
+        assert silent.get("/v1/values").json() == {}
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

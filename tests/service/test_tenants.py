@@ -123,7 +123,15 @@ def attempts(
         yield "POST", f"/v1/rollout/{command}", f"/v1/rollout/{command}", {}
     for path in ("/v1/reviews", "/v1/reviews/regressions", "/v1/rollout"):
         yield "GET", path, path, None
-    for path in ("/v1/threads", "/v1/keys", "/v1/audit", "/v1/uploads", "/v1/column-settings", "/v1/sources"):
+    for path in (
+        "/v1/threads",
+        "/v1/keys",
+        "/v1/audit",
+        "/v1/uploads",
+        "/v1/column-settings",
+        "/v1/sources",
+        "/v1/values",
+    ):
         yield "GET", path, path, None
 
 

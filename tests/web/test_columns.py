@@ -45,6 +45,12 @@ def send(page: Page, question: str) -> None:
     page.wait_for_url("**/runs/*")
 
 
+def test_the_page_says_which_values_a_category_has(page: Page) -> None:
+    page.goto("/sources")
+    expect(region(page)).to_contain_text("Central, East, North, South, West")
+    expect(region(page)).not_to_contain_text("different values")
+
+
 def test_a_word_is_added_asked_with_and_taken_back(page: Page, client: httpx.Client) -> None:
     assert ask(client, ASKED)["state"] != "succeeded"
     form = open_form(page)

@@ -72,6 +72,16 @@ def _overlap(one: list[float], other: list[float]) -> bool:
     return min(one[2], other[2]) - max(one[0], other[0]) > 1 and min(one[3], other[3]) - max(one[1], other[1]) > 1
 
 
+def test_the_title_of_a_wide_legend_is_not_cut() -> None:
+    if not (WEB / "node_modules" / "vega").is_dir() or not NODE.is_file():
+        pytest.skip("vega is not there: npm --prefix web ci")
+    rows = [{"day": day, "bakery": b, "number of loaves sold": len(b)} for day in DAYS for b in BAKERIES]
+    kinds: dict[str, Any] = {"day": "text", "bakery": "text", "number of loaves sold": "number"}
+    heatmap = drawn("plot_heatmap", {"x": "day", "y": "bakery", "color": "number of loaves sold"}, rows, kinds)
+    [(left, _, right, _)] = laid_out(heatmap, 770)["legend"][:1]
+    assert right - left < 150  # what is kept for it
+
+
 @pytest.mark.parametrize(("columns", "kind"), [(3, "few"), (12, "some"), (40, "many")])
 def test_a_heatmap_fills_a_wide_place_and_keeps_its_legend(columns: int, kind: str) -> None:
     if not (WEB / "node_modules" / "vega").is_dir() or not NODE.is_file():

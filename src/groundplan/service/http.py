@@ -429,6 +429,12 @@ def _add_planning(app: FastAPI) -> None:
         async with project_of(request) as project:
             return [*(await project.describe()).values()]
 
+    @app.get("/v1/values")
+    async def list_values(request: Request) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The values of categories that have few, by table and column; none where `share_values` is off."""
+        async with project_of(request) as project:
+            return await project.few_values()
+
 
 def _add_health(app: FastAPI) -> None:
     @app.get("/livez")

@@ -18,6 +18,7 @@ from groundplan.contracts.expression import (
     Cases,
     Column,
     DateCut,
+    DatePart,
     Expression,
     Rows,
     Share,
@@ -321,7 +322,10 @@ def part_in_words(value: Value, language: Language, *, of_values: bool = False, 
         case Rank(direction=direction, limit=limit, by=by, then=then, ties=shared):
             kept = "" if (limit or 0) > 1 else " 1" if limit else " first"
             given = [str(limit)] if (limit or 0) > 1 else []
-            given += [in_words(by, wording)] if by else []
+            sorted_by = (
+                by.of if isinstance(by, Aggregate) and isinstance(by.of, DatePart) else by
+            )  # the same in a group
+            given += [in_words(sorted_by, wording)] if sorted_by else []
             ties = [said[f"then {one.direction}"].format(in_words(one.by, wording)) for one in then]
             ties += [said[shared]] if shared != "cut" else []
             return ", ".join((said[direction + kept + (" by" if by else "")].format(*given), *ties))

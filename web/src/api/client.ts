@@ -88,6 +88,7 @@ export const api = {
   session: (signal?: AbortSignal) => get<SessionState>("/v1/session", signal),
   signOut: () => send("/v1/session", { method: "DELETE" }),
   sources: (signal?: AbortSignal) => get<SourceSchema[]>("/v1/sources", signal),
+  values: (signal?: AbortSignal) => get<Record<string, Record<string, string[]>>>("/v1/values", signal),
   upload,
   uploads: (signal?: AbortSignal) => get<UploadList>("/v1/uploads", signal),
   deleteUpload: (id: string) => send(`/v1/uploads/${id}`, { method: "DELETE" }),

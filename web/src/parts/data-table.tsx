@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "react";
 import type { Cell, Scalar, ShownTable, TableColumn } from "../api/types";
 import { useTexts } from "../texts/language";
 import css from "./data-table.module.css";
-import { shown } from "./format";
+import { decimalsOf, shown } from "./format";
 import { useLit } from "./lit";
 
 const ROW = 36;
@@ -19,6 +19,7 @@ export function DataTable({ table, columns, wanted, asked }: Props) {
   const metas = useMemo(() => table.columns.map((name) => columns.find((column) => column.name === name)), [table, columns]);
   const rows = table.rows as Scalar[][];
   const headings = useMemo(() => table.columns.map((name) => table.headings?.[name] ?? name), [table]);
+  const decimals = useMemo(() => metas.map((meta, at) => (meta?.ratio ? 1 : decimalsOf(rows.map((row) => row[at])))), [metas, rows]);
   const widths = useMemo(() => widthsOf(headings, rows, metas, language), [headings, rows, metas, language]);
   const right = metas.map((meta, at) => (meta ? meta.kind === "number" : typeof rows[0]?.[at] === "number"));
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => frame.current, estimateSize: () => ROW, overscan: 12 });
@@ -58,7 +59,7 @@ export function DataTable({ table, columns, wanted, asked }: Props) {
             {items.map(({ index }) => (
               <tr key={index} aria-rowindex={index + 2} className={css.row}>
                 {(rows[index] ?? []).map((value, at) => {
-                  const text = shown(value, metas[at], language);
+                  const text = shown(value, metas[at], language, decimals[at]);
                   return (
                     <td
                       key={at}

@@ -29,8 +29,15 @@ function widened(spec: Spec, width: number): Spec {
   if (!own?.step || !across) return spec;
   const longest = Math.max(...names(encoding?.y).map((name) => name.length), 0);
   const step = Math.max(THINNEST, Math.min(WIDEST, Math.floor((width - ASIDE - Math.min(180, longest * 7)) / across)));
-  const cells = step < VALUE ? layer?.filter((one: Parts) => one.mark?.type !== "text") : layer;
-  return { ...spec, width: { step }, ...(cells ? { layer: cells } : {}) };
+  const cells = (step < VALUE ? layer?.filter((one: Parts) => one.mark?.type !== "text") : layer)?.map(legendWrapped);
+  return { ...legendWrapped(spec), width: { step }, ...(cells ? { layer: cells } : {}) };
+}
+
+/** The title above a narrow legend, in lines as wide as that. */
+function legendWrapped(view: Parts): Parts {
+  const color = view.encoding?.color;
+  if (typeof color?.legend?.title !== "string") return view;
+  return { ...view, encoding: { ...view.encoding, color: { ...color, legend: { ...color.legend, title: wrap(color.legend.title, 16) } } } };
 }
 
 const LEGEND = { orient: "bottom", columns: 2, rowPadding: 1, offset: 8 };

@@ -1,10 +1,10 @@
 import type { Scalar, TableColumn } from "../api/types";
 
 /** A cell as it is read: numbers by the language, dates without an empty time. */
-export function shown(value: Scalar, column: TableColumn | undefined, language: string): string {
+export function shown(value: Scalar, column: TableColumn | undefined, language: string, decimals = 0): string {
   if (value === null || value === undefined) return "–";
   if (typeof value === "boolean") return value ? "✓" : "✗";
-  if (typeof value === "number") return shownNumber(value, column, language);
+  if (typeof value === "number") return shownNumber(value, column, language, decimals);
   return column?.kind === "time" ? shownTime(value, column.grain) : value;
 }
 
@@ -22,16 +22,27 @@ function sure(value: number): number {
   return Number(value.toPrecision(15));
 }
 
-function shownNumber(given: number, column: TableColumn | undefined, language: string): string {
+/** Two digits behind the point where one number of a column has some, so that its numbers stand below each other. */
+export function decimalsOf(values: (Scalar | undefined)[]): number {
+  const numbers = values.filter((value): value is number => typeof value === "number").map(sure);
+  return numbers.every(Number.isInteger) || numbers.every((value) => Math.abs(value) < 1) ? 0 : 2;
+}
+
+function shownNumber(given: number, column: TableColumn | undefined, language: string, decimals: number): string {
   const value = sure(given);
   if (column?.grain === "hour") return `${String(value).padStart(2, "0")}:00`;
   if (column?.ratio) {
-    return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
+    return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1, minimumFractionDigits: decimals && 1 }).format(value);
   }
-  const small = Math.abs(value) < 1 && value !== 0;
-  const cents = /^\p{Sc}/u.test(column?.unit ?? "") && !Number.isInteger(value) ? 2 : 0;
+  const small = Math.abs(value) < (decimals ? 0.01 : 1) && value !== 0;
+  const cents = /^\p{Sc}/u.test(column?.unit ?? "") && !Number.isInteger(value) ? 2 : decimals;
   const options = small ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2, minimumFractionDigits: cents };
   return new Intl.NumberFormat(language, options).format(value);
+}
+
+/** The engine of a warehouse; files are read by one of our own, which says nothing to whoever brought them. */
+export function engineName(engine: string): string | null {
+  return engine === "duckdb" ? null : engine;
 }
 
 export function exact(value: Scalar, language: string): string {
@@ -48,4 +59,11 @@ export function characters(text: string): string[] {
 export function newThread(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** `shop.send_email` as people say it: Send email (shop). */
+export function called(tool: string): string {
+  const at = tool.indexOf(".");
+  const words = tool.slice(at + 1).replaceAll("_", " ");
+  return words.slice(0, 1).toUpperCase() + words.slice(1) + (at > 0 ? ` (${tool.slice(0, at)})` : "");
 }

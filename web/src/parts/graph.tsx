@@ -1,8 +1,8 @@
 import css from "./graph.module.css";
 
-const [WIDE, HIGH, ACROSS, DOWN] = [168, 40, 30, 14];
+const [WIDE, HIGH, ACROSS, DOWN] = [188, 40, 30, 14];
 const SMALLEST = 0.7; // of its size, where the page is narrow; what is wider than that scrolls
-const LONGEST = 20; // characters of a name
+const LONGEST = 23; // characters of a name
 
 export type Box = { id: string; name: string; title?: string; lit?: boolean };
 /** From one box to another that comes behind it. */

@@ -3,6 +3,7 @@ import type { Texts } from "../texts/en";
 import { useTexts } from "../texts/language";
 import { useLit } from "./lit";
 import { Note } from "./note";
+import { called } from "./format";
 import { type Arrow, Graph } from "./graph";
 import css from "./plan-list.module.css";
 
@@ -24,7 +25,7 @@ export function PlanList({ answer, chips }: { answer: Answer; chips: Chip[] }) {
       {answer.plan.steps.length > 1 && <StepGraph steps={answer.plan.steps} />}
       <ol className={css.steps}>
         {answer.plan.steps.map((step, index) => (
-          <StepItem key={step.id} step={step} number={index + 1} chips={chips} />
+          <StepItem key={step.id} step={step} number={index + 1} chips={chips} reading={answer.reading} />
         ))}
       </ol>
       <div className={css.foot}>
@@ -71,7 +72,9 @@ function StepGraph({ steps }: { steps: Step[] }) {
   );
 }
 
-function StepItem({ step, number, chips }: { step: Step; number: number; chips: Chip[] }) {
+type Item = { step: Step; number: number; chips: Chip[]; reading: Answer["reading"] };
+
+function StepItem({ step, number, chips, reading }: Item) {
   const { t } = useTexts();
   const lit = useLit();
   const serves = step.satisfies ?? [];
@@ -94,7 +97,7 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
         {step.rationale && <p className="small quiet break">{step.rationale}</p>}
         {serves.length > 0 && (
           <p className="small quiet break">
-            {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : serves.map((id) => inWords(id, t)).join(", ")}
+            {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : [...new Set(serves.map((id) => inWords(id, t, reading)))].join(", ")}
           </p>
         )}
         <details className={css.how}>
@@ -112,13 +115,15 @@ function StepItem({ step, number, chips }: { step: Step; number: number; chips: 
 
 const toolOf = (step: Step): string => step.tool ?? step.kind ?? "";
 
-/** What the step does, in words; a tool of somebody else by its name. */
+/** What the step does, in words. */
 function does(step: Step, t: Texts): string {
-  return t.plan.does[toolOf(step)] ?? toolOf(step);
+  return (step.tool ? t.plan.does[step.tool] : t.plan.kinds[step.kind ?? ""]) ?? called(toolOf(step));
 }
 
-/** A part that has no chip because it follows from others: `output:chart`, `analysis:trend`. */
-function inWords(requirement: string, t: Texts): string {
+/** A part that has no chip: by its words in the question, or what follows from others: `output:chart`, `analysis:trend`. */
+function inWords(requirement: string, t: Texts, reading: Answer["reading"]): string {
+  const words = reading?.requirements.find((one) => one.id === requirement)?.evidence?.text;
+  if (words) return `“${words}”`;
   const label = requirement.slice(requirement.indexOf(":") + 1);
   return (/^(output|analysis):/.test(requirement) && t.plan.outputs[label]) || label.replaceAll("_", " ");
 }

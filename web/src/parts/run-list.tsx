@@ -15,6 +15,12 @@ export function questionOf(run: Run): string {
   return run.request.title ?? run.request.question ?? reading?.question ?? run.id;
 }
 
+/** A follow-up with the questions before it, because alone it says too little. */
+function wholeQuestionOf(run: Run): string {
+  const reading = (run.outcome as { reading?: { question?: string } | null } | null | undefined)?.reading;
+  return run.request.title ?? reading?.question ?? questionOf(run);
+}
+
 export function RunList({ runs, compact }: { runs: Run[]; compact?: boolean }) {
   const { t, language } = useTexts();
   return (
@@ -22,7 +28,7 @@ export function RunList({ runs, compact }: { runs: Run[]; compact?: boolean }) {
       {runs.map((run) => (
         <li key={run.id} className={css.item}>
           <Link href={`/runs/${run.id}`} className={css.link}>
-            <span className={css.question}>{questionOf(run)}</span>
+            <span className={css.question}>{wholeQuestionOf(run)}</span>
             <span className={css.about}>
               <StateMark state={run.state} />
               <span>{ago(run.created, language)}</span>

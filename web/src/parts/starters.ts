@@ -71,9 +71,11 @@ function inEnglish(table: string, measure: Name, by: Name, other: Name, time: bo
   return kept([
     measure && by && `${total ? "total" : "average"} ${measure} by ${by}`,
     measure && time && total && `monthly ${measure} trend`,
-    by && `number of ${rows} by ${by}`,
+    time && !(measure && total) && `number of ${rows} by month`,
+    by && (total ? `number of ${rows} by ${by}` : `which ${by} has the most ${rows}`),
     measure && by && total && `top 3 ${several(by)} by ${measure}`,
-    measure && other && `average ${measure} by ${other}`,
+    measure && other && total && `average ${measure} by ${other}`,
+    other && !total && `number of ${rows} by ${other}`,
     measure && !by && `${total ? "total" : "average"} ${measure}`,
   ]);
 }
@@ -83,7 +85,8 @@ function inRussian(measure: Name, by: Name, other: Name, time: boolean, total: b
   return kept([
     measure && each && total && `${measure} по ${each}`,
     measure && time && total && `${measure} по месяцам`,
-    each && `сколько строк по ${each}`,
+    time && !(measure && total) && "количество по месяцам",
+    each && `количество по ${each}`,
     measure && others && `${average(measure)} ${measure} по ${others}`,
     measure && !by && total && `сумма ${measure}`,
   ]);

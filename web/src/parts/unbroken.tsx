@@ -14,3 +14,14 @@ export function Unbroken({ text }: { text: string }) {
     ),
   );
 }
+
+/** A name that breaks behind its underscores, not inside its words. */
+export function Underscored({ name }: { name: string }) {
+  return name.split("_").map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && "_"}
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}

@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import type { Clarification, Refusal, Run } from "../api/types";
 import { useTexts } from "../texts/language";
 import { FaultNote } from "./fault-note";
+import { called } from "./format";
 import { paramText } from "./plan-list";
 import { QuestionBox } from "./question-box";
 import { Unbroken } from "./unbroken";
@@ -136,11 +137,4 @@ function Effects({ calls }: { calls: Call[] }) {
       </div>
     </div>
   );
-}
-
-/** `shop.send_email` as people say it: Send email (shop). */
-function called(tool: string): string {
-  const at = tool.indexOf(".");
-  const words = tool.slice(at + 1).replaceAll("_", " ");
-  return words.slice(0, 1).toUpperCase() + words.slice(1) + (at > 0 ? ` (${tool.slice(0, at)})` : "");
 }

@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import type { SourceSchema, Table } from "../api/types";
 import { FileDrop, useUploads } from "../parts/file-drop";
 import { FaultNote } from "../parts/fault-note";
-import { newThread } from "../parts/format";
+import { engineName, newThread } from "../parts/format";
 import { QuestionBox } from "../parts/question-box";
 import { RunList } from "../parts/run-list";
 import { newestFirst, useStarters } from "../parts/starters";
@@ -118,7 +118,7 @@ function TableCard({ source, table }: { source: SourceSchema; table: Table }) {
         <Link href="/sources">{table.name}</Link>
       </h3>
       <p className="quiet small">
-        {[table.row_count == null ? null : t.ask.rows(table.row_count, number(table.row_count)), t.ask.columns(table.columns.length), source.engine]
+        {[table.row_count == null ? null : t.ask.rows(table.row_count, number(table.row_count)), t.ask.columns(table.columns.length), engineName(source.engine)]
           .filter(Boolean)
           .join(" · ")}
       </p>

@@ -9,10 +9,13 @@ import { FaultNote } from "../parts/fault-note";
 import { FileDrop, useUploads } from "../parts/file-drop";
 import { type Arrow, Graph } from "../parts/graph";
 import { Note } from "../parts/note";
+import { Underscored } from "../parts/unbroken";
+import { engineName } from "../parts/format";
 import { useTexts } from "../texts/language";
 import page from "./page.module.css";
 import css from "./sources.module.css";
 
+const LISTED = 6; // values of a column
 const ICONS = { number: IconHash, text: IconAbc, time: IconCalendar, boolean: IconToggleLeft, other: IconQuestionMark };
 
 export default function SourcesScreen() {
@@ -94,7 +97,7 @@ function TableSection({ table, columns, engine, upload }: Section) {
   const about = [
     table.row_count == null ? null : t.ask.rows(table.row_count, number(table.row_count)),
     t.ask.columns(table.columns.length),
-    upload ? t.upload.from(upload.name) : engine,
+    upload ? t.upload.from(upload.name) : engineName(engine),
   ];
   return (
     <article className={`card ${css.table}`}>
@@ -153,6 +156,7 @@ function DeleteUpload({ upload }: { upload: Upload }) {
 
 function ColumnRow({ table, column }: { table: string; column: Column }) {
   const { t, number } = useTexts();
+  const listed = useQuery({ queryKey: ["values"], queryFn: ({ signal }) => api.values(signal) }).data?.[table]?.[column.name];
   const [open, setOpen] = useState(false);
   const settings = useColumnSettings();
   const saved = settings?.of(table, column.name);
@@ -163,16 +167,19 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
   };
   const Icon = ICONS[column.kind];
   const ranges = column.least != null && column.greatest != null;
+  const several = (listed?.length ?? 0) > LISTED ? ` … (${t.sources.distinct(number(listed!.length))})` : "";
+  const counted = column.cardinality == null ? null : t.sources.distinct(number(column.cardinality));
   const values = [
-    ranges ? [...new Set([column.least, column.greatest])].map((value) => shown(value, column, number)).join(" – ") : null,
-    ranges || column.cardinality == null ? null : t.sources.distinct(number(column.cardinality)),
+    ranges ? rangeOf(column, number) : listed ? listed.slice(0, LISTED).join(", ") + several : counted,
     column.nulls ? t.sources.empty(number(column.nulls)) : null,
   ];
   return (
     <li className={css.column}>
       <Icon size={18} stroke={1.6} className={css.icon} aria-label={t.sources.kinds[column.kind]} />
       <div className={css.what}>
-        <span className={`${css.columnName} break`}>{column.name}</span>
+        <span className={`${css.columnName} break`}>
+          <Underscored name={column.name} />
+        </span>
         {column.unit && <span className="quiet small break">{column.unit}</span>}
         {column.description && <p className="small quiet break">{column.description}</p>}
         {(column.synonyms ?? []).length > 0 && (
@@ -198,6 +205,13 @@ function ColumnRow({ table, column }: { table: string; column: Column }) {
       {open && settings && <ColumnForm table={table} column={column} saved={saved} choices={settings.choices(column)} onClose={close} />}
     </li>
   );
+}
+
+/** From the least to the greatest; times of day only within one day. */
+function rangeOf(column: Column, number: (n: number) => string): string {
+  const ends = [column.least, column.greatest].map((value) => shown(value, column, number));
+  const days = ends.map((end) => end.slice(0, 10));
+  return [...new Set(column.kind === "time" && days[0] !== days[1] ? days : ends)].join(" – ");
 }
 
 /** A bound of the column: a number by the language, but an identifier as it is; a time without an empty end. */

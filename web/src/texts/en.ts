@@ -1,3 +1,6 @@
+/** The ways to plan that ask no model. */
+export const BY_RULES = new Set(["rules", "compose", "lookup"]);
+
 export const en = {
   nav: { ask: "Ask", runs: "Runs", sources: "Data", rollout: "Variants", menu: "Pages", skip: "Skip to content" },
   settings: {
@@ -256,7 +259,8 @@ export const en = {
     forEach: (step: string) => `once for each item that ${step} found`,
     graph: "The steps as a graph",
     covered: "Everything you asked for is covered by a step.",
-    by: (name: string) => `Planned by ${name}`,
+    kinds: { router: "Decide what comes next", llm: "Ask a model", agent: "Let a model work" } as Record<string, string>,
+    by: (name: string) => `Planned by ${BY_RULES.has(name) ? "rules" : name}`,
     details: "Parameters",
     warnings: "Notes",
     model: (calls: number, tokens: string) => `${calls === 1 ? "1 model call" : `${calls} model calls`}, ${tokens} tokens`,

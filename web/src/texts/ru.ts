@@ -1,4 +1,4 @@
-import type { Texts } from "./en";
+import { BY_RULES, type Texts } from "./en";
 
 const plural = new Intl.PluralRules("ru");
 
@@ -265,7 +265,8 @@ export const ru: Texts = {
     forEach: (step: string) => `по разу для каждого из найденного шагом ${step}`,
     graph: "Шаги на схеме",
     covered: "Всё, о чём вы спросили, обеспечено шагами.",
-    by: (name) => (name === "rules" ? "План построен по правилам" : `План построил: ${name}`),
+    kinds: { router: "Решить, что дальше", llm: "Спросить модель", agent: "Поручить модели" },
+    by: (name) => (BY_RULES.has(name) ? "План построен по правилам" : `План построил: ${name}`),
     details: "Параметры",
     warnings: "Замечания",
     model: (calls, tokens) => `обращений к модели: ${calls}, токенов: ${tokens}`,

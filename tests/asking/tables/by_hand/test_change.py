@@ -6,7 +6,9 @@ import asyncio
 import math
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -48,9 +50,13 @@ FUNCTIONS = {
 class Sync:
     """The project of the example, for tests that are not asynchronous."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: Path = SALES) -> None:
         self.portal = Portal("changes")
-        self.project: AsyncProject = self.portal.call(AsyncProject.open(str(SALES)))
+        self.project: AsyncProject = self.portal.call(AsyncProject.open(str(where)))
+
+    def close(self) -> None:
+        self.portal.call(self.project.close())
+        self.portal.stop()
 
     def read(self, question: str) -> Reading:
         planned: Planned = self.portal.call(self.project.plan(question, today=TODAY))
@@ -73,10 +79,8 @@ class Sync:
 
 @pytest.fixture(scope="module")
 def sales() -> Iterator[Sync]:
-    sync = Sync()
-    yield sync
-    sync.portal.call(sync.project.close())
-    sync.portal.stop()
+    with closing(Sync()) as sync:
+        yield sync
 
 
 def sql_of(reading: Reading) -> str:
@@ -232,6 +236,28 @@ def test_suggestions_fit_the_meaning_and_the_search(sales: Sync) -> None:
     groups = [s.label for s in sales.suggest(reading, "group_by:region")]
     assert groups[0] == "product category"
     assert "region" not in groups
+
+
+def test_an_order_of_weekdays_is_said_as_one(tmp_path: Path) -> None:
+    rows = [f"{number},2025-03-{day:02},{'North' if day % 3 else 'South'}" for number, day in enumerate(range(1, 29))]
+    (tmp_path / "ferries.csv").write_text("\n".join(["ferry_id,sailed,pier", *rows]))
+    with closing(Sync(tmp_path / "ferries.csv")) as project:
+        told = {chip.kind: chip.label for chip in chips(project.read("heatmap of ferries by weekday and pier"))}
+    assert told["rank"] == "sorted by weekday of sailed, lowest first"
+
+
+def test_an_average_can_become_a_total_unless_it_is_of_percents(tmp_path: Path) -> None:
+    (tmp_path / "dives.csv").write_text("site,depth_m,air_used_percent\nReef,12.5,40%\nWreck,30.1,75%\nReef,9.0,35%\n")
+    with closing(Sync(tmp_path / "dives.csv")) as project:
+        for column, total in (("depth m", True), ("air used percent", False)):
+            reading = project.read(f"average {column} by site")
+            [chip] = [chip for chip in chips(reading) if chip.kind == "metric"]
+            found = {one.label: one for one in project.suggest(reading, chip.requirement)}
+            assert (f"total {column}" in found) is total
+            assert not any("total air" in label for label in found)
+            if total:
+                changed = project.change(reading, found[f"total {column}"].change)
+                assert isinstance(changed.verdict, Passed)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ GROUPED: tuple[ColumnMeaning, ...] = ("category", "name", "flag", "year")
 ADDED: Mapping[ColumnMeaning, tuple[Function, ...]] = {
     "amount": ("sum", "mean", "median", "min", "max"),
     "count": ("sum", "mean", "median", "min", "max"),
-    "rate": ("mean", "median", "min", "max"),
+    "rate": ("mean", "median", "min", "max", "sum"),  # hours add up; percents do not
     "date": ("min", "max"),
 }
 """The functions of a column by its meaning; any other column can only be counted by its different values."""
@@ -62,6 +62,7 @@ class Field:
     meaning: ColumnMeaning
     table: str | None  # None: the table that is asked about
     values: tuple[str, ...] = ()
+    percent: bool = False
 
     @property
     def node(self) -> Column:
@@ -124,7 +125,8 @@ def _fields(table: Table, schema: SourceSchema, values: Mapping[str, Values]) ->
 
 def _columns(meanings: Meanings, table: str | None) -> Iterator[Field]:
     for column in meanings.table.columns:
-        yield Field(column, meanings.of[column.name], table, tuple(meanings.values.get(column.name, ())))
+        values = tuple(meanings.values.get(column.name, ()))
+        yield Field(column, meanings.of[column.name], table, values, meanings.is_percent(column))
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,8 @@ def _of(field: Field) -> Iterator[Metric]:
     if field.table is not None:
         return
     for function in ADDED.get(field.meaning, ("count_distinct",)):
+        if function == "sum" and field.percent:
+            continue
         yield Metric(column=field.column.name, function=function)
 
 
