@@ -74,6 +74,7 @@ READ = {
     "loans and total fee by branch": "number of loans and total fee by branch",
     "total fee by genre, top 2": "total fee by genre, where genre is present, top 2",
     "branches by average fee": "average fee by branch",
+    "rank the branches by total fee": "total fee by branch, highest first",
     "total count for each branch": "number of library loans by branch",
     "count by branch sorted high to low": "number of library loans by branch, highest first",
     "overview of the loans in Hill": "summary of all columns where branch is Hill",

@@ -280,9 +280,8 @@ def derive_best(
     nearness: Nearness | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Derived:
-    """By one table, with what its rows point at; or by two, whose measures are put side by side."""
+    """By one table, with what its rows point at."""
     known = vocabulary or Vocabulary()
-
     best = _by_one_table(question, schema, values, known, today=today, timezone=timezone, nearness=nearness)
     if best.reading is not None and _measures_two_tables(best.reading, schema):
         return replace(best, reading=None, others=())

@@ -770,6 +770,11 @@ class Builders:
         fits = field.meaning in NUMBERS and 1 <= limit <= 1000 and target.value != field
         return Rank(mark.value, int(limit), target, field) if fits else None
 
+    def rank_all(self, target: Target, value: Any) -> Rank | None:
+        """Rank the agents by revenue: all of them."""
+        measure = self.measured(value)
+        return Rank("top", None, target, value if isinstance(value, Field) else measure) if measure else None
+
     def most_in_total(self, mark: Mark, field: Field) -> Rank | None:
         """The most rent, where nothing tells whether rents are added up: perhaps the total is meant."""
         known = field.column is None or {*self.meanings.names[field.name]} & self.meanings.lexicon.kinds
@@ -1019,6 +1024,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("rank", f"{VALUE} superlative", "highest 1 0", -0.2),
     ("rank", "superlative|judged number? participle target", "rated 0 2 3 1", 0.4),
     ("rank", "number superlative|judged participle target", "rated 1 2 3 0", 0.5),
+    ("rank", f"ranking_word target by {VALUE}", "rank_all 1 3", 0.4),
     ("rank", "superlative field", "most_in_total 0 1", 0.2),
     ("rank", "adjective field|measure", "longest 0 1", 0.2),
     ("rank", f"rank by {VALUE}", "target_by 0 2", 0.3),
