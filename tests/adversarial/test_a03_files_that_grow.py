@@ -13,9 +13,14 @@ from pyarrow import parquet
 from groundplan.errors import SourceError, TooMuch
 from groundplan.sources.knowledge import loading
 from groundplan.sources.tables.files.load import load_file
-from tests.adversarial.limited import opened
+from tests.adversarial.limited import opened, run
 
 MOST = 900  # MB
+MOST_FOR_LONG_CELLS = 720
+LOADED = """
+from groundplan.sources.tables.files.load import load_file
+load_file(Path({path!r}), Path({path!r} + ".duckdb"))
+"""
 
 
 def packed(path: Path) -> None:
@@ -63,6 +68,17 @@ def test_an_ordinary_parquet_file_is_loaded(tmp_path: Path) -> None:
     table = pa.table({"region": ["West", "East"] * 50_000, "revenue": range(100_000), "tags": [["a", "b"]] * 100_000})
     parquet.write_table(table, tmp_path / "sales.parquet")
     assert load_file(tmp_path / "sales.parquet", tmp_path / "loaded.duckdb") == ("sales",)
+
+
+def test_no_table_of_long_cells_is_copied_to_change_some_columns(tmp_path: Path) -> None:
+    """126 MB in 2,000 rows: ragged, with numbers, marks and two kinds of line end, so that all of it is worked on."""
+    marks, long = ("NULL", "N/A", "ada", "Ada"), "y" * 70_000
+    rows = ([long if (row * 43 + n) % 47 == 0 else marks[(row + n) % 4] for n in range(43)] for row in range(2_000))
+    lines = [";".join(["1.234,5", *cells]) for cells in rows]
+    (tmp_path / "long.csv").write_text("".join(line + (";\n" if n % 9 else "\r\n") for n, line in enumerate(lines)))
+    done = run(LOADED.format(path=str(tmp_path / "long.csv")))
+    assert done.code == 0, done.text
+    assert done.peak < MOST_FOR_LONG_CELLS
 
 
 def test_short_rows_below_a_wide_one_are_not_filled_up_without_end(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files of every kind, made to be hostile: each is opened or refused within a gigabyte and thirty seconds."""
+"""Files of every kind, made to be hostile: each is opened or refused within a gigabyte and thirty seconds of work."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ import pytest
 
 from tests.adversarial.hostile_files import written
 
-SECONDS = 30.0  # of one file
+SECONDS = 30.0  # of the processor, for one file: this process and its children
 MEGABYTES = 1_000
+HANGS = 3_600.0  # of a clock, for a batch
 BATCH = 30  # files that one process opens: its own memory is counted anew for each
 OPENING = """
 import json, resource, sys, time
 from pathlib import Path
 import groundplan
 from groundplan.errors import Crashed, GroundplanError
+
+def worked():
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 def peak():
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
@@ -28,7 +33,7 @@ def peak():
 for path in sys.argv[1:]:
     print(json.dumps({"path": path}), flush=True)
     Path("/proc/self/clear_refs").write_text("5")
-    begin = time.monotonic()
+    begin = worked()
     try:
         with groundplan.open(path) as project:
             how = project.ask("how many rows").outcome.kind
@@ -36,7 +41,7 @@ for path in sys.argv[1:]:
         how = f"crashed: {error}"
     except GroundplanError as error:
         how = f"refused: {error}"
-    print(json.dumps({"path": path, "how": how, "seconds": time.monotonic() - begin, "peak": peak()}), flush=True)
+    print(json.dumps({"path": path, "how": how, "seconds": worked() - begin, "peak": peak()}), flush=True)
 """
 
 
@@ -44,7 +49,7 @@ def opened(paths: list[Path]) -> list[dict[str, object]]:
     """What became of each file; the last line names the file that ended the process, if one did."""
     command = [sys.executable, "-c", OPENING, *map(str, paths)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS * len(paths), check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, check=False)
     except subprocess.TimeoutExpired as error:
         pytest.fail(f"it hangs: {(error.stdout or b'')[-200:]!r}")
     assert done.returncode == 0, (done.returncode, done.stdout[-300:], done.stderr[-300:])

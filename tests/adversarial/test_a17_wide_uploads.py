@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from pathlib import Path
 
 import pytest
 
-from groundplan.contracts.answer import Refusal
+from groundplan.contracts.answer import Answer, Refusal
 from tests.adversarial.loop_meter import HELD
 from tests.adversarial.test_a02_hostile_questions import asked
 
@@ -35,3 +36,15 @@ def write(path: Path, columns: int, chance: random.Random) -> None:
     head = (f"c{number}_{chance.choice(WORDS)}_{chance.choice(WORDS)}" for number in range(columns))
     rows = (",".join(str(chance.randint(0, 9)) for _ in range(columns)) for _ in range(5))
     path.write_text("\n".join((",".join(head), *rows)))
+
+
+def test_questions_to_a_wide_table_of_codes(tmp_path: Path) -> None:
+    """300 different texts in each of 600 columns: how all of them are said is not worked out for each question."""
+    rows = [[f"{chr(97 + (row + n) % 26)}{row}q{n}" for n in range(600)] for row in range(300)]
+    head = ",".join(f"field{n}" for n in range(600))
+    (tmp_path / "codes.csv").write_text("\n".join((head, *map(",".join, rows))))
+    found, _ = asyncio.run(asked(tmp_path, ("how many rows are there", f"how many rows have field7 {rows[30][7]}")))
+    for spent, question, _ in found:
+        assert spent < SPENT, question
+    answers = [outcome.text for _, _, outcome in found if isinstance(outcome, Answer)]
+    assert [re.findall(r"\d+", text)[0] for text in answers] == ["300", "1"]

@@ -136,7 +136,8 @@ def _unsure_dates(
 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: Mapping[str, Any]) -> None:
-    connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
+    connection.execute(f"DROP TABLE IF EXISTS {quoted(name)}")  # not replaced, which would keep both in memory
+    connection.execute(f"CREATE TABLE {quoted(name)} AS FROM read_csv({arguments(path, options)})")
 
 
 def count_columns(path: Path) -> int:

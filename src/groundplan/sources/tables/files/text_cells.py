@@ -13,7 +13,8 @@ import duckdb
 from groundplan.sources.tables.files.quoting import literal, quoted
 
 KEPT = "temp.values_of_columns"
-IN_LIST = 100  # columns that are written anew as one list, where there are more
+MOST_ALTERED = 200_000  # columns to write, times those of their table: half a second
+IN_LIST = 100  # columns that one list holds
 LIST = '"list  {}"'  # no column has two blanks in its name
 AT_ONCE, CELL = 20_000_000, 16  # bytes of the columns that one query reads beside each other; and of a short value
 MARKS = ("-", "–", "—", "--", "---", "?", "n/a", "na", "n.a.", "#n/a", "null", "nan", "..", "...", "…", "н/д")
@@ -21,6 +22,7 @@ WORDLESS = ("-", "–", "—", "--", "---", "n/a", "n.a.", "#n/a", "null", "nan"
 MISSING = f"(?i)(?:{'|'.join(map(re.escape, MARKS))})?"  # or blank
 IS_MARK = f"regexp_full_match(trim(v), {literal('(?i)' + '|'.join(map(re.escape, WORDLESS)))})"
 SAMPLE = 1_000  # rows to look at before all are read
+LONGEST = 1_000  # characters of a cell to look at
 SAMPLED_CELLS = 200_000  # at most, of the columns together
 
 
@@ -106,7 +108,7 @@ def likely(
 ) -> Iterator[tuple[str, list[str]]]:
     """The columns, each with the patterns that its first values do not rule out: a query for each would take long."""
     rows = min(SAMPLE, SAMPLED_CELLS // max(1, len(columns)))
-    listed = ", ".join(f"trim({quoted(column)})" for column in columns) or "0"
+    listed = ", ".join(f"left(trim({quoted(column)}), {LONGEST})" for column in columns) or "0"
     sample = connection.execute(f"SELECT {listed} FROM {quoted(table)} LIMIT {rows}").fetchall()  # noqa: S608 - quoted
     if not sample:
         return
@@ -126,32 +128,29 @@ def convert(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[
 
 
 def write_anew(connection: duckdb.DuckDBPyConnection, table: str, items: Mapping[str, str]) -> None:
-    """The table with other values in some columns: by an expression for each, of its own value `v`.
+    """Other values in some columns: by an expression for each, of its own value `v`.
 
-    In a wide table, columns with the same expression are made as one list: to plan 2,000 of them takes long.
-    All columns are listed: for 2,000, `* REPLACE` takes a minute.
+    A column is altered by itself, so that no other is copied. In a wide table that takes long, because each time
+    all its names are: columns with the same expression are made as one list there, in a new table.
     """
+    described = [name for name, *_ in connection.execute(f"DESCRIBE {quoted(table)}").fetchall()]
     alike: dict[str, list[str]] = defaultdict(list)
     for column, expression in items.items():
         alike[expression].append(column)
-    if len(items) <= IN_LIST:  # without copies of long texts
-        made, rows = _one_by_one(connection, alike), quoted(table)
-    else:
-        made, lists = _in_lists(alike)
-        rows = f"(SELECT *, {', '.join(lists)} FROM {quoted(table)})"  # noqa: S608 - quoted
-    described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
-    listed = ", ".join(f"{made.get(name, quoted(name))} AS {quoted(name)}" for name, *_ in described)
+    if len(items) * len(described) <= MOST_ALTERED:
+        _alter(connection, table, alike)
+        return
+    made, lists = _in_lists(alike)
+    listed = ", ".join(f"{made.get(name, quoted(name))} AS {quoted(name)}" for name in described)  # `* REPLACE` is slow
+    rows = f"(SELECT *, {', '.join(lists)} FROM {quoted(table)})"  # noqa: S608 - quoted
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT {listed} FROM {rows}")  # noqa: S608
 
 
-def _one_by_one(connection: duckdb.DuckDBPyConnection, alike: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    for place, expression in enumerate(alike):
-        connection.execute(f"CREATE OR REPLACE TEMP MACRO written_{place}(v) AS {expression}")
-    return {
-        column: f"written_{place}({quoted(column)})"
-        for place, columns in enumerate(alike.values())
-        for column in columns
-    }
+def _alter(connection: duckdb.DuckDBPyConnection, table: str, alike: Mapping[str, Sequence[str]]) -> None:
+    for expression, columns in alike.items():
+        connection.execute(f"CREATE OR REPLACE TEMP MACRO written(v) AS {expression}")
+        for column in map(quoted, columns):
+            connection.execute(f"ALTER TABLE {quoted(table)} ALTER {column} TYPE USING written({column})")
 
 
 def _in_lists(alike: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[str]]:

@@ -23,6 +23,7 @@ from groundplan.sources.tables.schema.named_values import LOOKUP_SECONDS, NamedV
 from groundplan.sources.tables.schema.samples import Sample
 
 FEW = 300  # columns with at most this many distinct values are read whole
+MOST_VALUES = 20_000  # of a table: a reading learns in a second how they are said
 LONGEST = 6  # the most words in a value that is searched for
 SECONDS = 10.0  # for the values of one table; those that are left are not known
 SLOW_FOR = 600.0  # seconds for which a table that took longer is not tried again
@@ -70,7 +71,14 @@ def find_values(
         return {name: tuple(filter(None, held.to_pylist())) for name, held in zip(columns, found.columns, strict=True)}
 
     def read_whole(known: Table, texts: list[str], within: CancelScope) -> dict[str, tuple[str, ...] | None]:
-        rows = executor.fetch(shared, table(known.name, within).table.select(texts), FEW, within).table
+        if slow.get(known.name, 0.0) > time.monotonic():
+            return dict.fromkeys(texts)
+        try:
+            rows = executor.fetch(shared, table(known.name, within).table.select(texts), FEW, within).table
+        except DeadlineExceeded:
+            scope.check()
+            slow[known.name] = time.monotonic() + SLOW_FOR
+            return dict.fromkeys(texts)
         return {name: tuple(sorted({*rows[name].to_pylist()} - {None, ""})) for name in texts}
 
     def of_table(known: Table) -> dict[str, tuple[str, ...] | None]:
@@ -79,10 +87,23 @@ def find_values(
         within = scope.within(SECONDS)
         texts = [column for column in known.columns if column.kind == "text"]
         if texts and known.row_count is not None and known.row_count <= FEW:
-            return read_whole(known, [column.name for column in texts], within)
-        return {column.name: find(known, column, within) for column in texts}
+            found = read_whole(known, [column.name for column in texts], within)
+        else:
+            found = {column.name: find(known, column, within) for column in texts}
+        return _bounded(found, frozenset(phrases))
 
     return {known.name: of_table(known) for known in schema.tables}
+
+
+def _bounded(found: dict[str, tuple[str, ...] | None], named: frozenset[str]) -> dict[str, tuple[str, ...] | None]:
+    """Of a table with very many values, those of columns that have more than their share if the question names them."""
+    if sum(len(values or ()) for values in found.values()) <= MOST_VALUES:
+        return found
+    share = MOST_VALUES // len(found)
+    return {
+        column: tuple(value for value in values if value.lower() in named) if values and len(values) > share else values
+        for column, values in found.items()
+    }
 
 
 def first_values(schema: SourceSchema, executor: Executor, scope: CancelScope) -> dict[str, set[str]]:
