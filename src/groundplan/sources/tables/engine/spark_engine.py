@@ -62,7 +62,7 @@ def open_spark(url: str) -> Spark:
         session.client.set_retry_policies([DefaultPolicy(**RETRIES)])
         # the client's own `close` also ends a pool of threads that all sessions share, and waits for it:
         # for as long as a dead server is asked, and without end if one of these threads is what closes
-        session.client.close = session.client._channel.close
+        session.client.close = session.client._channel.close  # type: ignore[method-assign]
         if database := parts.path.strip("/"):
             session.catalog.setCurrentDatabase(database)
         return session
