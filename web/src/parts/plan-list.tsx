@@ -95,7 +95,7 @@ function StepItem({ step, number, chips, reading }: Item) {
         </p>
         {step.for_each && <p className="small quiet break">{t.plan.forEach(step.for_each)}</p>}
         {step.rationale && <p className="small quiet break">{step.rationale}</p>}
-        {serves.length > 0 && (
+        {serves.length > 0 && (labels.length > 0 || !step.rationale) && (
           <p className="small quiet break">
             {t.plan.because} {labels.length ? labels.map((chip) => chip.label).join(", ") : [...new Set(serves.map((id) => inWords(id, t, reading)))].join(", ")}
           </p>

@@ -259,7 +259,7 @@ export const en = {
     forEach: (step: string) => `once for each item that ${step} found`,
     graph: "The steps as a graph",
     covered: "Everything you asked for is covered by a step.",
-    kinds: { router: "Decide what comes next", llm: "Ask a model", agent: "Let a model work" } as Record<string, string>,
+    kinds: { router: "Choose what is next", llm: "Ask a model", agent: "Let a model work" } as Record<string, string>,
     by: (name: string) => `Planned by ${BY_RULES.has(name) ? "rules" : name}`,
     details: "Parameters",
     warnings: "Notes",
