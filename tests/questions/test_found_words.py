@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from groundplan.contracts.answer import Answer
 from groundplan.interfaces.report import write
 from groundplan.project import Project
 from tests.questions.found import TODAY, write_csv
@@ -69,9 +72,64 @@ def test_digits_that_only_adding_made_are_in_no_file_and_no_notebook(tmp_path: P
     (tmp_path / "kegs.csv").write_text("cellar,litres\nold,0.1\nold,0.2\nnew,5\nold,0.4\nnew,-0.125\n")
     with Project(str(tmp_path / "kegs.csv")) as project:
         found = project.ask("total litres by cellar", today=TODAY)
-    held = dict(found.outcome.tables[0].rows)  # type: ignore[union-attr]
+    assert isinstance(found.outcome, Answer)
+    held = {row[0]: row[1] for row in found.outcome.tables[0].rows}
     assert held["old"] != 0.7, "these numbers add up exactly, so nothing is tried here"
     (tmp_path / "out").mkdir()
     write(found.outcome, tmp_path / "out", "total litres by cellar")
     assert (tmp_path / "out/table.csv").read_text().splitlines()[1:] == ["new,4.875", "old,0.7"]
     assert "<td>old</td><td>0.7</td>" in found._repr_mimebundle_()["text/html"]
+
+
+DIVES = """
+    CREATE TABLE dives AS SELECT 'D' || n AS dive_no, TIMESTAMP '2025-03-03 08:15:00' + INTERVAL (n % 25) DAY
+        + INTERVAL (n * n % 11) HOUR AS dived_at, CASE WHEN n % 3 > 0 THEN ['Fan', 'Cod'][n % 3] END AS reef,
+        n * 13 % 90 + 0.5 AS bar FROM range(1, 121) AS s(n)
+"""
+
+
+@pytest.fixture(scope="module")
+def dives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("dives")
+    write_csv(folder, DIVES, ["dives"])
+    with Project(str(folder)) as project:
+        yield project
+
+
+def test_a_heatmap_of_hours_and_weekdays_is_drawn(dives: Project) -> None:
+    answer = dives.ask("heatmap of dives by weekday and hour", today=TODAY)
+    assert [chart.spec["usermeta"]["groundplan"]["kind"] for chart in answer.charts] == ["heatmap"]
+    with duckdb.connect() as truth:
+        truth.execute(DIVES)
+        cells = truth.execute("SELECT count(*) FROM dives GROUP BY dayname(dived_at), hour(dived_at)").fetchall()
+    assert isinstance(answer.outcome, Answer)
+    assert Counter(row[-1] for row in answer.outcome.tables[0].rows) == Counter(count for (count,) in cells)
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "untold"),
+    [
+        ("which hour has the most dives", ":00", " 8 has"),
+        ("which weekday has the most dives", "Tuesday", "weekday is"),
+        ("share of dives by reef", "- (no reef): 33% (40)", "(none)"),
+        ("how many different reefs", "There are 2 different reefs.", "Number of different"),
+        ("which dive has the highest bar", "D83 has the highest bar: 89.50.", "There is one row"),
+    ],
+)
+def test_what_is_counted_and_when_is_said_in_words(dives: Project, question: str, told: str, untold: str) -> None:
+    text = said(dives, question)
+    assert told in text
+    assert untold not in text
+
+
+def test_rows_of_another_length_lose_no_cells(tmp_path: Path) -> None:
+    (tmp_path / "looms.csv").write_text("loom,yards,weaver\nL1,10,Ito\nL2,20,Osei,wool,blue\nL3,30\nL4,40,Ito,silk\n")
+    with Project(str(tmp_path / "looms.csv")) as project:
+        assert "100" in said(project, "total yards")
+        (schema,) = project.schemas.values()
+    columns = {column.name: column for column in schema.tables[0].columns}
+    assert columns["weaver"].nulls == 1
+    assert [column.note for column in columns.values() if column.note] == [
+        "column 4 of the file has no name",
+        "column 5 of the file has no name",
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from groundplan.asking.tables.sql.write_expressions import Writer, ordered, place
+from groundplan.asking.tables.sql.write_expressions import Writer, ordered, place, window_of
 from groundplan.asking.tables.sql.write_scope import Scope, Unwritable, quoted
 from groundplan.asking.tables.steps.names import called
 from groundplan.asking.tables.steps.step_list import first_free
@@ -279,8 +279,8 @@ class _Query:
         taken = [column.name for column in self.scope.table.columns]
         for node in found:
             chosen[node] = first_free(PLACE, [*taken, *chosen.values()], "_")
-            order = f"{writer.value(node.of)}{' DESC' if node.direction == 'top' else ''}"
-            columns.append((f"ROW_NUMBER() OVER (ORDER BY {order})", chosen[node]))
+            order = f"ORDER BY {writer.value(node.of)}{' DESC' if node.direction == 'top' else ''}"
+            columns.append((f"ROW_NUMBER() OVER ({window_of(order)})", chosen[node]))
         select = _Select(columns, self.scope.source(), where=where)
         self._read_from("numbered", select.text(), self.scope.table.columns)
         return chosen

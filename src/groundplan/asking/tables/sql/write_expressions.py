@@ -305,10 +305,10 @@ class Writer:
         of = self.operand(node.of)
         if isinstance(node, Share):
             within = [self.value(substituted(part, self.groups)) for part in node.within]
-            return f"{of} / NULLIF(SUM({self.value(node.of)}) OVER ({_window(_partition(within))}), 0)"
+            return f"{of} / NULLIF(SUM({self.value(node.of)}) OVER ({window_of(_partition(within))}), 0)"
         if self.along is None:
             raise Unwritable(f"{node.kind!r} without an order of groups")
-        order = _window(_partition(self.beside), f"ORDER BY {self.along}")
+        order = window_of(_partition(self.beside), f"ORDER BY {self.along}")
         match node:
             case Running():
                 return f"SUM({self.value(node.of)}) OVER ({order})"
@@ -503,7 +503,7 @@ def _partition(groups: Sequence[str]) -> str:
     return f"PARTITION BY {', '.join(groups)}" if groups else ""
 
 
-def _window(*parts: str) -> str:
+def window_of(*parts: str) -> str:
     """The definition of a window, in which no database takes another one."""
     text = " ".join(filter(None, parts))
     if " OVER (" in text:
@@ -524,7 +524,7 @@ def place(within: Sequence[str], by: Sequence[tuple[str, bool]], limit: int, tie
     """A place of an order, compared. The first of all is everything that shares its value, as RANK has it."""
     function = "RANK" if limit == 1 else NUMBERING[ties]
     order = f"ORDER BY {ordered(by)}"
-    window = _window(_partition(within), order)
+    window = window_of(_partition(within), order)
     return f"{function}() OVER ({window}) {'=' if limit == 1 else '<='} {limit}"
 
 
