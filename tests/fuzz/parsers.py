@@ -33,6 +33,7 @@ from groundplan.sources.tableau.rows import expected_columns, to_table
 from groundplan.sources.tableau.vizql import Query
 from groundplan.sources.tables.engine.duckdb_limits import connect
 from groundplan.sources.tables.engine.engines import open_url
+from groundplan.sources.tables.files.delta import delta_table
 from groundplan.sources.tables.files.load import SETTINGS, _load_all
 from groundplan.sources.tables.importing.read import import_models
 from groundplan.sources.tables.schema.model_file import Model, load_model
@@ -299,6 +300,22 @@ def own_tools() -> Iterator[Parse]:
 
 
 @contextmanager
+def delta_logs() -> Iterator[Parse]:
+    """The log of a Delta table: which files it has, and their columns."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "_delta_log" / f"{0:020}.json"
+        for file in (log, *(Path(folder) / name / "part-0.snappy.parquet" for name in (".", "year=2024"))):
+            file.parent.mkdir(exist_ok=True)
+            file.touch()
+
+        def parse(body: bytes) -> object:
+            log.write_bytes(body)
+            return _typed(lambda: delta_table(Path(folder)))
+
+        yield parse
+
+
+@contextmanager
 def addresses() -> Iterator[Parse]:
     """Addresses of engines, as far as libpq reads them: nothing is connected."""
     import psycopg
@@ -318,6 +335,7 @@ PARSERS: Mapping[str, Callable[[], Any]] = {
     for parser in (
         plans, questions, periods, settings, tools, knowledge, graph, csv, excel, model_replies, mcp_tools, mcp_results,
         tracker_bodies, tableau_bodies, sql, recordings, imports, model_files, own_tools, addresses,
+        delta_logs,
     )
 }  # fmt: skip
 

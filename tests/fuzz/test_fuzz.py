@@ -16,6 +16,7 @@ NEEDS = {
     "model_replies": "llm",
     "recordings": "llm",
     "addresses": "postgres",
+    "delta_logs": "delta",
 }
 
 
