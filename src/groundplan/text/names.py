@@ -93,7 +93,11 @@ def is_short_for(short: str, word: str) -> bool:
 
 
 def kin(one: str, other: str) -> bool:
-    """Words of one family: cancellation and cancelled, readmission and readmitted; not department and departed."""
+    """Words of one family: cancellation and cancelled, readmission and readmitted; not department and departed, and
+    not train and trainer."""
+    short, long = sorted((one, other), key=len)
+    if long.startswith(short) and long.removeprefix(short) in _PERSONS | {"r", "rs"}:
+        return False
     roots = {_root(one), _root(other)}
     return len(roots) == 1 and len(roots.pop()) >= 4
 
