@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import ipaddress
+import signal
 import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,11 @@ LONG = (
     *("tests/sources/tables/", "tests/test_", "tests/web/"),
 )
 """Files of minutes. They come first, or one of two workers is left alone with the last one."""
+
+
+def pytest_configure() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; tests send it to processes
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -239,7 +239,6 @@ def _what_words_forbid(state: State) -> Mapping[str, object]:
         ),
         "in one period and in another": any(_are_apart(*pair) for pair in combinations(spans, 2)),
         "where, of which column?": said[-1] in ("where", "где"),
-        "letters that a text contains": {"contain", "contains"} & {*said},
         "those without rows in a period": state.distinct and any(c.negated and c.date for c, _ in state.conditions),
         "whether it lasts so long, of which a number was read": (
             said[0] in ("do", "does", "did") and any(map(_is_how_long, state.conditions))

@@ -106,8 +106,7 @@ def _refuse_other_roles(state: State, item: Item) -> None:
 def _read_column(state: State, item: Item, value: Field) -> None:
     split = state.all("split")
     if (place := _described_by(state, item, value)) is not None:
-        condition, items = state.conditions[place]
-        state.conditions[place] = (condition, (*items, *state.take(item)))
+        _say_more(state, place, item)
         return
     if value.meaning == "flag" and not split:
         state.penalty += 0.4  # the dumped batches, rather than whether batches were dumped
@@ -126,8 +125,25 @@ def _read_column(state: State, item: Item, value: Field) -> None:
         state.measures.append((state.builders.rows_counted(), state.take(item)))  # a chart of models by country
     elif state.ask is not None or state.all("list"):
         state.show.append((value.name, state.take(item)))
+    elif _is_measured(state) and (place := _whose_rows(state, item, value)) is not None:
+        _say_more(state, place, item)
     else:
         raise DoesNotCompose(f"what of {value.name}?")
+
+
+def _say_more(state: State, place: int, item: Item) -> None:
+    """The words say once more what a condition does."""
+    condition, items = state.conditions[place]
+    state.conditions[place] = (condition, (*items, *state.take(item)))
+
+
+def _whose_rows(state: State, item: Item, value: Field) -> int | None:
+    """The place of the condition in profit for corporate customers, where customers have names."""
+    noun = state.words[item.first]
+    plural = item.length == 1 and noun.lower != noun.stem and value.whole
+    if value.meaning != "name" or not plural or state.all("count"):
+        return None
+    return next((place for place, (_, i) in enumerate(state.conditions) if i[-1].last == item.first), None)
 
 
 def _is_measured(state: State) -> bool:

@@ -231,6 +231,9 @@ class Builders:
         """Possible parts of a ratio: things, a total, a number that adds up."""
         if isinstance(value, Thing):
             return self.number_of(value.entity)
+        if isinstance(value, Measure):
+            totals = isinstance(value.expression, Rows) or getattr(value.expression, "function", "") == "sum"
+            return value.expression if totals and not value.grain else None
         if isinstance(value, Field) and value.whole and self.adds_up(value) and not self.is_few(value):
             return _aggregate("sum", value.expression)
         if isinstance(value, Field) and value.column and {*self.meanings.names[value.name]} & {*map(stem, SIZES)}:
@@ -922,6 +925,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", "condition rate", "condition_rate 0", 0.0),
     ("measure", "number percentile field", "percentile 0 2", 0.5),
     ("measure", "percentile_of field", "percentile 0 1", 0.5),
+    ("measure", "measure per measure", "per 0 2", 0.4),
     ("measure", "measure per thing|field", "per 0 2", 0.2),
     ("measure", "field per thing|field", "field_per 0 2", 0.2),
     ("measure", "measure|field per unit field", "per_unit_of 0 2 3", 0.5),
@@ -934,6 +938,7 @@ RULES: tuple[tuple[str, str, str, float], ...] = (
     ("measure", f"over_prior {VALUE}", "over_prior 0 1", 0.3),
     ("measure", f"{VALUE} over_prior", "over_prior 1 0", 0.3),
     ("measure", f"running {VALUE}", "running 1", 0.3),
+    ("measure", f"{VALUE} running", "running 0", 0.3),
     ("measure", "running condition", "running_such 1", 0.2),
     ("measure", f"number unit moving {VALUE}", "moving 0 1 3", 0.4),
     ("measure", f"number unit moving grain {VALUE}", "moving 0 1 4", 0.4),

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite
 
 from rapidfuzz.distance import OSA
 
+from groundplan.asking.tables.grammar.contained import contained
 from groundplan.asking.tables.grammar.lexicon import Key
 from groundplan.asking.tables.grammar.meanings import (
     DATING,
@@ -142,9 +144,11 @@ class Senses:
         self._years_apart()
         self._counting_numbers()
         self._dated_units()
+        self._dates_of_events()
         self._values_before_things()
         self._adjectives_are_no_names()
         self.items = [item for item in self.items if not self._is_of_two_parts(item)]
+        self.items += [*contained(self.text, self.words, self.items, self.meanings.lexicon)]
         return self.items
 
     def parts_begin(self) -> frozenset[int]:
@@ -191,6 +195,15 @@ class Senses:
             dates = [c for c in self.meanings.dates if said in {*self.meanings.names[c.name]} - UNTOLD]
             if len(dates) == 1 and isinstance(item.value, Unit):
                 self._add("unit", item.first - 1, item.last, replace(item.value, date=dates[0].name), 1.1)
+
+    def _dates_of_events(self) -> None:
+        """Дата отгрузки, where the date of the shipment is called `ship_date`."""
+        for place, (word, following) in enumerate(pairwise(self.words)):
+            if word.stem in DATED:
+                events = self.meanings.lexicon.values["event_names"].items()
+                for event in (event for event, names in events if following.lower in names):
+                    if (column := self.meanings.events.get(event)) is not None:
+                        self._add("field", place, place + 2, replace(as_field(column, self.meanings), whole=True), FULL)
 
     def _counting_numbers(self) -> None:
         """At least ten rooms: the number is one of rooms, whatever is named before it."""
