@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import groundplan
 from groundplan.asking.tables.nearest import nearest
 from groundplan.asking.tables.nouns import may_name
 from groundplan.contracts.answer import Clarification, Refusal
@@ -95,6 +98,16 @@ def test_the_example_of_a_refusal_keeps_what_was_understood(surgery: Project) ->
     refused = surgery.ask("margin by room").outcome
     assert isinstance(refused, Refusal)
     assert "total Fee by Room" in refused.text
+
+
+def test_the_example_of_a_refusal_is_money_by_a_few_groups(tmp_path: Path) -> None:
+    """Not the number of bags by the minute in which they were weighed."""
+    rows = [f"L{n},{n // 60:02}:{n % 60:02},{n % 7},{n % 90 + 0.5},{'oak' if n % 3 else 'ash'}" for n in range(90)]
+    (tmp_path / "loads.csv").write_text("\n".join(["load no,weighed at,bags,fee,wood", *rows]))
+    with groundplan.open(tmp_path / "loads.csv") as project:
+        refused = project.ask("takings by skipper").outcome
+    assert isinstance(refused, Refusal)
+    assert "ask for what is there: total fee by wood" in refused.text, refused.text
 
 
 def test_the_setting_names_the_word_that_is_near_its_column(surgery: Project) -> None:

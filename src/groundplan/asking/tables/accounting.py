@@ -35,6 +35,7 @@ from groundplan.text.stems import stem
 from groundplan.text.words import Word, words_of
 
 LONGEST_NAME = 5  # words
+FEW = 20  # groups that are read at a glance
 GROUPING = frozenset(map(stem, ("which", "group", "split", "breakdown", "change", "best")))
 
 
@@ -262,6 +263,11 @@ def _as_example(schema: SourceSchema, text: str) -> str:
     return f": {example}" if example else ""
 
 
+def _different(table: Table, name: str) -> int:
+    column = table.find(name)
+    return (column and column.cardinality) or 0
+
+
 def example_question(schema: SourceSchema, text: str = "") -> str:
     """A question that the table which the words are about answers; else the first with a number and a category."""
     structure = load().structure | load().no_noun_after
@@ -274,6 +280,8 @@ def example_question(schema: SourceSchema, text: str = "") -> str:
         numbers = [name for name, meaning in of.items() if meaning in ("amount", "count")]
         rates = [name for name, meaning in of.items() if meaning == "rate"]
         by = [name for name, meaning in of.items() if meaning in ("category", "flag")]
+        numbers.sort(key=lambda name: of[name] != "amount")
+        by.sort(key=lambda name: not 2 <= _different(table, name) <= FEW)
         for names in (numbers, rates, by):
             names.sort(key=lambda name: not {stem(word) for word in split_name(name)} & said)
         added = [*(f"total {name}" for name in numbers), *(f"average {name}" for name in rates)]
